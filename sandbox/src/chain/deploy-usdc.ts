@@ -1,0 +1,46 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { encodeDeployData, getContractAddress } from 'viem'
+import { callRpc, callRpcNumber, callRpcString } from './call-rpc.ts'
+import { devAccount } from './dev-account.ts'
+import { NODE_POLL_MS, RECEIPT_TIMEOUT_MS } from './limit.ts'
+import { usdcAbi } from './usdc-abi.ts'
+import { readUsdcBytecode } from './usdc-artifact.ts'
+
+/** The same on every local chain: the first contract of the dev account. */
+export const usdcAddress = getContractAddress({ from: devAccount.address, nonce: 0n })
+
+/** 1.6 million are used. */
+const DEPLOY_GAS = 3_000_000n
+
+/**
+ * Puts the USDC contract on a local chain, unless it is there, and answers its address. Mines a block for it.
+ *
+ * @throws Error when the node refuses, or the contract is not there in time.
+ */
+export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
+  if (await isDeployed(rpcUrl)) return usdcAddress
+  const raw = await devAccount.signTransaction({
+    type: 'eip1559',
+    chainId: await callRpcNumber(rpcUrl, 'eth_chainId'),
+    nonce: 0,
+    gas: DEPLOY_GAS,
+    maxFeePerGas: 0n,
+    maxPriorityFeePerGas: 0n,
+    data: encodeDeployData({ abi: usdcAbi, bytecode: readUsdcBytecode(), args: [devAccount.address] }),
+  })
+  // A second caller at the same moment is refused, and waits for the first one's contract.
+  const refusal = await callRpcString(rpcUrl, 'eth_sendRawTransaction', [raw]).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  await callRpc(rpcUrl, 'evm_mine')
+  const deadline = performance.now() + RECEIPT_TIMEOUT_MS
+  while (!(await isDeployed(rpcUrl))) {
+    if (performance.now() > deadline) throw new Error('the USDC contract can not be deployed', { cause: refusal })
+    await delay(NODE_POLL_MS)
+  }
+  return usdcAddress
+}
+
+const isDeployed = async (rpcUrl: string): Promise<boolean> =>
+  (await callRpcString(rpcUrl, 'eth_getCode', [usdcAddress, 'latest'])) !== '0x'

@@ -1,0 +1,91 @@
+import { callRpc, callRpcNumber } from './call-rpc.ts'
+import { ACTIVE_MS, IDLE_BLOCK_MS, MINE_BLOCKS_MAX, SAVE_INTERVAL_MS, SAVE_TIME_SHARE_MAX } from './limit.ts'
+import type { Enqueue } from './serial-queue.ts'
+
+type MinerOptions = {
+  readonly rpcUrl: string
+  readonly blockTimeMs: number
+  readonly enqueue: Enqueue
+  readonly save: () => Promise<void>
+}
+
+export type Miner = {
+  setMining(enabled: boolean): void
+  /** Something was done to the chain from outside: it is active, and its state is to be saved. */
+  touch(): void
+  stop(): void
+}
+
+/**
+ * Mines by the clock, because the node's own interval mining never rests and keeps every state for an hour.
+ *
+ * The chain is *active* from a transaction on, for ACTIVE_MS: a block every block time. Then it is *idle*: a block every
+ * IDLE_BLOCK_MS, until a transaction waits. What was mined is saved when the last save is long enough ago.
+ */
+export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions): Miner => {
+  let mining = true
+  let height = 0
+  let dirty = false
+  let activeUntil = performance.now() + ACTIVE_MS
+  let minedAt = performance.now()
+  let saveAfter = 0
+
+  const touch = (): void => {
+    dirty = true
+    activeUntil = performance.now() + ACTIVE_MS
+  }
+  const isDue = async (): Promise<boolean> => {
+    const now = performance.now()
+    return now < activeUntil || now - minedAt >= IDLE_BLOCK_MS || (await hasWaiting(rpcUrl))
+  }
+  const saveWhenDue = async (): Promise<void> => {
+    const startedAt = performance.now()
+    if (!dirty || startedAt < saveAfter) return
+    dirty = false
+    await save()
+    const tookMs = performance.now() - startedAt
+    saveAfter = performance.now() + Math.max(SAVE_INTERVAL_MS, tookMs / SAVE_TIME_SHARE_MAX)
+  }
+  const tick = async (): Promise<void> => {
+    // Clients of the node can mine too.
+    if (height !== (await readHeight(rpcUrl))) touch()
+    if (mining && (await isDue())) {
+      await callRpc(rpcUrl, 'evm_mine')
+      minedAt = performance.now()
+      if ((await callRpcNumber(rpcUrl, 'eth_getBlockTransactionCountByNumber', ['latest'])) > 0) touch()
+    }
+    height = await readHeight(rpcUrl)
+    await saveWhenDue()
+  }
+
+  let ticking = false
+  const timer = setInterval(() => {
+    // A slow tick is not followed by a burst of the ones that it held up.
+    if (ticking) return
+    ticking = true
+    // A node that died is reported by its exit; one call that failed is made again at the next tick.
+    void enqueue(tick)
+      .catch(() => (dirty = true))
+      .finally(() => (ticking = false))
+  }, blockTimeMs)
+  return { setMining: (enabled) => (mining = enabled), touch, stop: () => clearInterval(timer) }
+}
+
+/** Mines `blocks` blocks at once. @throws Error unless it is a whole number from 1 to MINE_BLOCKS_MAX. */
+export const mineBlocks = async (rpcUrl: string, blocks: number): Promise<void> => {
+  checkCount(blocks, MINE_BLOCKS_MAX)
+  await callRpc(rpcUrl, 'anvil_mine', [blocks])
+}
+
+/** @throws Error unless `blocks` is a whole number from 1 to `blocksMax`. */
+export const checkCount = (blocks: number, blocksMax: number): void => {
+  if (Number.isSafeInteger(blocks) && blocks >= 1 && blocks <= blocksMax) return
+  throw new Error(`the number of blocks must be a whole number from 1 to ${blocksMax}`)
+}
+
+const readHeight = (rpcUrl: string): Promise<number> => callRpcNumber(rpcUrl, 'eth_blockNumber')
+
+const hasWaiting = async (rpcUrl: string): Promise<boolean> => {
+  const status = await callRpc(rpcUrl, 'txpool_status')
+  return typeof status === 'object' && status !== null && 'pending' in status && Number(status.pending) > 0
+}

@@ -1,0 +1,52 @@
+import { encodeFunctionData } from 'viem'
+import { callRpcNumber, callRpcString } from './call-rpc.ts'
+import { usdcAddress } from './deploy-usdc.ts'
+import { devAccount } from './dev-account.ts'
+import { type Enqueue, serialQueue } from './serial-queue.ts'
+import { usdcAbi } from './usdc-abi.ts'
+
+export type MintUsdc = {
+  readonly to: `0x${string}`
+  /** In millionths of a USDC, above zero. */
+  readonly amountMicro: bigint
+}
+
+/** About 70,000 are used. */
+const MINT_GAS = 150_000n
+
+/** Another process may mint at the same moment and take the nonce. */
+const SEND_ATTEMPTS_MAX = 5
+
+// The next nonce is known when the last transaction is in the node's waiting room, so they go there one by one.
+const queues = new Map<string, Enqueue>()
+
+/**
+ * The faucet: makes USDC for an address on a local chain. Answers the transaction's hash when the node has taken it; it is
+ * in the next block.
+ *
+ * @throws Error when the amount is not above zero, or the node refuses.
+ */
+export const mintUsdc = async (rpcUrl: string, { to, amountMicro }: MintUsdc): Promise<`0x${string}`> => {
+  if (amountMicro <= 0n) throw new Error('the amount must be above zero')
+  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'mint', args: [to, amountMicro] })
+  const queue = queues.get(rpcUrl) ?? serialQueue()
+  queues.set(rpcUrl, queue)
+  return queue(() => sendWithNextNonce(rpcUrl, data))
+}
+
+const sendWithNextNonce = async (rpcUrl: string, data: `0x${string}`): Promise<`0x${string}`> => {
+  const chainId = await callRpcNumber(rpcUrl, 'eth_chainId')
+  for (let attempt = 1; ; attempt += 1) {
+    const nonce = await callRpcNumber(rpcUrl, 'eth_getTransactionCount', [devAccount.address, 'pending'])
+    const fees = { gas: MINT_GAS, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+    const raw = await devAccount.signTransaction({ type: 'eip1559', chainId, nonce, to: usdcAddress, data, ...fees })
+    try {
+      return (await callRpcString(rpcUrl, 'eth_sendRawTransaction', [raw])) as `0x${string}`
+    } catch (error) {
+      if (attempt === SEND_ATTEMPTS_MAX || !isNonceTaken(error)) throw error
+    }
+  }
+}
+
+const isNonceTaken = (error: unknown): boolean =>
+  error instanceof Error && /nonce too low|already imported|already known|underpriced/i.test(error.message)

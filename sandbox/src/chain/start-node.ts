@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { callRpc } from './call-rpc.ts'
+import { findAnvil } from './find-anvil.ts'
+import {
+  BLOCK_GAS_MAX,
+  HISTORY_STATES_MAX,
+  NODE_POLL_MS,
+  NODE_START_TIMEOUT_MS,
+  NODE_STOP_TIMEOUT_MS,
+} from './limit.ts'
+import { readState } from './state-file.ts'
+
+export type StartNodeOptions = { readonly chainId: number; readonly port: number; readonly stateFile: string }
+
+export type Node = {
+  readonly rpcUrl: string
+  readonly pid: number
+  /** Called once, with a sentence, when the node ends before `stop`. */
+  onExit(listener: (detail: string) => void): void
+  stop(): Promise<void>
+}
+
+const HOST = '127.0.0.1'
+
+/**
+ * Starts an anvil that mines only when told, takes transactions that pay no fee, and has the chain of the state file.
+ *
+ * @throws Error with one sentence when the port is in use, anvil is missing, or it does not start.
+ */
+export const startNode = async (options: StartNodeOptions): Promise<Node> => {
+  const { port, stateFile } = options
+  const rpcUrl = `http://${HOST}:${port}`
+  const anvil = findAnvil()
+  await checkPort(port)
+  mkdirSync(dirname(stateFile), { recursive: true })
+  const loadFile = `${stateFile}.load`
+  const state = readState(stateFile)
+  if (state !== undefined) writeFileSync(loadFile, state, { mode: 0o600 })
+  const logFile = `${stateFile}.log`
+  const child = spawnNode(anvil, formatArgs(options, state === undefined ? [] : ['--load-state', loadFile]), logFile)
+  const failed = await waitForNode(child, rpcUrl)
+  rmSync(loadFile, { force: true })
+  if (failed) {
+    await stopChild(child)
+    throw new Error(`the chain's node does not start: ${readFileSync(logFile, 'utf8').trim()}`)
+  }
+  return watchNode(child, rpcUrl)
+}
+
+const formatArgs = ({ chainId, port }: StartNodeOptions, load: readonly string[]): string[] => {
+  const values = {
+    host: HOST,
+    port,
+    'chain-id': chainId,
+    hardfork: 'prague',
+    order: 'fifo',
+    // Prices of zero let wallets without ETH send: the sandbox's stand-in for sponsored gas.
+    'gas-price': 0,
+    'block-base-fee-per-gas': 0,
+    'gas-limit': BLOCK_GAS_MAX,
+    // Without this it keeps thousands of old states in memory and in files under the user's home: 17 GB were measured.
+    'prune-history': HISTORY_STATES_MAX,
+  }
+  const switches = ['--no-mining', '--disable-min-priority-fee', '--quiet', '--no-cors', '--no-request-size-limit']
+  return [...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]), ...switches, ...load]
+}
+
+const spawnNode = (file: string, args: readonly string[], logFile: string): ChildProcess => {
+  const log = openSync(logFile, 'w', 0o600)
+  // Its own session: a Ctrl-C in the terminal is for the sandbox, which saves the state first.
+  const child = spawn(file, args, { detached: true, stdio: ['ignore', log, log] })
+  closeSync(log)
+  child.once('error', () => undefined)
+  return child
+}
+
+// Something else on the port might answer in the node's place before the node notices that it can't listen.
+const checkPort = (port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (cause) => {
+      reject(new Error(`port ${port} is in use: the chain's node can't listen on it`, { cause }))
+    })
+    server.listen(port, HOST, () => server.close(() => resolve()))
+  })
+
+const waitForNode = async (child: ChildProcess, rpcUrl: string): Promise<boolean> => {
+  const deadline = performance.now() + NODE_START_TIMEOUT_MS
+  while (isRunning(child) && performance.now() < deadline) {
+    if (await isAnswering(rpcUrl)) return false
+    await delay(NODE_POLL_MS)
+  }
+  return true
+}
+
+const isAnswering = (rpcUrl: string): Promise<boolean> =>
+  callRpc(rpcUrl, 'eth_chainId').then(
+    () => true,
+    () => false,
+  )
+
+const isRunning = (child: ChildProcess): boolean =>
+  child.pid !== undefined && child.exitCode === null && child.signalCode === null
+
+const stopChild = async (child: ChildProcess): Promise<void> => {
+  if (!isRunning(child)) return
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  child.kill('SIGTERM')
+  const force = setTimeout(() => child.kill('SIGKILL'), NODE_STOP_TIMEOUT_MS)
+  await gone
+  clearTimeout(force)
+}
+
+const watchNode = (child: ChildProcess, rpcUrl: string): Node => {
+  if (child.pid === undefined) throw new Error("the chain's node can't be run")
+  let expected = false
+  return {
+    rpcUrl,
+    pid: child.pid,
+    onExit: (listener) => {
+      child.once('exit', (code, signal) => {
+        if (!expected) listener(`the chain's node ended (${signal ?? `exit code ${String(code)}`})`)
+      })
+    },
+    stop: async () => {
+      expected = true
+      await stopChild(child)
+    },
+  }
+}

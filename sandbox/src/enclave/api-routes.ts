@@ -1,0 +1,169 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { checkAuthorization, checkIdempotencyKey } from './check-authorization.ts'
+import type { Party, SignedRequest } from './check-authorization.ts'
+import type { EnclaveContext } from './context.ts'
+import { checkCredentials } from './credentials.ts'
+import type { AppCredentials } from './credentials.ts'
+import { ConnectionDropped } from './errors.ts'
+import { createIdempotency } from './idempotency.ts'
+import type { KeepAnswer } from './idempotency.ts'
+import { createPolicy, getPolicy, updatePolicy } from './policies.ts'
+import { createQuorum, getOwner, getQuorum } from './quorums.ts'
+import type { PolicyRecord, WalletRecord } from './records.ts'
+import {
+  createPolicySchema,
+  createQuorumSchema,
+  createWalletSchema,
+  sendTransactionSchema,
+  updatePolicySchema,
+  updateWalletSchema,
+} from './schemas.ts'
+import type {
+  CreatePolicyBody,
+  CreateQuorumBody,
+  CreateWalletBody,
+  SendTransactionBody,
+  UpdatePolicyBody,
+  UpdateWalletBody,
+} from './schemas.ts'
+import type { SendingParty } from './send-transaction.ts'
+import { sendWithFaults } from './send-with-faults.ts'
+import { formatTransaction, getTransaction } from './transactions.ts'
+import { createWallet, getWallet, listSignerPolicies, updateWallet } from './wallets.ts'
+
+export interface ApiOptions extends AppCredentials {
+  /** The address that clients sign, known once the server listens. */
+  readonly publicUrl: () => string
+}
+
+type ById = { Params: { id: string } }
+
+/** The part of the provider's API that the service uses. Creating needs the app's credentials alone; changing and signing need the owner or a signer. */
+export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext, options: ApiOptions): void {
+  const { store, clock } = context
+  const runOnce = createIdempotency(store, clock)
+
+  app.addHook('onRequest', async (request) => {
+    checkCredentials(request, options)
+    checkIdempotencyKey(readHeader(request, 'privy-idempotency-key'))
+  })
+
+  const once = async (request: FastifyRequest, reply: FastifyReply, execute: (keep: KeepAnswer) => unknown) => {
+    const key = readHeader(request, 'privy-idempotency-key')
+    const answer = await runOnce({ scope: `${request.method} ${request.url}`, key, body: request.body }, execute)
+    return await reply.code(answer.status).send(answer.body)
+  }
+  /** Makes a resource and keeps the answer in one transaction, so that a replay after a crash finds both or neither. */
+  const createOnce = async (request: FastifyRequest, reply: FastifyReply, create: () => unknown) =>
+    await once(request, reply, (keep) =>
+      store.inTransaction(() => {
+        const created = create()
+        keep(created)
+        return created
+      }),
+    )
+  const authorize = <T>(request: FastifyRequest, parties: readonly Party<T>[]): T =>
+    checkAuthorization(readSignedRequest(request, options), parties, clock.nowMs())
+  const authorizeOwner = (request: FastifyRequest, { owner_id }: WalletRecord | PolicyRecord): void =>
+    authorize(request, [{ quorum: getOwner(store, owner_id), granted: undefined }])
+
+  app.post<{ Body: CreateQuorumBody }>('/key_quorums', { schema: { body: createQuorumSchema } }, (request) =>
+    createQuorum(store, request.body),
+  )
+  app.get<ById>('/key_quorums/:id', (request) => getQuorum(store, request.params.id))
+
+  app.post<{ Body: CreateWalletBody }>(
+    '/wallets',
+    { schema: { body: createWalletSchema } },
+    async (request, reply) => await createOnce(request, reply, () => createWallet(context, request.body)),
+  )
+  app.get<ById>('/wallets/:id', (request) => getWallet(store, request.params.id))
+  app.patch<ById & { Body: UpdateWalletBody }>('/wallets/:id', { schema: { body: updateWalletSchema } }, (request) => {
+    const wallet = getWallet(store, request.params.id)
+    authorizeOwner(request, wallet)
+    return store.inTransaction(() => updateWallet(context, wallet, request.body))
+  })
+
+  app.post<{ Body: CreatePolicyBody }>(
+    '/policies',
+    { schema: { body: createPolicySchema } },
+    async (request, reply) => await createOnce(request, reply, () => createPolicy(context, request.body)),
+  )
+  app.get<ById>('/policies/:id', (request) => getPolicy(store, request.params.id))
+  app.patch<ById & { Body: UpdatePolicyBody }>('/policies/:id', { schema: { body: updatePolicySchema } }, (request) => {
+    const policy = getPolicy(store, request.params.id)
+    authorizeOwner(request, policy)
+    return store.inTransaction(() => updatePolicy(context, policy, request.body))
+  })
+  app.delete<ById>('/policies/:id', (request) => {
+    const policy = getPolicy(store, request.params.id)
+    authorizeOwner(request, policy)
+    store.deletePolicy(policy.id)
+    return { success: true }
+  })
+
+  app.post<ById & { Body: SendTransactionBody }>(
+    '/wallets/:id/rpc',
+    { schema: { body: sendTransactionSchema } },
+    async (request, reply) => {
+      const wallet = getWallet(store, request.params.id)
+      const party = authorize(request, listSendingParties(context, wallet))
+      const hungUp = new AbortController()
+      reply.raw.once('close', () => hungUp.abort())
+      const { body } = request
+      try {
+        return await once(request, reply, (keep) =>
+          sendWithFaults(context, wallet, { party, body, keep, hungUp: hungUp.signal }),
+        )
+      } catch (error) {
+        if (!(error instanceof ConnectionDropped)) throw error
+        reply.hijack()
+        request.raw.socket.destroy()
+        return reply
+      }
+    },
+  )
+
+  app.get<ById>('/transactions/:id', (request) => formatTransaction(getTransaction(store, request.params.id)))
+  app.get<{ Querystring: { reference_id: string } }>(
+    '/transactions',
+    {
+      schema: {
+        querystring: { type: 'object', required: ['reference_id'], properties: { reference_id: { type: 'string' } } },
+      },
+    },
+    (request) => {
+      const tx = store.findTransactionByReference(request.query.reference_id)
+      return { transactions: tx === null ? [] : [formatTransaction(tx)] }
+    },
+  )
+}
+
+/** The owner comes first; a signer is bound by the policies of its own. */
+function listSendingParties({ store }: EnclaveContext, wallet: WalletRecord): Party<SendingParty>[] {
+  return [
+    { quorum: getOwner(store, wallet.owner_id), granted: { isSigner: false, policyIds: wallet.policy_ids } },
+    ...wallet.additional_signers.map((signer) => ({
+      quorum: getQuorum(store, signer.signer_id),
+      granted: { isSigner: true, policyIds: listSignerPolicies(wallet, signer) },
+    })),
+  ]
+}
+
+function readSignedRequest(request: FastifyRequest, { appId, publicUrl }: ApiOptions): SignedRequest {
+  return {
+    method: request.method,
+    url: publicUrl() + request.url,
+    body: request.body,
+    appId,
+    idempotencyKey: readHeader(request, 'privy-idempotency-key'),
+    expiry: readHeader(request, 'privy-request-expiry'),
+    signatures: readHeader(request, 'privy-authorization-signature') ?? '',
+  }
+}
+
+/** An empty header counts as none. */
+function readHeader(request: FastifyRequest, name: string): string | null {
+  const value = request.headers[name]
+  return typeof value === 'string' && value !== '' ? value : null
+}

@@ -1,0 +1,136 @@
+import type { Hash, Hex } from 'viem'
+import { CHAIN_BATCH_MAX, CHAIN_TIMEOUT_MS } from './limits.ts'
+
+/** The node understood the call and refused it. */
+export class ChainRefusal extends Error {
+  override readonly name = 'ChainRefusal'
+}
+
+/** No answer, or none that is JSON-RPC: what became of the call is not known. */
+export class ChainUnreachable extends Error {
+  override readonly name = 'ChainUnreachable'
+}
+
+export interface ChainCall {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+export interface BlockMark {
+  readonly number: number
+  readonly hash: Hash
+}
+
+export interface MinedReceipt {
+  readonly blockNumber: number
+  readonly succeeded: boolean
+}
+
+export type ChainNode = ReturnType<typeof createChainNode>
+
+interface RpcAnswer {
+  readonly id?: unknown
+  readonly result?: unknown
+  readonly error?: { readonly message?: string }
+}
+
+/** A JSON-RPC client of one local node: just the calls that the enclave makes, each with a time limit. */
+export function createChainNode(url: string) {
+  let lastId = 0
+
+  async function callMany(calls: readonly ChainCall[]): Promise<RpcAnswer[]> {
+    const answers: RpcAnswer[] = []
+    for (let start = 0; start < calls.length; start += CHAIN_BATCH_MAX) {
+      const requests = calls
+        .slice(start, start + CHAIN_BATCH_MAX)
+        .map((call) => ({ jsonrpc: '2.0', id: (lastId += 1), ...call }))
+      const received = await post(url, requests.length === 1 ? requests[0] : requests)
+      const byId = new Map(
+        (Array.isArray(received) ? (received as RpcAnswer[]) : [received as RpcAnswer]).map((answer) => [
+          answer.id,
+          answer,
+        ]),
+      )
+      for (const { id } of requests) {
+        const answer = byId.get(id)
+        if (answer === undefined) throw new ChainUnreachable('The node left a call unanswered.')
+        answers.push(answer)
+      }
+    }
+    return answers
+  }
+
+  async function call(method: string, params: readonly unknown[]): Promise<unknown> {
+    const [answer] = await callMany([{ method, params }])
+    if (answer?.error !== undefined) throw new ChainRefusal(answer.error.message ?? 'no reason given')
+    return answer?.result
+  }
+
+  return {
+    /** Executes the call upon the pending block, where the wallet's own unmined transfers have happened; throws `ChainRefusal` when it reverts. */
+    estimateGas: async (tx: { from: string; to: string; data: Hex; value: Hex }): Promise<bigint> =>
+      BigInt(String(await call('eth_estimateGas', [tx, 'pending']))),
+    /** Transactions of the wallet that are mined: its next nonce by the chain alone. */
+    countTransactions: async (address: string): Promise<number> =>
+      Number(await call('eth_getTransactionCount', [address, 'latest'])),
+    async countManyTransactions(addresses: readonly string[]): Promise<(number | null)[]> {
+      const calls = addresses.map((address) => ({ method: 'eth_getTransactionCount', params: [address, 'latest'] }))
+      return (await callMany(calls)).map(({ result }) => (typeof result === 'string' ? Number(result) : null))
+    },
+    /** Sends a signed transaction; one that the node already has is a success. */
+    async broadcast(raw: Hex): Promise<void> {
+      const [answer] = await callMany([{ method: 'eth_sendRawTransaction', params: [raw] }])
+      const refusal = answer?.error?.message
+      if (answer?.error !== undefined && !isKnown(refusal)) throw new ChainRefusal(refusal ?? 'no reason given')
+    },
+    /** Sends again; answers what the node refused each with, null for accepted or known. */
+    async rebroadcast(raws: readonly Hex[]): Promise<(string | null)[]> {
+      const answers = await callMany(raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] })))
+      return answers.map(({ error }) => (error === undefined || isKnown(error.message) ? null : (error.message ?? '')))
+    },
+    async findReceipts(hashes: readonly Hash[]): Promise<(MinedReceipt | null)[]> {
+      const answers = await callMany(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
+      return answers.map(({ result }) => parseReceipt(result))
+    },
+    /** The head, and the hash that the chain now has at `height`, if any. */
+    async readHead(height: number | null): Promise<{ head: BlockMark; hashAtHeight: Hash | null }> {
+      const tags = ['latest', ...(height === null ? [] : [`0x${height.toString(16)}`])]
+      const calls = tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] }))
+      const [latest, known] = (await callMany(calls)).map(({ result }) => parseBlock(result))
+      if (latest === null || latest === undefined) throw new ChainUnreachable('The node has no head block.')
+      return { head: latest, hashAtHeight: known?.hash ?? null }
+    },
+  }
+}
+
+async function post(url: string, body: unknown): Promise<unknown> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(CHAIN_TIMEOUT_MS),
+    })
+    const answer: unknown = await response.json()
+    if (typeof answer !== 'object' || answer === null) throw new Error(`HTTP ${response.status} without an answer`)
+    return answer
+  } catch (error) {
+    throw new ChainUnreachable('The chain cannot be reached.', { cause: error })
+  }
+}
+
+function isKnown(message: string | undefined): boolean {
+  return /already (imported|known)/i.test(message ?? '')
+}
+
+function parseReceipt(value: unknown): MinedReceipt | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { blockNumber, status } = value as { blockNumber?: unknown; status?: unknown }
+  return typeof blockNumber === 'string' ? { blockNumber: Number(blockNumber), succeeded: status === '0x1' } : null
+}
+
+function parseBlock(value: unknown): BlockMark | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { number, hash } = value as { number?: unknown; hash?: unknown }
+  return typeof number === 'string' && typeof hash === 'string' ? { number: Number(number), hash: hash as Hash } : null
+}

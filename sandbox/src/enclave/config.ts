@@ -1,0 +1,58 @@
+/** The enclave's whole configuration; its environment is read here and nowhere else. */
+export interface EnclaveConfig {
+  /** 0 takes any free port. */
+  readonly port: number
+  /** The address that clients put into what they sign, without a trailing slash; null means `http://localhost:<port>`. */
+  readonly publicUrl: string | null
+  readonly dataDir: string
+  readonly appId: string
+  readonly appSecret: string
+  readonly controlToken: string
+  /** JSON-RPC address by CAIP-2 chain id. */
+  readonly chains: ReadonlyMap<string, string>
+  readonly clockOffsetMs: number
+}
+
+const CAIP2_EVM_PATTERN = /^eip155:[1-9][0-9]{0,31}$/
+
+/** Reads the configuration, or throws one error that names every setting that is missing or malformed. */
+export function readConfig(env: NodeJS.ProcessEnv): EnclaveConfig {
+  const faults: string[] = []
+  const text = (name: string): string => {
+    const value = env[name] ?? ''
+    if (value === '') faults.push(`${name} is missing`)
+    return value
+  }
+  const integer = (name: string, fallback: string): number => {
+    const value = Number(env[name] ?? fallback)
+    if (!Number.isSafeInteger(value)) faults.push(`${name} is not an integer`)
+    return value
+  }
+  const config: EnclaveConfig = {
+    port: integer('ENCLAVE_PORT', '0'),
+    publicUrl: env['ENCLAVE_PUBLIC_URL'] === undefined ? null : env['ENCLAVE_PUBLIC_URL'].replace(/\/+$/, ''),
+    dataDir: text('ENCLAVE_DATA_DIR'),
+    appId: text('ENCLAVE_APP_ID'),
+    appSecret: text('ENCLAVE_APP_SECRET'),
+    controlToken: text('ENCLAVE_CONTROL_TOKEN'),
+    chains: parseChains(text('ENCLAVE_CHAINS'), faults),
+    clockOffsetMs: integer('ENCLAVE_CLOCK_OFFSET_MS', '0'),
+  }
+  if (faults.length > 0) throw new Error(`The local enclave cannot start: ${faults.join('; ')}.`)
+  return config
+}
+
+function parseChains(text: string, faults: string[]): ReadonlyMap<string, string> {
+  const chains = new Map<string, string>()
+  if (text === '') return chains
+  try {
+    const parsed: unknown = JSON.parse(text)
+    for (const [caip2, url] of Object.entries(parsed ?? {})) {
+      if (!CAIP2_EVM_PATTERN.test(caip2) || typeof url !== 'string' || !URL.canParse(url)) throw new Error(caip2)
+      chains.set(caip2, url)
+    }
+  } catch {
+    faults.push('ENCLAVE_CHAINS is not a JSON object of RPC addresses by "eip155:<chain id>"')
+  }
+  return chains
+}

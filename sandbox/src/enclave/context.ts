@@ -1,0 +1,23 @@
+import type { ChainNode } from './chain-node.ts'
+import type { EnclaveClock } from './clock.ts'
+import { invalidData } from './errors.ts'
+import type { Faults } from './faults.ts'
+import type { KeyVault } from './key-vault.ts'
+import type { NonceLanes } from './nonce-lanes.ts'
+import type { Store } from './store.ts'
+
+/** What every verb of the enclave works with. */
+export interface EnclaveContext {
+  readonly store: Store
+  readonly vault: KeyVault
+  readonly clock: EnclaveClock
+  readonly chains: ReadonlyMap<string, ChainNode>
+  readonly lanes: NonceLanes
+  readonly faults: Faults
+}
+
+export function getChain(context: Pick<EnclaveContext, 'chains'>, caip2: string): ChainNode {
+  const chain = context.chains.get(caip2)
+  if (chain === undefined) throw invalidData(`Unsupported chain: ${caip2}`)
+  return chain
+}

@@ -1,0 +1,101 @@
+import { decodeFunctionData, isAddress, toFunctionSelector } from 'viem'
+import type { Abi, Hex } from 'viem'
+import type { ConditionRecord, PolicyRecord } from './records.ts'
+
+/** The transaction as policies see it. */
+export interface PolicySubject {
+  readonly method: string
+  readonly to: string
+  readonly value: bigint
+  readonly chainId: bigint
+  readonly data: Hex
+  readonly nowSeconds: bigint
+}
+
+/**
+ * Decides by the provider's order: of the rules for the method, those whose conditions all hold fire; any DENY denies, else any ALLOW allows,
+ * else it is denied. A policy that is gone denies, and no policy at all leaves an owner unbound.
+ */
+export function decidePolicy(policies: readonly (PolicyRecord | null)[], subject: PolicySubject): 'ALLOW' | 'DENY' {
+  return policies.every((policy) => policy !== null && allows(policy, subject)) ? 'ALLOW' : 'DENY'
+}
+
+function allows(policy: PolicyRecord, subject: PolicySubject): boolean {
+  const fired = policy.rules
+    .filter((rule) => rule.method === '*' || rule.method === subject.method)
+    .filter((rule) => rule.conditions.every((condition) => holds(condition, subject)))
+  return fired.length > 0 && fired.every((rule) => rule.action === 'ALLOW')
+}
+
+function holds(condition: ConditionRecord, subject: PolicySubject): boolean {
+  const actual = readField(condition, subject)
+  if (actual === null) return false
+  const wanted = typeof condition.value === 'string' ? [condition.value] : condition.value
+  const compare = typeof actual === 'bigint' ? compareNumbers : compareTexts
+  return wanted.some((value) => compare(condition.operator, actual, value))
+}
+
+/** The value that a condition looks at, or null when the request has none: then the condition is false. */
+function readField({ field_source, field, abi }: ConditionRecord, subject: PolicySubject): bigint | string | null {
+  switch (field_source) {
+    case 'system':
+      return field === 'current_unix_timestamp' ? subject.nowSeconds : null
+    case 'ethereum_transaction':
+      if (field === 'to') return subject.to
+      if (field === 'value') return subject.value
+      return field === 'chain_id' ? subject.chainId : null
+    case 'ethereum_calldata':
+      return abi === undefined ? null : readCalldata(subject.data, field, abi)
+    default:
+      return null
+  }
+}
+
+/** `function_name`, or `<function>.<input>` by the names in the condition's own ABI; calldata that does not decode so has no value. */
+function readCalldata(data: Hex, field: string, abi: Abi): bigint | string | null {
+  try {
+    // By selector, never by name: of two overloads only the one that is called may lend its inputs' names.
+    const definition = abi.find((item) => item.type === 'function' && toFunctionSelector(item) === data.slice(0, 10))
+    if (definition?.type !== 'function') return null
+    const { functionName, args } = decodeFunctionData({ abi: [definition], data })
+    if (field === 'function_name') return functionName
+    const index = definition.inputs.findIndex((input) => `${functionName}.${input.name}` === field)
+    const value: unknown = args?.[index]
+    if (typeof value === 'bigint' || typeof value === 'string') return value
+    return typeof value === 'number' ? BigInt(value) : typeof value === 'boolean' ? String(value) : null
+  } catch {
+    return null
+  }
+}
+
+function compareNumbers(operator: ConditionRecord['operator'], actual: bigint | string, value: string): boolean {
+  const wanted = parseInteger(value)
+  if (wanted === null || typeof actual !== 'bigint') return false
+  switch (operator) {
+    case 'eq':
+    case 'in':
+      return actual === wanted
+    case 'gt':
+      return actual > wanted
+    case 'gte':
+      return actual >= wanted
+    case 'lt':
+      return actual < wanted
+    case 'lte':
+      return actual <= wanted
+    default:
+      return false
+  }
+}
+
+/** Texts have no order; addresses are equal whatever their case. */
+function compareTexts(operator: ConditionRecord['operator'], actual: bigint | string, value: string): boolean {
+  if (typeof actual !== 'string' || (operator !== 'eq' && operator !== 'in')) return false
+  const addresses = isAddress(actual, { strict: false }) && isAddress(value, { strict: false })
+  return addresses ? actual.toLowerCase() === value.toLowerCase() : actual === value
+}
+
+/** Decimal or `0x` hexadecimal digits; null for anything else. */
+export function parseInteger(text: string): bigint | null {
+  return /^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(text) ? BigInt(text) : null
+}

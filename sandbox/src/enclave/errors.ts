@@ -1,0 +1,52 @@
+/** An answer of the API that is not 2xx, in the provider's wire form `{ error, code? }`. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string | undefined
+  /** Whether the idempotency key keeps this answer: the provider keeps failures, except refusals by policy; and a 401 never executed anything. */
+  readonly kept: boolean
+
+  constructor(status: number, message: string, { code, kept = true }: { code?: string; kept?: boolean } = {}) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = code
+    this.kept = kept && status !== 401 && status !== 429 && code !== 'policy_violation'
+  }
+
+  body(): { error: string; code?: string } {
+    return this.code === undefined ? { error: this.message } : { error: this.message, code: this.code }
+  }
+}
+
+/** The connection is to be cut without an answer (the faults `timeout` and `lost_response`). */
+export class ConnectionDropped extends Error {
+  constructor() {
+    super('The connection is dropped on purpose.')
+    this.name = 'ConnectionDropped'
+  }
+}
+
+export function invalidData(message: string): ApiError {
+  return new ApiError(400, message, { code: 'invalid_data' })
+}
+
+export function invalidPolicy(message: string): ApiError {
+  return new ApiError(400, `Validation error: ${message}`, { code: 'invalid_policy_format' })
+}
+
+export function policyViolation(): ApiError {
+  return new ApiError(400, 'RPC request denied due to policy violation', { code: 'policy_violation' })
+}
+
+export function broadcastFailure(detail: string): ApiError {
+  return new ApiError(400, `Transaction creation failed. Details: ${detail}`, { code: 'transaction_broadcast_failure' })
+}
+
+/** The provider's 404 carries no code. */
+export function notFound(what: string): ApiError {
+  return new ApiError(404, `${what} not found`)
+}
+
+export function unauthorized(message: string): ApiError {
+  return new ApiError(401, message, { code: 'invalid_data' })
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from './canonical-json.ts'
+import type { EnclaveClock } from './clock.ts'
+import { ApiError, invalidData } from './errors.ts'
+import { IDEMPOTENCY_WINDOW_MS } from './limits.ts'
+import type { Answer } from './records.ts'
+import type { AnswerKey, Store } from './store.ts'
+
+/** Keeps the answer for replays; called inside the transaction that makes the answer true, so that both survive or neither. */
+export type KeepAnswer = (body: unknown) => void
+
+export interface OnceRequest {
+  /** App, method and path: a key means nothing outside of it. */
+  readonly scope: string
+  readonly key: string | null
+  readonly body: unknown
+}
+
+export type Idempotency = ReturnType<typeof createIdempotency>
+
+/**
+ * Executes a request once a key: the same key and body get the first answer again, failures included (see `ApiError.kept`),
+ * for 24 hours; another body is 400. A second request waits while the first is under way.
+ */
+export function createIdempotency(store: Store, clock: EnclaveClock) {
+  const underWay = new Map<string, Promise<unknown>>()
+
+  return async function runOnce(request: OnceRequest, execute: (keep: KeepAnswer) => unknown): Promise<Answer> {
+    const { key, scope } = request
+    if (key === null) return { status: 200, body: await execute(() => undefined) }
+    const lane = canonicalJson([scope, key])
+    for (let first = underWay.get(lane); first !== undefined; first = underWay.get(lane)) {
+      await first.catch(() => undefined)
+    }
+    const bodyHash = createHash('sha256')
+      .update(canonicalJson(request.body ?? null))
+      .digest('base64url')
+    const known = store.findAnswer({ scope, key }, clock.nowMs() - IDEMPOTENCY_WINDOW_MS)
+    if (known !== null) {
+      if (known.bodyHash === bodyHash) return { status: known.status, body: known.body }
+      throw invalidData(
+        'Idempotency key was reused for a request with a new body. Please create a new idempotency key for the request.',
+      )
+    }
+    const run = executeAndKeep({ scope, key }, bodyHash, execute)
+    underWay.set(lane, run)
+    try {
+      return { status: 200, body: await run }
+    } finally {
+      underWay.delete(lane)
+    }
+  }
+
+  async function executeAndKeep(
+    answerKey: AnswerKey,
+    bodyHash: string,
+    execute: (keep: KeepAnswer) => unknown,
+  ): Promise<unknown> {
+    const keep = (status: number, body: unknown): void =>
+      store.putAnswer(answerKey, { bodyHash, status, body }, clock.nowMs())
+    try {
+      return await execute((body) => keep(200, body))
+    } catch (error) {
+      if (error instanceof ApiError && error.kept) keep(error.status, error.body())
+      throw error
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { readConfig } from './config.ts'
+import { STOP_TIMEOUT_MS } from './limits.ts'
+import { openEnclave } from './open-enclave.ts'
+
+/**
+ * The local enclave as a process of its own. Says `{"ready":true,…}` on its standard output, and to a parent over IPC; stops in order at SIGTERM,
+ * SIGINT, or when its parent goes away. The message `{ clockOffsetMs }` moves its clock, and is answered by the same.
+ */
+async function main(): Promise<void> {
+  const enclave = await openEnclave(readConfig(process.env))
+  let stopping = false
+  const stop = (): void => {
+    if (stopping) return
+    stopping = true
+    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref()
+    enclave.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  if (process.send !== undefined) {
+    process.on('disconnect', stop)
+    process.on('message', (message: unknown) => {
+      const offsetMs = readClockOffset(message)
+      if (offsetMs === null) return
+      enclave.setClockOffset(offsetMs)
+      process.send?.({ clockOffsetMs: offsetMs })
+    })
+  }
+  const ready = { ready: true, port: enclave.port, url: enclave.url }
+  process.stdout.write(`${JSON.stringify(ready)}\n`)
+  process.send?.(ready)
+}
+
+function readClockOffset(message: unknown): number | null {
+  if (typeof message !== 'object' || message === null || !('clockOffsetMs' in message)) return null
+  return Number.isSafeInteger(message.clockOffsetMs) ? Number(message.clockOffsetMs) : null
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`enclave: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,24 @@
+import { hexToBytes } from 'viem'
+import type { Hex } from 'viem'
+
+const TRANSACTION_GAS = 21_000n
+/** EIP-7623: what a transaction costs at least, by tokens of calldata (a zero byte is one, any other four). */
+const FLOOR_GAS_PER_TOKEN = 10n
+const TOKENS_PER_NONZERO_BYTE = 4
+/** Enough to enter a contract, too little for its first write of storage. */
+const FAILING_GAS = 1_000n
+/** A quarter above the estimate, since another transfer may be mined first and change what a write costs. */
+const MARGIN_DIVISOR = 4n
+
+/**
+ * The gas limit of a transaction. A `failing` one is valid, so that it is mined, but runs out of gas as soon as a contract does any work
+ * (ordered through the control endpoint).
+ */
+export function measureGasLimit(
+  data: Hex,
+  { gasEstimated, failing }: { gasEstimated: bigint; failing: boolean },
+): bigint {
+  if (!failing) return gasEstimated + gasEstimated / MARGIN_DIVISOR
+  const tokens = hexToBytes(data).reduce((sum, byte) => sum + (byte === 0 ? 1 : TOKENS_PER_NONZERO_BYTE), 0)
+  return TRANSACTION_GAS + BigInt(tokens) * FLOOR_GAS_PER_TOKEN + FAILING_GAS
+}

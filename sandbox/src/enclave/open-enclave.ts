@@ -1,0 +1,91 @@
+import { fastify } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { registerApiRoutes } from './api-routes.ts'
+import { createChainNode } from './chain-node.ts'
+import { createEnclaveClock } from './clock.ts'
+import type { EnclaveConfig } from './config.ts'
+import type { EnclaveContext } from './context.ts'
+import { registerControlRoutes } from './control-routes.ts'
+import { ApiError, notFound } from './errors.ts'
+import { createFaults } from './faults.ts'
+import { followTransactions } from './follow-transactions.ts'
+import { openKeyVault } from './key-vault.ts'
+import { BODY_BYTES_MAX, HEADER_BYTES_MAX } from './limits.ts'
+import { createNonceLanes } from './nonce-lanes.ts'
+import { openStore } from './store.ts'
+
+/** Loopback only, in both address families: a client may resolve `localhost` to either. */
+const HOST = 'localhost'
+
+export interface RunningEnclave {
+  readonly port: number
+  readonly url: string
+  setClockOffset(offsetMs: number): void
+  close(): Promise<void>
+}
+
+/** Opens the state, listens, and follows the chains until closed. Throws when the port is in use or the state can't be opened. */
+export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave> {
+  const store = openStore(config.dataDir)
+  const context: EnclaveContext = {
+    store,
+    vault: openKeyVault(config.dataDir, { create: !store.hasWallets() }),
+    clock: createEnclaveClock(config.clockOffsetMs),
+    chains: new Map([...config.chains].map(([caip2, url]) => [caip2, createChainNode(url)])),
+    lanes: createNonceLanes(),
+    faults: createFaults(),
+  }
+  let url = config.publicUrl ?? ''
+  const app = createServer()
+  const { appId, appSecret } = config
+  await app.register((api) => registerApiRoutes(api, context, { appId, appSecret, publicUrl: () => url }), {
+    prefix: '/v1',
+  })
+  await app.register((control) => registerControlRoutes(control, context, config.controlToken), { prefix: '/control' })
+  await app.listen({ host: HOST, port: config.port })
+  const address = app.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : config.port
+  if (url === '') url = `http://${HOST}:${port}`
+  const stopping = new AbortController()
+  const following = followTransactions(context, stopping.signal)
+  return {
+    port,
+    url,
+    setClockOffset: (offsetMs) => context.clock.setOffset(offsetMs),
+    close: async () => {
+      stopping.abort()
+      await app.close()
+      await following
+      store.close()
+    },
+  }
+}
+
+function createServer(): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    forceCloseConnections: true,
+    http: { maxHeaderSize: HEADER_BYTES_MAX },
+    // A body is checked as it came, and never changed: it is what was signed.
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
+  })
+  app.setErrorHandler<FastifyError>(sendError)
+  app.setNotFoundHandler(() => {
+    throw notFound('Resource')
+  })
+  return app
+}
+
+/** Turns whatever was thrown into the provider's wire form; what nobody foresaw is 500 without detail. */
+async function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  if (error instanceof ApiError) return await reply.code(error.status).send(error.body())
+  if (error.validation !== undefined) {
+    const code = request.url.startsWith('/v1/policies') ? 'invalid_policy_format' : 'invalid_data'
+    return await reply.code(400).send({ error: `Validation error: ${error.message}`, code })
+  }
+  const status = error.statusCode ?? 500
+  if (status < 500) return await reply.code(status).send({ error: error.message, code: 'invalid_data' })
+  process.stderr.write(`enclave: ${error.stack ?? error.message}\n`)
+  return await reply.code(500).send({ error: 'Internal server error' })
+}

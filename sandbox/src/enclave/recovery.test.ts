@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { startTestChain } from './test-chain.ts'
+import type { TestChain } from './test-chain.ts'
+import { makeDataDir, removeDataDir, startTestEnclave } from './test-enclave.ts'
+import type { TestEnclave } from './test-enclave.ts'
+import { openGrant, transfer } from './test-grant.ts'
+import type { TestGrant, TransferInput } from './test-grant.ts'
+import type { WireTransaction } from './test-client.ts'
+import { waitFor } from './wait-for.ts'
+
+let chain: TestChain
+let enclave: TestEnclave
+
+before(async () => {
+  chain = await startTestChain()
+  enclave = await startTestEnclave({ dataDir: await makeDataDir(), rpcUrl: chain.rpcUrl })
+})
+
+after(async () => {
+  await enclave.stop()
+  await chain.stop()
+  await removeDataDir(enclave.dataDir)
+})
+
+async function openFundedGrant(): Promise<TestGrant> {
+  const grant = await openGrant(enclave, chain.usdc)
+  await chain.mint(grant.wallet.address, 100_000_000n)
+  return grant
+}
+
+const pay = async (grant: TestGrant, input: TransferInput = {}) => await transfer(enclave, grant, chain.usdc, input)
+const findTx = async (id: string) => await enclave.client.transactions().get(id)
+const findByReference = async (referenceId: string) =>
+  (await enclave.request('GET', `/v1/transactions?reference_id=${referenceId}`)).body[
+    'transactions'
+  ] as WireTransaction[]
+const countNonces = async (grant: TestGrant, tag: string) =>
+  Number(await chain.rpc('eth_getTransactionCount', [grant.wallet.address, tag]))
+const hasReceipt = async (hash: string) => (await chain.rpc('eth_getTransactionReceipt', [hash])) !== null
+
+test('reject refuses the next payments and signs nothing; the same key pays afterwards', async () => {
+  const grant = await openFundedGrant()
+  await enclave.orderFault('reject', 2)
+  const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
+  for (const _ of [1, 2]) {
+    await assert.rejects(pay(grant, again), {
+      status: 400,
+      error: { error: 'RPC request denied due to policy violation', code: 'policy_violation' },
+    })
+  }
+  assert.equal((await pay(grant, again)).reference_id, again.referenceId)
+})
+
+test('unavailable is 503, signs nothing, and is not kept under the key', async () => {
+  const grant = await openFundedGrant()
+  await enclave.orderFault('unavailable')
+  const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
+  await assert.rejects(pay(grant, again), { status: 503 })
+  assert.deepEqual(await findByReference(again.referenceId), [])
+  await pay(grant, again)
+})
+
+test('timeout holds the connection until it ends, signs nothing, and lets the same key pay', async () => {
+  const grant = await openFundedGrant()
+  await enclave.orderFault('timeout')
+  const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
+  const held = pay(grant, again)
+  await waitFor(async () => (await enclave.countFaults()) === 0)
+  const first = await Promise.race([held.then(() => 'the held one'), pay(grant).then(() => 'the next one')])
+  assert.equal(first, 'the next one')
+  await restart()
+  await assert.rejects(held)
+  assert.deepEqual(await findByReference(again.referenceId), [])
+  await pay(grant, again)
+})
+
+test('a client that gives up a held request frees its key at once', async () => {
+  const grant = await openFundedGrant()
+  await enclave.orderFault('timeout')
+  const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
+  const impatient = { ...enclave, client: enclave.createClient(1_000) }
+  await assert.rejects(transfer(impatient, grant, chain.usdc, again))
+  assert.equal(await enclave.countFaults(), 0)
+  assert.equal((await pay(grant, again)).reference_id, again.referenceId)
+})
+
+test('after lost_response the payment is found by its reference, was broadcast once, and its key replays the answer', async () => {
+  const grant = await openFundedGrant()
+  await enclave.orderFault('lost_response')
+  const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
+  await assert.rejects(pay(grant, again), (error: { status?: number }) => error.status === undefined)
+  const [tx] = await findByReference(again.referenceId)
+  assert.ok(tx)
+  assert.equal((await chain.findReceipt(tx.transaction_hash)).status, '0x1')
+  assert.equal((await pay(grant, again)).transaction_id, tx.id)
+  assert.equal(await countNonces(grant, 'pending'), 1)
+})
+
+test('a transfer that was ordered to fail passes the simulation, is mined, reverts, and the next one succeeds', async () => {
+  const grant = await openFundedGrant()
+  await enclave.orderFailingTransfers(1)
+  const [failing, next] = [await pay(grant), await pay(grant)]
+  await waitFor(async () => (await findTx(failing.transaction_id)).status === 'execution_reverted')
+  await waitFor(async () => (await findTx(next.transaction_id)).status === 'confirmed')
+  const { transaction_hash } = await findTx(failing.transaction_id)
+  assert.equal((await chain.findReceipt(transaction_hash)).status, '0x0')
+})
+
+test('kill -9 loses nothing that was answered: keys, grants, answers, transactions and nonces', async () => {
+  const grant = await openFundedGrant()
+  const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
+  const first = await pay(grant, again)
+  await restart()
+  assert.deepEqual(await pay(grant, again), first)
+  const [tx] = await findByReference(again.referenceId)
+  assert.equal(tx?.id, first.transaction_id)
+  const second = await pay(grant)
+  const { transaction_hash } = await findTx(second.transaction_id)
+  await chain.findReceipt(transaction_hash)
+  assert.equal(await countNonces(grant, 'latest'), 2)
+})
+
+test('only the user of the process can read the key file and the database', async () => {
+  const grant = await openFundedGrant()
+  assert.ok(grant.wallet.id)
+  for (const name of ['enclave.key', 'enclave.db', 'enclave.db-wal']) {
+    const { mode } = await stat(join(enclave.dataDir, name))
+    assert.equal(mode & 0o777, 0o600, name)
+  }
+})
+
+test('a second enclave on the same data directory refuses to start', async () => {
+  await assert.rejects(startTestEnclave({ dataDir: enclave.dataDir, rpcUrl: chain.rpcUrl }))
+})
+
+test('transactions that the pool has lost are sent again until they are mined', async () => {
+  const grant = await openFundedGrant()
+  await chain.setMining(false)
+  const answers = [await pay(grant), await pay(grant), await pay(grant)]
+  await chain.rpc('anvil_dropAllTransactions')
+  assert.equal(await countNonces(grant, 'pending'), 0)
+  await chain.setMining(true)
+  for (const { transaction_id } of answers) {
+    await waitFor(async () => (await findTx(transaction_id)).status === 'confirmed')
+  }
+  assert.equal(await countNonces(grant, 'latest'), 3)
+})
+
+test('transactions whose blocks a chain has lost are open again, and are mined anew under the same hashes', async () => {
+  const grant = await openFundedGrant()
+  const snapshot = await chain.rpc('evm_snapshot')
+  const answers = [await pay(grant), await pay(grant)]
+  const ids = answers.map(({ transaction_id }) => transaction_id)
+  for (const id of ids) await waitFor(async () => (await findTx(id)).status === 'confirmed')
+  const hashes = await Promise.all(ids.map(async (id) => (await findTx(id)).transaction_hash))
+  await chain.setMining(false)
+  await chain.rpc('evm_revert', [snapshot])
+  await chain.rpc('anvil_dropAllTransactions')
+  for (const hash of hashes) assert.equal(await hasReceipt(hash), false)
+  for (const id of ids) await waitFor(async () => (await findTx(id)).status === 'broadcasted')
+  // A payment made meanwhile takes the next nonce, and waits for the others.
+  const third = await pay(grant)
+  await chain.setMining(true)
+  for (const id of [...ids, third.transaction_id]) {
+    await waitFor(async () => (await findTx(id)).status === 'confirmed')
+  }
+  for (const hash of hashes) assert.equal(await hasReceipt(hash), true)
+  assert.equal(await countNonces(grant, 'latest'), 3)
+})
+
+test('while the chain is out of reach a payment is 503 and signs nothing', async () => {
+  const grant = await openFundedGrant()
+  const lonely = await makeDataDir()
+  const other = await startTestEnclave({ dataDir: lonely, rpcUrl: 'http://127.0.0.1:9' })
+  try {
+    const stranded = await openGrant(other, chain.usdc)
+    await assert.rejects(transfer(other, stranded, chain.usdc), { status: 503 })
+  } finally {
+    await other.stop()
+    await removeDataDir(lonely)
+  }
+  await pay(grant)
+})
+
+async function restart(): Promise<void> {
+  await enclave.kill()
+  enclave = await startTestEnclave({ dataDir: enclave.dataDir, rpcUrl: chain.rpcUrl })
+}

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { startTestChain } from './test-chain.ts'
+import type { TestChain } from './test-chain.ts'
+import { sdk } from './test-client.ts'
+import { makeDataDir, removeDataDir, startTestEnclave } from './test-enclave.ts'
+import type { TestEnclave } from './test-enclave.ts'
+import { formatPolicy, formatTransfer, openGrant, signedUpdate, transfer } from './test-grant.ts'
+import type { TestGrant, TransferInput } from './test-grant.ts'
+import { waitFor } from './wait-for.ts'
+
+const VIOLATION = {
+  status: 400,
+  error: { error: 'RPC request denied due to policy violation', code: 'policy_violation' },
+}
+const UNIQUE = { status: 400, error: { error: 'reference_id must be unique', code: 'invalid_data' } }
+
+let chain: TestChain
+let enclave: TestEnclave
+
+before(async () => {
+  chain = await startTestChain()
+  enclave = await startTestEnclave({ dataDir: await makeDataDir(), rpcUrl: chain.rpcUrl })
+})
+
+after(async () => {
+  assert.equal(await enclave.stop(), 0)
+  await chain.stop()
+  await removeDataDir(enclave.dataDir)
+})
+
+async function openFundedGrant(amountMicro: bigint): Promise<TestGrant> {
+  const grant = await openGrant(enclave, chain.usdc)
+  await chain.mint(grant.wallet.address, amountMicro)
+  return grant
+}
+
+const pay = async (grant: TestGrant, input: TransferInput = {}) => await transfer(enclave, grant, chain.usdc, input)
+const findStatus = async (id: string) => (await enclave.client.transactions().get(id)).status
+
+test('a sponsored payment is answered without its hash, which the transaction has at once, and is mined', async () => {
+  const grant = await openFundedGrant(10_000_000n)
+  const referenceId = randomUUID()
+  const answer = await pay(grant, { referenceId })
+  assert.equal(answer.hash, '')
+  assert.match(answer.user_operation_hash ?? '', /^0x[0-9a-f]{64}$/)
+  assert.equal(answer.reference_id, referenceId)
+  const tx = await enclave.client.transactions().get(answer.transaction_id)
+  assert.match(tx.transaction_hash, /^0x[0-9a-f]{64}$/)
+  assert.equal(tx.sponsored, true)
+  assert.equal(tx.wallet_id, grant.wallet.id)
+  assert.equal((await chain.findReceipt(tx.transaction_hash)).status, '0x1')
+  await waitFor(async () => (await findStatus(answer.transaction_id)) === 'confirmed')
+  const found = await enclave.request('GET', `/v1/transactions?reference_id=${referenceId}`)
+  assert.deepEqual(found.body['transactions'], [{ ...tx, status: 'confirmed' }])
+  const missing = await enclave.request('GET', `/v1/transactions?reference_id=${randomUUID()}`)
+  assert.deepEqual(missing.body, { transactions: [] })
+})
+
+test('a payment that is not sponsored has its hash in the answer', async () => {
+  const grant = await openFundedGrant(1_000_000n)
+  const answer = await pay(grant, { sponsor: false })
+  const tx = await enclave.client.transactions().get(answer.transaction_id)
+  assert.equal(answer.hash, tx.transaction_hash)
+  assert.equal(tx.sponsored, false)
+})
+
+test('a replay gets the first answer and signs nothing; another body under the key is refused', async () => {
+  const grant = await openFundedGrant(2_000_000n)
+  const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
+  const [first, second] = await Promise.all([pay(grant, again), pay(grant, again)])
+  assert.deepEqual(first, second)
+  assert.deepEqual(await pay(grant, again), first)
+  await assert.rejects(pay(grant, { ...again, amountMicro: 2n }), {
+    status: 400,
+    error: {
+      error:
+        'Idempotency key was reused for a request with a new body. Please create a new idempotency key for the request.',
+      code: 'invalid_data',
+    },
+  })
+  const { transaction_hash } = await enclave.client.transactions().get(first.transaction_id)
+  await chain.findReceipt(transaction_hash)
+  assert.equal(await chain.rpc('eth_getTransactionCount', [grant.wallet.address, 'pending']), '0x1')
+})
+
+test('a reference is used once, in the wallet and across wallets, however close the race', async () => {
+  const [one, other] = [await openFundedGrant(5_000_000n), await openFundedGrant(5_000_000n)]
+  const referenceId = randomUUID()
+  const outcomes = await Promise.allSettled(
+    [one, other, one, other].map(async (grant) => await pay(grant, { referenceId })),
+  )
+  assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled').length, 1)
+  await assert.rejects(pay(one, { referenceId }), UNIQUE)
+  await assert.rejects(pay(other, { referenceId }), UNIQUE)
+})
+
+const REFUSED: readonly [string, TransferInput][] = [
+  ['above the cap', { amountMicro: 5_000_001n }],
+  ['to another recipient', { to: '0x00000000000000000000000000000000000000aa' }],
+]
+
+for (const [name, input] of REFUSED) {
+  test(`a payment ${name} is refused by policy, is not kept under its key, and leaves nothing behind`, async () => {
+    const grant = await openFundedGrant(10_000_000n)
+    const again = { ...input, referenceId: randomUUID(), idempotencyKey: randomUUID() }
+    await assert.rejects(pay(grant, again), VIOLATION)
+    await assert.rejects(pay(grant, again), VIOLATION)
+    const found = await enclave.request('GET', `/v1/transactions?reference_id=${again.referenceId}`)
+    assert.deepEqual(found.body, { transactions: [] })
+    // The policy is widened by its owner's passkey: the same key now pays.
+    await widenPolicy(grant)
+    assert.equal((await pay(grant, again)).hash, '')
+  })
+}
+
+async function widenPolicy({ policy, wallet, passkey, signer }: TestGrant): Promise<void> {
+  const wide = formatPolicy(chain.usdc, 0n).rules.map((rule) => ({
+    ...rule,
+    conditions: rule.conditions.filter(({ field }) => field === 'to'),
+  }))
+  const wider = await enclave.client.policies().create({
+    version: '1.0',
+    name: 'wider',
+    chain_type: 'ethereum',
+    rules: wide,
+    owner_id: policy.owner_id,
+  })
+  const body = { additional_signers: [{ ...signer, override_policy_ids: [wider.id] }] }
+  await signedUpdate(enclave, { wallet, passkey, body })
+}
+
+test('a payment beyond the balance fails in simulation, before the policy is asked, and the failure is kept', async () => {
+  const grant = await openFundedGrant(1_000_000n)
+  const again = { amountMicro: 50_000_000n, referenceId: randomUUID(), idempotencyKey: randomUUID() }
+  await assert.rejects(pay(grant, again), (error: { status: number; error: { code: string; error: string } }) => {
+    assert.equal(error.status, 400)
+    assert.equal(error.error.code, 'transaction_broadcast_failure')
+    assert.match(error.error.error, /^Transaction creation failed\. Details: /)
+    return true
+  })
+  await chain.mint(grant.wallet.address, 100_000_000n)
+  await assert.rejects(pay(grant, again), { status: 400 })
+  // With the balance there it is the policy's turn.
+  await assert.rejects(pay(grant, { ...again, idempotencyKey: randomUUID() }), VIOLATION)
+})
+
+test('30 payments at once are all mined, in the order of their nonces', async () => {
+  const grant = await openFundedGrant(30_000_000n)
+  const answers = await Promise.all(Array.from({ length: 30 }, async () => await pay(grant)))
+  const hashes = await Promise.all(
+    answers.map(
+      async ({ transaction_id }) => (await enclave.client.transactions().get(transaction_id)).transaction_hash,
+    ),
+  )
+  await Promise.all(hashes.map(async (hash) => assert.equal((await chain.findReceipt(hash)).status, '0x1')))
+  const nonces = await Promise.all(
+    hashes.map(async (hash) =>
+      Number(((await chain.rpc('eth_getTransactionByHash', [hash])) as { nonce: string }).nonce),
+    ),
+  )
+  assert.deepEqual(
+    nonces.sort((left, right) => left - right),
+    Array.from({ length: 30 }, (_, index) => index),
+  )
+})
+
+test('of payments at once that together exceed the balance, only those that fit are accepted', async () => {
+  const grant = await openFundedGrant(3_000_000n)
+  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, async () => await pay(grant)))
+  assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled').length, 3)
+})
+
+test("a revoked signer's payment is 401", async () => {
+  const grant = await openFundedGrant(1_000_000n)
+  await signedUpdate(enclave, { ...grant, body: { additional_signers: [] } })
+  await assert.rejects(pay(grant), { status: 401 })
+})
+
+test("the owner's passkey pays without a policy; a signer that no policy binds cannot", async () => {
+  const grant = await openFundedGrant(20_000_000n)
+  const bare = [{ signer_id: grant.signer.signer_id }]
+  const wallet = await signedUpdate(enclave, { ...grant, body: { additional_signers: bare } })
+  await assert.rejects(pay({ ...grant, wallet }), VIOLATION)
+  const owner = await sdk.generateP256KeyPair()
+  const owned = await enclave.client
+    .wallets()
+    .create({ chain_type: 'ethereum', owner: { public_key: owner.publicKey } })
+  await chain.mint(owned.address, 9_000_000n)
+  const answer = await transfer(enclave, { wallet: owned, agent: owner }, chain.usdc, { amountMicro: 9_000_000n })
+  assert.equal(answer.hash, '')
+})
+
+test('what the schema refuses is refused before authorization is looked at', async () => {
+  const grant = await openFundedGrant(0n)
+  const body = { method: 'eth_sendTransaction', chain_type: 'ethereum', ...formatTransfer(chain.usdc, {}) }
+  const { transaction } = body.params
+  const path = `/v1/wallets/${grant.wallet.id}/rpc`
+  const wrong = [
+    { ...body, params: { transaction: { ...transaction, value: '0' } } },
+    { ...body, params: { transaction: { ...transaction, gas: 1 } } },
+    { ...body, reference_id: 'x'.repeat(65) },
+    { ...body, speed: 'fast' },
+    { ...body, caip2: '84532' },
+  ]
+  for (const sent of wrong) {
+    const answer = await enclave.request('POST', path, { body: sent })
+    assert.equal(answer.status, 400, JSON.stringify(sent))
+    assert.equal(answer.body.code, 'invalid_data')
+  }
+  assert.equal((await enclave.request('POST', path, { body })).status, 401)
+})

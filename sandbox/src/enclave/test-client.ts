@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module'
+import type { Address, Hash } from 'viem'
+import type { PolicyRecord, QuorumRecord, WalletRecord } from './records.ts'
+import type {
+  CreatePolicyBody,
+  CreateQuorumBody,
+  CreateWalletBody,
+  UpdatePolicyBody,
+  UpdateWalletBody,
+} from './schemas.ts'
+
+/** What the tests call of the provider's official SDK: the real client on the other side of the wire. */
+export interface SdkClient {
+  wallets(): {
+    create(params: CreateWalletBody & { idempotency_key?: string }): Promise<WalletRecord>
+    get(id: string): Promise<WalletRecord>
+    update(id: string, params: UpdateWalletBody & Signing): Promise<WalletRecord>
+    ethereum(): { sendTransaction(id: string, params: SendParams): Promise<SendAnswer> }
+  }
+  policies(): {
+    create(params: CreatePolicyBody & { idempotency_key?: string }): Promise<PolicyRecord>
+    get(id: string): Promise<PolicyRecord>
+    update(id: string, params: UpdatePolicyBody & Signing): Promise<PolicyRecord>
+    delete(id: string, params: Signing): Promise<{ success: boolean }>
+  }
+  keyQuorums(): { create(params: CreateQuorumBody): Promise<QuorumRecord>; get(id: string): Promise<QuorumRecord> }
+  transactions(): { get(id: string): Promise<WireTransaction> }
+}
+
+export interface Signing {
+  readonly authorization_context?: {
+    readonly authorization_private_keys?: readonly string[]
+    readonly signatures?: readonly string[]
+  }
+  readonly request_expiry?: number
+}
+
+export interface SendParams extends Signing {
+  readonly caip2: string
+  readonly idempotency_key?: string
+  readonly reference_id?: string
+  readonly sponsor?: boolean
+  readonly params: {
+    readonly transaction: { to: Address; data: string; value: string; chain_id: number }
+  }
+}
+
+export interface SendAnswer {
+  readonly hash: Hash | ''
+  readonly caip2: string
+  readonly transaction_id: string
+  readonly user_operation_hash?: Hash
+  readonly reference_id?: string | null
+}
+
+export interface WireTransaction {
+  readonly id: string
+  readonly wallet_id: string
+  readonly status: string
+  readonly transaction_hash: Hash
+  readonly reference_id: string | null
+  readonly sponsored: boolean
+}
+
+interface Sdk {
+  readonly PrivyClient: new (options: object) => SdkClient
+  formatRequestForAuthorizationSignature(input: object): Uint8Array
+  generateP256KeyPair(): Promise<{ publicKey: string; privateKey: string }>
+}
+
+/** The SDK is the server's dependency; the enclave's own code does without it. */
+export const sdk = createRequire(new URL('../../../server/package.json', import.meta.url))('@privy-io/node') as Sdk

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PostgresBinaries } from './find-binaries.ts'
+import { INITDB_TIMEOUT_MS, PASSWORD_BYTES } from './limit.ts'
+import { giveTo, invocation, type RunAs } from './run-as.ts'
+
+export const SUPERUSER = 'bursar'
+
+type InitClusterOptions = {
+  readonly dataDir: string
+  readonly binaries: PostgresBinaries
+  readonly runAs: RunAs
+  readonly durable: boolean
+}
+
+/**
+ * Makes the database cluster unless it is there, and answers its superuser's password.
+ *
+ * The password lies beside the data in `<dataDir>.password` (0600). The cluster is made under another name and renamed,
+ * so that an interrupted first start leaves nothing that looks like a cluster.
+ */
+export const initCluster = async (options: InitClusterOptions): Promise<string> => {
+  const { dataDir, runAs } = options
+  const passwordFile = `${dataDir}.password`
+  if (existsSync(join(dataDir, 'PG_VERSION'))) {
+    if (!existsSync(passwordFile)) throw new Error(`${passwordFile} is missing: restore it, or remove ${dataDir}`)
+    giveTo(runAs, dataDir)
+    return readFileSync(passwordFile, 'utf8').trim()
+  }
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url')
+  rmSync(passwordFile, { force: true })
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 })
+  giveTo(runAs, passwordFile)
+  const freshDir = `${dataDir}.new`
+  rmSync(freshDir, { recursive: true, force: true })
+  mkdirSync(freshDir, { mode: 0o700 })
+  giveTo(runAs, freshDir)
+  await runInitdb(options, freshDir, passwordFile)
+  if (existsSync(dataDir)) rmSync(dataDir, { recursive: true })
+  renameSync(freshDir, dataDir)
+  return password
+}
+
+const runInitdb = async (options: InitClusterOptions, freshDir: string, passwordFile: string): Promise<void> => {
+  const args = [
+    `--pgdata=${freshDir}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    ...(options.durable ? [] : ['--no-sync']),
+  ]
+  const { file, args: argv, ...identity } = invocation(options.runAs, options.binaries.initdb, args)
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn(file, argv, {
+      ...identity,
+      cwd: '/',
+      env: { ...process.env, LC_ALL: 'C', ...options.binaries.env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: INITDB_TIMEOUT_MS,
+    })
+    const complaints: string[] = []
+    child.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text))
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve()
+      else reject(new Error(`initdb failed (${signal ?? String(code)}): ${complaints.join('').trim()}`))
+    })
+  })
+}

@@ -1,0 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { PROCESS_POLL_MS } from './limit.ts'
+
+/** Looks until `condition` holds. Answers false when `timeoutMs` went by first. */
+export const pollUntil = async (condition: () => boolean, timeoutMs: number): Promise<boolean> => {
+  const deadline = performance.now() + timeoutMs
+  while (!condition()) {
+    if (performance.now() >= deadline) return false
+    await delay(PROCESS_POLL_MS)
+  }
+  return true
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, existsSync, fstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { findBinaries, type PostgresBinaries } from './find-binaries.ts'
+import { initCluster, SUPERUSER } from './init-cluster.ts'
+import { LOCK_RETRIES_MAX, LOCK_RETRY_DELAY_MS, START_TIMEOUT_MS } from './limit.ts'
+import { pollUntil } from './process-poll.ts'
+import { chooseRunAs, invocation, type RunAs } from './run-as.ts'
+import { openLog, readLogTail } from './server-log.ts'
+import { formatSettings } from './server-settings.ts'
+import { stopLeftover, stopProcess } from './stop-leftover.ts'
+
+export type StartPostgresOptions = {
+  /** Where the cluster lives. Its password, log and library links lie beside it, as `<dataDir>.password` and so on. */
+  readonly dataDir: string
+  readonly port: number
+  /** An address to listen on; 127.0.0.1 by default. */
+  readonly host?: string
+  /** False for a throw-away cluster that need not survive the machine. True by default. */
+  readonly durable?: boolean
+  /** 100 by default. */
+  readonly maxConnections?: number
+  /** Called once when the server ends unasked, with a sentence. */
+  readonly onExit?: (detail: string) => void
+}
+
+export type Postgres = {
+  /** `postgres://bursar:<password>@<host>:<port>/postgres`, a superuser. */
+  readonly url: string
+  readonly pid: number
+  /** Ends all sessions, writes a checkpoint, and resolves when the server is gone. May be called twice. */
+  stop(): Promise<void>
+  /** Ends the server at once, as a crash would. Does not count as unasked. */
+  kill(): void
+}
+
+/**
+ * Starts the embedded PostgreSQL on a data directory, making the cluster at the first start, and resolves when it takes
+ * connections. A server that a killed sandbox left there is stopped first.
+ *
+ * @throws Error with one sentence when the platform has no binaries, the port or the directory is in use, or it won't start.
+ */
+export const startPostgres = async (options: StartPostgresOptions): Promise<Postgres> => {
+  const { port, host = '127.0.0.1', durable = true, maxConnections = 100 } = options
+  const dataDir = resolve(options.dataDir)
+  mkdirSync(dirname(dataDir), { recursive: true, mode: 0o755 })
+  const binaries = findBinaries(`${dataDir}.lib`)
+  const runAs = chooseRunAs([binaries.folder, binaries.postgres, dirname(dataDir)])
+  await stopLeftover(dataDir)
+  const password = await initCluster({ dataDir, binaries, runAs, durable })
+  const args = ['-D', dataDir, ...formatSettings({ host, port, maxConnections, durable })]
+  const server = await launchUntilReady({ dataDir, binaries, runAs, args, port })
+  const watch = watchExit(server, options.onExit)
+  return {
+    url: `postgres://${SUPERUSER}:${password}@${host}:${port}/postgres`,
+    pid: server.pid,
+    stop: async () => {
+      watch.expect()
+      await stopProcess(server.pid, () => isRunning(server.child))
+    },
+    kill: () => {
+      watch.expect()
+      server.child.kill('SIGKILL')
+    },
+  }
+}
+
+type Launch = {
+  readonly dataDir: string
+  readonly binaries: PostgresBinaries
+  readonly runAs: RunAs
+  readonly args: readonly string[]
+  readonly port: number
+}
+
+type Server = {
+  readonly child: ChildProcess
+  readonly pid: number
+  readonly logFile: string
+  readonly logStart: number
+}
+
+// The backends of a killed server hold its lock until they notice that it is gone; only then does a new one start.
+const launchUntilReady = async (launch: Launch): Promise<Server> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const server = spawnServer(launch)
+    const settled = (): boolean => !isRunning(server.child) || isReady(launch.dataDir, server.pid)
+    const inTime = await pollUntil(settled, START_TIMEOUT_MS)
+    if (inTime && isRunning(server.child)) return server
+    if (!inTime) await stopProcess(server.pid, () => isRunning(server.child))
+    const tail = readLogTail(server.logFile, server.logStart)
+    if (attempt > LOCK_RETRIES_MAX || !LOCK_HELD.test(tail)) throw explain(tail, launch)
+    await delay(LOCK_RETRY_DELAY_MS)
+  }
+}
+
+const LOCK_HELD = /lock file "postmaster\.pid" already exists|pre-existing shared memory block/
+
+const spawnServer = (launch: Launch): Server => {
+  const { file, args, ...identity } = invocation(launch.runAs, launch.binaries.postgres, launch.args)
+  const logFile = `${launch.dataDir}.log`
+  const log = openLog(logFile)
+  const logStart = fstatSync(log).size
+  // Its own session: a Ctrl-C in the terminal is for the sandbox, which stops its children in order.
+  const child = spawn(file, args, {
+    ...identity,
+    cwd: '/',
+    detached: true,
+    env: { ...process.env, LC_ALL: 'C', ...launch.binaries.env },
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  // Node reports a program that can't be run twice: here without a pid, and as an event that would end us if unheard.
+  child.once('error', () => undefined)
+  if (child.pid === undefined) throw new Error(`PostgreSQL can't be run: ${file}`)
+  return { child, pid: child.pid, logFile, logStart }
+}
+
+// The eighth line of the lock file is the server's state; pg_ctl waits for it in the same way.
+const isReady = (dataDir: string, pid: number): boolean => {
+  const lockFile = join(dataDir, 'postmaster.pid')
+  if (!existsSync(lockFile)) return false
+  const lines = readFileSync(lockFile, 'utf8').split('\n')
+  return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+}
+
+const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null
+
+const explain = (tail: string, { port, dataDir }: Launch): Error =>
+  /Address already in use/.test(tail)
+    ? new Error(`port ${port} is in use: PostgreSQL can't listen on it`)
+    : new Error(`PostgreSQL does not start (its log is ${dataDir}.log): ${tail}`)
+
+const watchExit = (server: Server, onExit: StartPostgresOptions['onExit']): { expect(): void } => {
+  let expected = false
+  server.child.once('exit', (code, signal) => {
+    if (!expected) onExit?.(`PostgreSQL ended (${signal ?? `exit code ${String(code)}`}), see ${server.logFile}`)
+  })
+  return { expect: () => (expected = true) }
+}

@@ -1,0 +1,22 @@
+import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ALL_TESTS = ['{server,sandbox}/{src,test}/**/*.test.ts', '{test,scripts,bench}/**/*.test.ts']
+
+/**
+ * The test files that the arguments mean, relative to the root: all of them without arguments, else files, folders and
+ * globs. Answers the first that means no file, since a run of nothing would pass.
+ */
+export function findTestFiles(
+  root: string,
+  patterns: readonly string[],
+): { readonly files: readonly string[]; readonly unmatched: string | undefined } {
+  const found = (patterns.length === 0 ? ALL_TESTS : patterns).map((pattern) => {
+    const isFolder = statSync(join(root, pattern), { throwIfNoEntry: false })?.isDirectory() ?? false
+    return { pattern, files: globSync(isFolder ? join(pattern, '**/*.test.ts') : pattern, { cwd: root }) }
+  })
+  return {
+    files: [...new Set(found.flatMap(({ files }) => files))].toSorted(),
+    unmatched: found.find(({ files }) => files.length === 0)?.pattern,
+  }
+}

@@ -1,0 +1,102 @@
+// `npm test [file, folder or glob …]`: the static checks, then every test on a throw-away PostgreSQL. With arguments
+// only those tests. Node's own summary stands last in the output.
+import { randomUUID } from 'node:crypto'
+import { availableParallelism, constants } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ChildProcesses } from './child-processes.ts'
+import { findLeftProcesses } from './left-processes.ts'
+import { runStaticChecks } from './static-checks.ts'
+import { startTestDatabase, type TestDatabase } from './test-database.ts'
+import { findTestFiles } from './test-files.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** Test files wait for processes and the database more than they compute, so two run even on one core. */
+const CONCURRENCY_MIN = 2
+/** For one test, and for one whole file: what hangs fails. */
+const TEST_TIMEOUT_MS = 300_000
+/** Every process of this run carries it, and so those can be found that outlive the run. */
+const RUN_MARK = { name: 'BURSAR_TEST_RUN', value: randomUUID() }
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+const children = new ChildProcesses()
+let database: Promise<TestDatabase> | null = null
+let isStopping = false
+
+for (const signal of STOP_SIGNALS) process.on(signal, () => void stopBy(signal))
+process.exitCode = await run(process.argv.slice(2))
+
+/** Answers the exit code. */
+async function run(patterns: readonly string[]): Promise<number> {
+  const { files, unmatched } = findTestFiles(ROOT, patterns)
+  if (unmatched !== undefined) {
+    process.stdout.write(`No test file matches ${unmatched}\n`)
+    return 1
+  }
+  const env = createEnvironment()
+  if (patterns.length === 0 && !(await runStaticChecks(children, { root: ROOT, env }))) {
+    if (!isStopping) process.stdout.write('The static checks failed; the tests were not run.\n')
+    return 1
+  }
+  const exitCode = isStopping ? 1 : await runTests(files, env)
+  return !isStopping && (await endLeftProcesses()) ? 1 : exitCode
+}
+
+async function runTests(files: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const givenUrl = env['BURSAR_TEST_DATABASE_URL']
+  if (givenUrl === undefined) database = startTestDatabase()
+  try {
+    const url = givenUrl ?? (await database)?.url
+    const flags = [
+      '--test',
+      `--test-concurrency=${Math.max(CONCURRENCY_MIN, availableParallelism())}`,
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+    ]
+    const testEnv = { ...env, BURSAR_TEST_DATABASE_URL: url }
+    if (isStopping) return 1
+    return (await children.run(process.execPath, [...flags, ...files], { cwd: ROOT, env: testEnv, output: 'pass' }))
+      .exitCode
+  } finally {
+    if (!isStopping) await stopDatabase()
+  }
+}
+
+/** The installed tools and this very Node come first in the path: an older `node` there could not run the tests. */
+function createEnvironment(): NodeJS.ProcessEnv {
+  const path = [dirname(process.execPath), join(ROOT, 'node_modules', '.bin'), process.env['PATH'] ?? '']
+  return {
+    ...process.env,
+    PATH: path.join(delimiter),
+    NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --disable-warning=ExperimentalWarning`.trim(),
+    [RUN_MARK.name]: RUN_MARK.value,
+  }
+}
+
+async function stopBy(signal: (typeof STOP_SIGNALS)[number]): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  await children.stopAll()
+  await stopDatabase()
+  await endLeftProcesses()
+  process.exit(128 + constants.signals[signal])
+}
+
+async function stopDatabase(): Promise<void> {
+  const started = database
+  database = null
+  await (await started?.catch(() => null))?.stop()
+}
+
+/** Kills what a test has left running, and answers whether there was anything. */
+async function endLeftProcesses(): Promise<boolean> {
+  const left = await findLeftProcesses(`${RUN_MARK.name}=${RUN_MARK.value}`)
+  for (const { pid, command } of left) {
+    process.stdout.write(`A test left a process behind (${pid}): ${command}\n`)
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
+  return left.length > 0
+}

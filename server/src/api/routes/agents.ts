@@ -1,0 +1,108 @@
+import { Type } from 'typebox'
+import type { Agent } from '../../domain/agents/agent.ts'
+import { createAgent } from '../../domain/agents/create-agent.ts'
+import { getAgent } from '../../domain/agents/get-agent.ts'
+import { listAgents } from '../../domain/agents/list-agents.ts'
+import type { Context } from '../../domain/context.ts'
+import { remainingMicro } from '../../domain/grants/policy.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { parseAgentId } from '../../values/agent-id.ts'
+import { formatAmount } from '../../values/money.ts'
+import type { createAuthenticate } from '../authenticate.ts'
+import { callerOf } from '../caller.ts'
+import { invalidAgentId } from '../parse-payment.ts'
+import { AgentSchema, CreateAgentBody, errorResponses, IdParams } from '../schemas.ts'
+
+export type Authenticate = (bucket: Parameters<typeof createAuthenticate>[2]) => ReturnType<typeof createAuthenticate>
+
+const AgentAnswer = Type.Object({ agent: Type.Ref('Agent') })
+
+export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
+  http.addSchema(AgentSchema)
+  const onRequest = authenticate('default')
+
+  http.post(
+    '/v1/agents',
+    {
+      onRequest,
+      schema: {
+        operationId: 'createAgent',
+        summary: 'Create an agent if absent',
+        description: 'Idempotent: an existing id is a no-op, and the answer shows the current state.',
+        tags: ['Agents'],
+        body: CreateAgentBody,
+        response: { 201: AgentAnswer, ...errorResponses(400, 401, 413, 415, 429, 500, 503) },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const id = parseAgentId(request.body.id)
+      if (id === null) throw invalidAgentId('id')
+      const agent = await createAgent(ctx, { accountId: caller.accountId, mode: caller.mode, id })
+      return reply.code(201).send({ agent: formatAgent(agent, caller.accountSlug) })
+    },
+  )
+
+  http.get(
+    '/v1/agents',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listAgents',
+        summary: 'List agents',
+        description: 'Every agent of this (account, mode), by created_at ascending, stable across calls.',
+        tags: ['Agents'],
+        response: {
+          200: Type.Object({ agents: Type.Array(Type.Ref('Agent')) }),
+          ...errorResponses(401, 429, 500, 503),
+        },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const agents = await listAgents(ctx, caller)
+      return { agents: agents.map((agent) => formatAgent(agent, caller.accountSlug)) }
+    },
+  )
+
+  http.get(
+    '/v1/agents/:id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getAgent',
+        summary: 'Retrieve one agent',
+        tags: ['Agents'],
+        params: IdParams,
+        response: { 200: AgentAnswer, ...errorResponses(401, 404, 429, 500, 503) },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { accountId, mode } = caller
+      const agent = await getAgent(ctx, { accountId, mode, id: request.params.id })
+      return { agent: formatAgent(agent, caller.accountSlug) }
+    },
+  )
+}
+
+/** An agent as the world sees it (specification, part 2; D8, D9). */
+function formatAgent(agent: Agent, accountSlug: string) {
+  return {
+    id: agent.id,
+    status: agent.activeSigners > 0 ? 'active' : 'no_permissions',
+    mode: agent.mode,
+    created_at: agent.createdAt.toISOString(),
+    active_signers: agent.activeSigners,
+    pending_signers: agent.pendingSigners,
+    account_slug: accountSlug,
+    wallets: agent.wallets.map((wallet) => ({
+      address: wallet.address,
+      max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
+      daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
+      spent_24h_usdc: formatAmount(wallet.spent24hMicro),
+      remaining_24h_usdc: formatAmount(remainingMicro(wallet.dailyCapMicro, wallet.spent24hMicro)),
+      expires_at: wallet.expiresAt?.toISOString() ?? null,
+    })),
+  }
+}

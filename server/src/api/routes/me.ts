@@ -1,0 +1,43 @@
+import type { Context } from '../../domain/context.ts'
+import { listSpendable } from '../../domain/agents/list-agents.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { formatAmount } from '../../values/money.ts'
+import { callerOf } from '../caller.ts'
+import { errorResponses, IdentitySchema } from '../schemas.ts'
+import { Type } from 'typebox'
+import type { Authenticate } from './agents.ts'
+
+export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
+  http.addSchema(IdentitySchema)
+  http.get(
+    '/v1/me',
+    {
+      onRequest: authenticate('default'),
+      schema: {
+        operationId: 'getIdentity',
+        summary: 'Describe the current connection',
+        tags: ['Identity'],
+        response: { 200: Type.Ref('Identity'), ...errorResponses(401, 429, 500, 503) },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const wallets = await listSpendable(ctx, caller)
+      return {
+        auth_type: caller.authType,
+        account_slug: caller.accountSlug,
+        account_name: caller.accountName,
+        mode: caller.mode,
+        scopes: caller.scopes,
+        agent_id: caller.agentId,
+        expires_at: caller.expiresAt?.toISOString() ?? null,
+        wallets: wallets.map((wallet) => ({
+          address: wallet.address,
+          max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
+          daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
+          agent_id: wallet.agentId,
+        })),
+      }
+    },
+  )
+}

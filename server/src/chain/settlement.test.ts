@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import type { Address } from '../values/address.ts'
+import { microUsdc } from '../values/money.ts'
+import type { Receipt, Transfer } from './receipt.ts'
+import { decideSettlement } from './settlement.ts'
+
+const USDC = `0x${'1'.repeat(40)}` as Address
+const PAYER = `0x${'2'.repeat(40)}` as Address
+const PAYEE = `0x${'3'.repeat(40)}` as Address
+const OTHER = `0x${'4'.repeat(40)}` as Address
+const BLOCK_HASH = `0x${'b'.repeat(64)}` as const
+
+const expected: Transfer = { contract: USDC, from: PAYER, to: PAYEE, amountMicro: microUsdc(5_000_000n) }
+
+function receiptAt(blockNumber: bigint, change: Partial<Receipt> = {}): Receipt {
+  return { blockNumber, blockHash: BLOCK_HASH, status: 'success', transfers: [expected], ...change }
+}
+
+type Row = [name: string, receipt: Receipt | null, head: bigint, confirmations: number, answer: string]
+
+const ROWS: Row[] = [
+  ['no receipt waits', null, 10n, 1, 'waiting'],
+  ['the head block is depth 1', receiptAt(10n), 10n, 1, 'confirmed'],
+  ['depth 1 of 2 is only mined', receiptAt(10n), 10n, 2, 'mined'],
+  ['depth 2 of 2 is confirmed', receiptAt(10n), 11n, 2, 'confirmed'],
+  ['depth 11 of 12 is only mined', receiptAt(10n), 20n, 12, 'mined'],
+  ['depth 12 of 12 is confirmed', receiptAt(10n), 21n, 12, 'confirmed'],
+  ['a receipt above the head is only mined', receiptAt(11n), 10n, 1, 'mined'],
+  ['a reverted receipt at the depth fails', receiptAt(10n, { status: 'reverted' }), 10n, 1, 'reverted'],
+  ['a reverted receipt above the depth may still change', receiptAt(10n, { status: 'reverted' }), 10n, 2, 'mined'],
+  ['a missing transfer at the depth fails', receiptAt(10n, { transfers: [] }), 10n, 1, 'transfer_missing'],
+  ['a missing transfer above the depth may still change', receiptAt(10n, { transfers: [] }), 10n, 2, 'mined'],
+  [
+    'another contract does not count',
+    receiptAt(10n, { transfers: [{ ...expected, contract: OTHER }] }),
+    10n,
+    1,
+    'transfer_missing',
+  ],
+  [
+    'another payer does not count',
+    receiptAt(10n, { transfers: [{ ...expected, from: OTHER }] }),
+    10n,
+    1,
+    'transfer_missing',
+  ],
+  [
+    'another payee does not count',
+    receiptAt(10n, { transfers: [{ ...expected, to: OTHER }] }),
+    10n,
+    1,
+    'transfer_missing',
+  ],
+  [
+    'less does not count',
+    receiptAt(10n, { transfers: [{ ...expected, amountMicro: microUsdc(4_999_999n) }] }),
+    10n,
+    1,
+    'transfer_missing',
+  ],
+  [
+    'more does not count',
+    receiptAt(10n, { transfers: [{ ...expected, amountMicro: microUsdc(5_000_001n) }] }),
+    10n,
+    1,
+    'transfer_missing',
+  ],
+  [
+    'the transfer may be one of several',
+    receiptAt(10n, { transfers: [{ ...expected, to: OTHER }, expected] }),
+    10n,
+    1,
+    'confirmed',
+  ],
+]
+
+describe('decideSettlement', () => {
+  for (const [name, receipt, head, confirmations, answer] of ROWS) {
+    it(name, () => {
+      const settlement = decideSettlement({ receipt, head, confirmations, expected })
+      assert.equal(settlement.kind === 'failed' ? settlement.reason : settlement.kind, answer)
+      if (settlement.kind === 'waiting') return
+      assert.equal(settlement.blockNumber, receipt?.blockNumber)
+      assert.equal(settlement.blockHash, BLOCK_HASH)
+    })
+  }
+
+  it('is final exactly from the depth on, whatever the receipt says', () => {
+    const block = fc.bigInt(0n, 2n ** 40n)
+    fc.assert(
+      fc.property(
+        block,
+        block,
+        fc.integer({ min: 1, max: 200 }),
+        fc.boolean(),
+        fc.boolean(),
+        (at, head, depth, ok, paid) => {
+          const receipt = receiptAt(at, { status: ok ? 'success' : 'reverted', transfers: paid ? [expected] : [] })
+          const { kind } = decideSettlement({ receipt, head, confirmations: depth, expected })
+          const isDeepEnough = head >= at + BigInt(depth) - 1n
+          assert.equal(kind, isDeepEnough ? (ok && paid ? 'confirmed' : 'failed') : 'mined')
+        },
+      ),
+    )
+  })
+
+  it('never takes a verdict back while the head rises', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 1000n), fc.bigInt(0n, 1000n), fc.integer({ min: 1, max: 50 }), (head, rise, depth) => {
+        const receipt = receiptAt(500n)
+        const before = decideSettlement({ receipt, head, confirmations: depth, expected })
+        const after = decideSettlement({ receipt, head: head + rise, confirmations: depth, expected })
+        if (before.kind === 'confirmed') assert.equal(after.kind, 'confirmed')
+      }),
+    )
+  })
+})

@@ -1,0 +1,176 @@
+import { SEALING_KEY_BYTES } from './lib/sealing.ts'
+import { parseAddress, type Address } from './values/address.ts'
+import type { Mode } from './values/mode.ts'
+
+export type Role = 'all' | 'api' | 'worker'
+
+export interface ChainSettings {
+  readonly mode: Mode
+  readonly chainId: number
+  readonly rpcUrls: readonly string[]
+  readonly usdc: Address
+  readonly confirmations: number
+}
+
+/** What the environment says, read once. */
+export interface Config {
+  readonly production: boolean
+  readonly role: Role
+  readonly baseUrl: string
+  readonly authUrl: string
+  readonly host: string
+  readonly port: number
+  /** A second port for the AUTH_URL origin, where it has its own; null: one port serves both. */
+  readonly authPort: number | null
+  readonly trustedProxies: readonly string[]
+  readonly database: { readonly url: string; readonly connectionsMax: number }
+  readonly encryptionKey: Buffer
+  readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
+  readonly chains: Readonly<Record<Mode, ChainSettings>>
+  readonly logLevel: string
+  /** Where the server's clock starts, for the sandbox; never in production. */
+  readonly clockOffsetMs: number
+}
+
+/** Base Sepolia and Base (D13), and Circle's USDC on them. */
+const CHAIN_DEFAULTS = {
+  test: { chainId: 84532, usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
+  live: { chainId: 8453, usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
+} as const satisfies Record<Mode, unknown>
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies Role[]
+
+/** All that is wrong with the environment, in one message (D2). */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const reader = new Reader(environment)
+  const production = reader.oneOf('BURSAR_ENV', ['development', 'production'], 'development') === 'production'
+  const config: Config = {
+    production,
+    role: reader.oneOf('ROLE', ROLES, 'all') as Role,
+    baseUrl: reader.origin('BASE_URL', production),
+    authUrl: reader.origin('AUTH_URL', production),
+    host: reader.text('HOST', '127.0.0.1'),
+    port: reader.integer('PORT', 4100, { min: 0, max: 65_535 }),
+    authPort: reader.optionalInteger('AUTH_PORT', { min: 0, max: 65_535 }),
+    trustedProxies: reader.list('TRUSTED_PROXIES'),
+    database: {
+      url: reader.text('DATABASE_URL'),
+      connectionsMax: reader.integer('DATABASE_CONNECTIONS', 10, { min: 1, max: 200 }),
+    },
+    encryptionKey: reader.key('ENCRYPTION_KEY'),
+    enclave: {
+      apiUrl: reader.text('PRIVY_API_URL', 'https://api.privy.io'),
+      appId: reader.text('PRIVY_APP_ID'),
+      appSecret: reader.text('PRIVY_APP_SECRET'),
+    },
+    chains: { test: readChain(reader, 'test'), live: readChain(reader, 'live') },
+    logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    clockOffsetMs: reader.integer('CLOCK_OFFSET_MS', 0, { min: 0, max: Number.MAX_SAFE_INTEGER }),
+  }
+  if (production && config.clockOffsetMs !== 0) reader.faults.push('CLOCK_OFFSET_MS must not be set in production')
+  reader.finish()
+  return config
+}
+
+function readChain(reader: Reader, mode: Mode): ChainSettings {
+  const prefix = mode.toUpperCase()
+  return {
+    mode,
+    chainId: reader.integer(`${prefix}_CHAIN_ID`, CHAIN_DEFAULTS[mode].chainId, { min: 1, max: Number.MAX_SAFE_INTEGER }),
+    rpcUrls: reader.urls(`${prefix}_RPC_URLS`),
+    usdc: reader.address(`${prefix}_USDC`, CHAIN_DEFAULTS[mode].usdc),
+    confirmations: reader.integer(`${prefix}_CONFIRMATIONS`, 1, { min: 1, max: 1_000 }),
+  }
+}
+
+/** Collects every fault instead of stopping at the first one. Messages name settings, never their values. */
+class Reader {
+  readonly faults: string[] = []
+  readonly #environment: NodeJS.ProcessEnv
+  readonly #missing: string[] = []
+
+  constructor(environment: NodeJS.ProcessEnv) {
+    this.#environment = environment
+  }
+
+  text(name: string, fallback?: string): string {
+    const value = this.#environment[name]?.trim()
+    if (value !== undefined && value !== '') return value
+    if (fallback === undefined) this.#missing.push(name)
+    return fallback ?? ''
+  }
+
+  list(name: string): string[] {
+    return this.text(name, '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+  }
+
+  oneOf(name: string, allowed: readonly string[], fallback: string): string {
+    const value = this.text(name, fallback)
+    if (!allowed.includes(value)) this.faults.push(`${name} must be one of ${allowed.join(', ')}`)
+    return value
+  }
+
+  integer(name: string, fallback: number, { min, max }: { min: number; max: number }): number {
+    const text = this.text(name, String(fallback))
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= min && value <= max)) this.faults.push(`${name} must be a whole number from ${min} to ${max}`)
+    return value
+  }
+
+  optionalInteger(name: string, bounds: { min: number; max: number }): number | null {
+    return this.text(name, '') === '' ? null : this.integer(name, bounds.min, bounds)
+  }
+
+  /** An origin: scheme, host and port, nothing behind. Plain http is for loopback alone, and not for production. */
+  origin(name: string, production: boolean): string {
+    const text = this.text(name)
+    if (text === '') return ''
+    const url = URL.canParse(text) ? new URL(text) : null
+    const secure = url?.protocol === 'https:' || (!production && url?.protocol === 'http:' && isLoopback(url.hostname))
+    if (url === null || !secure || url.origin !== text) {
+      this.faults.push(`${name} must be an origin such as https://api.example.com, without a slash at its end`)
+    }
+    return text
+  }
+
+  urls(name: string): string[] {
+    const urls = this.list(name)
+    if (urls.length === 0) this.#missing.push(name)
+    if (!urls.every((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
+      this.faults.push(`${name} must be http or https addresses, separated by commas`)
+    }
+    return urls
+  }
+
+  address(name: string, fallback: string): Address {
+    const address = parseAddress(this.text(name, fallback))
+    if (address !== null) return address
+    this.faults.push(`${name} must be an EVM address`)
+    return fallback as Address
+  }
+
+  key(name: string): Buffer {
+    const key = Buffer.from(this.text(name), 'base64')
+    if (!this.#missing.includes(name) && key.length !== SEALING_KEY_BYTES) {
+      this.faults.push(`${name} must be ${SEALING_KEY_BYTES} bytes in base64`)
+    }
+    return key
+  }
+
+  finish(): void {
+    if (this.#missing.length > 0) this.faults.unshift(`missing: ${this.#missing.join(', ')}`)
+    if (this.faults.length > 0) throw new ConfigError(`The configuration is not complete. ${this.faults.join('; ')}.`)
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+}

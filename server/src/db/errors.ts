@@ -1,0 +1,35 @@
+import { DatabaseError } from 'pg'
+
+/** The database can't be reached, or the connection was lost before a commit was sent: nothing was recorded. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable'
+}
+
+/** The connection was lost while the commit was under way: the outcome is not known. */
+export class CommitUnknown extends Error {
+  override readonly name = 'CommitUnknown'
+}
+
+/** Connection exceptions, shutdowns and too many connections: the server is there no more, or not for us. */
+const UNAVAILABLE_SQLSTATES = /^(08|57P0|53300)/
+/** Serialization failure and deadlock: the transaction did nothing and may be tried again. */
+const RETRYABLE_SQLSTATES: readonly (string | undefined)[] = ['40001', '40P01']
+const UNIQUE_VIOLATION = '23505'
+
+export function isRetryable(error: unknown): boolean {
+  return error instanceof DatabaseError && RETRYABLE_SQLSTATES.includes(error.code)
+}
+
+/** Whether a statement broke this unique index. */
+export function violatesUnique(error: unknown, index: string): boolean {
+  return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === index
+}
+
+/** Turns what the driver throws into our words: an answer of the server stays, a lost connection becomes `DatabaseUnavailable`. */
+export function translateError(error: unknown): unknown {
+  if (error instanceof DatabaseError) {
+    return UNAVAILABLE_SQLSTATES.test(error.code ?? '') ? new DatabaseUnavailable(error.message, { cause: error }) : error
+  }
+  if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown) return error
+  return new DatabaseUnavailable('the database did not answer', { cause: error })
+}

@@ -1,0 +1,24 @@
+import type { Plan } from '../plans/plan.ts'
+
+/** A workspace: everything else belongs to one. */
+export interface Account {
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly plan: Plan
+  readonly createdAt: Date
+}
+
+export const ACCOUNT_NAME_CHARS_MAX = 100
+const SLUG_CHARS_MAX = 40
+
+/** Makes a slug of a name: lower-case letters, digits and single hyphens. A name without any gives `workspace`. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, SLUG_CHARS_MAX)
+    .replace(/^-+|-+$/g, '')
+  return slug === '' ? 'workspace' : slug
+}

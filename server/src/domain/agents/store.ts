@@ -1,0 +1,139 @@
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import { microUsdc } from '../../values/money.ts'
+import { windowStart, type Agent, type SpendableGrant, type SpendableWallet } from './agent.ts'
+
+/**
+ * One row for each agent and non-revoked grant of it (or one without a grant), with what the grant's window holds.
+ * Grants by `grants_one_live_per_agent_and_wallet`, sums by `payments_in_window`.
+ */
+const AGENT_ROWS = `
+  select a.id, a.mode, a.created_at, g.status as grant_status, g.wallet_address, g.max_per_tx_micro, g.daily_cap_micro,
+    g.expires_at, w.spent,
+    g.status = 'active' and g.suspended_at is null and (g.expires_at is null or g.expires_at > $3) as spendable
+  from agents a
+  left join grants g on g.account_id = a.account_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
+  left join lateral (
+    select coalesce(sum(p.amount_micro), 0) as spent from payments p
+    where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
+      and p.agent_id = g.agent_id and p.created_at > $4 and p.status <> 'failed'
+  ) w on g.status = 'active'
+  where a.account_id = $1 and a.mode = $2`
+
+/** Every agent of (account, mode), by `created_at`, then id. */
+export function listAgentRows(accountId: string, mode: Mode, now: Date): Query<Agent[]> {
+  return {
+    name: 'list_agents',
+    text: `${AGENT_ROWS} order by a.created_at, a.id, g.created_at`,
+    values: [accountId, mode, now, windowStart(now)],
+    read: toAgents,
+  }
+}
+
+/** By the primary key of agents. */
+export function findAgent(accountId: string, mode: Mode, id: string, now: Date): Query<Agent | null> {
+  return {
+    name: 'find_agent',
+    text: `${AGENT_ROWS} and a.id = $5 order by g.created_at`,
+    values: [accountId, mode, now, windowStart(now), id],
+    read: (rows) => toAgents(rows)[0] ?? null,
+  }
+}
+
+/** One entry for each grant that can be spent from now, over all agents of (account, mode), without its window. */
+export function listSpendableGrants(accountId: string, mode: Mode, now: Date): Query<SpendableGrant[]> {
+  return {
+    name: 'list_spendable_grants',
+    text: `
+      select agent_id, wallet_address, max_per_tx_micro, daily_cap_micro from grants
+      where account_id = $1 and mode = $2 and status = 'active' and suspended_at is null
+        and (expires_at is null or expires_at > $3)
+      order by created_at, id`,
+    values: [accountId, mode, now],
+    read: all((row) => ({
+      agentId: row['agent_id'],
+      address: row['wallet_address'] as Address,
+      maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
+      dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
+    })),
+  }
+}
+
+export function countAgents(accountId: string, mode: Mode): Query<number> {
+  return {
+    name: 'count_agents',
+    text: 'select count(*) as agents from agents where account_id = $1 and mode = $2',
+    values: [accountId, mode],
+    read: (rows) => Number(rows[0]?.['agents']),
+  }
+}
+
+/** Inserts an agent unless it is there; answers whether it did. */
+export function insertAgent(accountId: string, mode: Mode, id: string, createdAt: Date): Query<boolean> {
+  return {
+    name: 'insert_agent',
+    text: 'insert into agents (account_id, mode, id, created_at) values ($1, $2, $3, $4) on conflict do nothing',
+    values: [accountId, mode, id, createdAt],
+    read: changed,
+  }
+}
+
+/** The agent's own key at the enclave (D15a); `privateKeySealed` is its private half, encrypted. */
+export interface SignerRow {
+  readonly signerId: string | null
+  readonly privateKeySealed: Buffer | null
+}
+
+export function findSigner(accountId: string, mode: Mode, id: string): Query<SignerRow | null> {
+  return {
+    name: 'find_agent_signer',
+    text: `select signer_id, signer_private_key_sealed from agents where account_id = $1 and mode = $2 and id = $3`,
+    values: [accountId, mode, id],
+    read: firstOrNull((row) => ({ signerId: row['signer_id'], privateKeySealed: row['signer_private_key_sealed'] })),
+  }
+}
+
+/** Keeps the first signer that an agent gets; answers the one that is kept. */
+export function keepSigner(accountId: string, mode: Mode, id: string, signerId: string, sealed: Buffer): Query<string> {
+  return {
+    name: 'keep_agent_signer',
+    text: `update agents set signer_private_key_sealed = case when signer_id is null then $5 else signer_private_key_sealed end,
+        signer_id = coalesce(signer_id, $4)
+      where account_id = $1 and mode = $2 and id = $3 returning signer_id`,
+    values: [accountId, mode, id, signerId, sealed],
+    read: (rows) => rows[0]?.['signer_id'],
+  }
+}
+
+function toAgents(rows: readonly Row[]): Agent[] {
+  const agents: (Agent & { activeSigners: number; pendingSigners: number; wallets: SpendableWallet[] })[] = []
+  for (const row of rows) {
+    let agent = agents.at(-1)
+    if (agent === undefined || agent.id !== row['id']) {
+      agent = {
+        id: row['id'],
+        mode: row['mode'],
+        createdAt: row['created_at'],
+        activeSigners: 0,
+        pendingSigners: 0,
+        wallets: [],
+      }
+      agents.push(agent)
+    }
+    if (row['grant_status'] === 'active') agent.activeSigners += 1
+    if (row['grant_status'] === 'pending') agent.pendingSigners += 1
+    if (row['spendable'] === true) agent.wallets.push(toSpendableWallet(row))
+  }
+  return agents
+}
+
+function toSpendableWallet(row: Row): SpendableWallet {
+  return {
+    address: row['wallet_address'] as Address,
+    maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
+    dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
+    spent24hMicro: microUsdc(BigInt(row['spent'])),
+    expiresAt: row['expires_at'],
+  }
+}

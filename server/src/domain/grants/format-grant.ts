@@ -1,0 +1,21 @@
+import { formatAmount } from '../../values/money.ts'
+import type { Grant } from './grant.ts'
+
+/** A grant as the world sees it (D14). */
+export function formatGrant(grant: Grant) {
+  return {
+    id: grant.id,
+    agent_id: grant.agentId,
+    wallet: grant.walletAddress,
+    max_per_tx_usdc: formatAmount(grant.maxPerTxMicro),
+    daily_cap_usdc: formatAmount(grant.dailyCapMicro),
+    recipient_allowlist: grant.recipientAllowlist,
+    contract_allowlist: grant.contractAllowlist,
+    expires_at: grant.expiresAt?.toISOString() ?? null,
+    status: grant.status,
+    created_at: grant.createdAt.toISOString(),
+    activated_at: grant.activatedAt?.toISOString() ?? null,
+    suspended_at: grant.suspendedAt?.toISOString() ?? null,
+    revoked_at: grant.revokedAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,70 @@
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { MicroUsdc } from '../../values/money.ts'
+
+/** What the owner signed for: bounds on every payment of the agent from the wallet. */
+export interface GrantPolicy {
+  readonly maxPerTxMicro: MicroUsdc
+  readonly dailyCapMicro: MicroUsdc
+  /** Empty means any recipient. */
+  readonly recipientAllowlist: readonly Address[]
+  /** Never empty; the chain's USDC unless the owner said otherwise. */
+  readonly contractAllowlist: readonly Address[]
+  readonly expiresAt: Date | null
+}
+
+/**
+ * A grant binds one agent to one wallet under a policy (D14). It begins `pending`: the enclave has the policy, but no
+ * signer may use it. The owner's signature makes it `active`, another one `revoked`, which is final. An active grant can
+ * be suspended meanwhile, and expires by itself; neither changes its status, since the enclave still lists its signer.
+ *
+ * | from      | by                         | to        |
+ * | (none)    | openGrant                  | pending   |
+ * | pending   | submitSignature (activate) | active    |
+ * | pending   | issueSigningRequest (revoke), nothing to sign | revoked |
+ * | active    | submitSignature (revoke)   | revoked   |
+ */
+export interface Grant extends GrantPolicy {
+  readonly id: string
+  readonly accountId: string
+  readonly mode: Mode
+  readonly agentId: string
+  readonly walletAddress: Address
+  readonly status: 'pending' | 'active' | 'revoked'
+  readonly enclavePolicyId: string
+  readonly signingRequest: StoredSigningRequest | null
+  readonly createdAt: Date
+  readonly activatedAt: Date | null
+  readonly suspendedAt: Date | null
+  readonly revokedAt: Date | null
+}
+
+/** What the owner is asked to authorize: the wallet's whole new signer list (D15). Never the signature. */
+export interface StoredSigningRequest {
+  readonly change: SignerChange
+  readonly before: readonly WalletSigner[]
+  readonly after: readonly WalletSigner[]
+  /** ISO 8601. */
+  readonly expires_at: string
+}
+
+export type SignerChange = 'activate' | 'revoke'
+
+/** A party that may sign for a wallet, bound to policies, as the enclave lists it. */
+export interface WalletSigner {
+  readonly signerId: string
+  readonly policyIds: readonly string[]
+}
+
+export const RECIPIENTS_MAX = 100
+export const CONTRACTS_MAX = 10
+/** The enclave's signer list travels in the header of the owner's signature, which has bounds of its own. */
+export const GRANTS_PER_WALLET_MAX = 50
+/** How long the owner has to sign (D15: "within minutes"). */
+export const SIGNING_REQUEST_MS = 5 * 60 * 1_000
+
+export function sameSigners(left: readonly WalletSigner[], right: readonly WalletSigner[]): boolean {
+  const text = (signers: readonly WalletSigner[]): string =>
+    JSON.stringify(signers.map((signer) => [signer.signerId, ...signer.policyIds].join(' ')).sort())
+  return text(left) === text(right)
+}

@@ -1,0 +1,53 @@
+import type { Address } from '../../values/address.ts'
+import { formatAmount, type MicroUsdc } from '../../values/money.ts'
+import type { Refusal } from '../../values/problem.ts'
+import type { GrantPolicy } from './grant.ts'
+
+export interface TransferRequest {
+  readonly contract: Address
+  readonly to: Address
+  readonly amountMicro: MicroUsdc
+  /** The amount as the payer wrote it. */
+  readonly amountUsdc: string
+}
+
+/**
+ * Whether a policy permits a transfer now, given what the agent spent from the wallet in the last 24 hours: null, or
+ * the first refusal in the documented order (D18). A total exactly at the cap is allowed (specification, part 4, rule 6).
+ */
+export function decideTransfer(
+  policy: GrantPolicy,
+  { request, spent24hMicro, now }: { request: TransferRequest; spent24hMicro: MicroUsdc; now: Date },
+): Refusal | null {
+  const { contract, to, amountMicro, amountUsdc } = request
+  if (policy.expiresAt !== null && now >= policy.expiresAt) {
+    return { code: 'permission_expired', details: { expires_at: policy.expiresAt.toISOString() } }
+  }
+  if (!policy.contractAllowlist.includes(contract)) {
+    return { code: 'contract_not_allowed', details: { contract_allowlist: policy.contractAllowlist, requested: contract } }
+  }
+  if (policy.recipientAllowlist.length > 0 && !policy.recipientAllowlist.includes(to)) {
+    return { code: 'recipient_not_allowed', details: { recipient_allowlist: policy.recipientAllowlist, requested: to } }
+  }
+  if (amountMicro > policy.maxPerTxMicro) {
+    const details = { max_per_tx_usdc: formatAmount(policy.maxPerTxMicro), requested: amountUsdc }
+    return { code: 'amount_too_large', details }
+  }
+  if (spent24hMicro + amountMicro > policy.dailyCapMicro) {
+    return { code: 'daily_cap_exceeded', details: { ...capDetails(policy, spent24hMicro), requested: amountUsdc } }
+  }
+  return null
+}
+
+function capDetails(policy: GrantPolicy, spent24hMicro: bigint): Record<string, string> {
+  return {
+    daily_cap_usdc: formatAmount(policy.dailyCapMicro),
+    spent_24h_usdc: formatAmount(spent24hMicro),
+    remaining_24h_usdc: formatAmount(remainingMicro(policy.dailyCapMicro, spent24hMicro)),
+  }
+}
+
+/** What is left of a cap; never below zero, though a replaced policy may have a cap below what was spent. */
+export function remainingMicro(capMicro: bigint, spentMicro: bigint): bigint {
+  return spentMicro >= capMicro ? 0n : capMicro - spentMicro
+}

@@ -1,0 +1,89 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { policyMatches } from '../../enclave/policy-rules.ts'
+import { problem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
+import { giveBackSignerChange, takeSignerChange } from '../wallets/store.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import { getGrant } from './get-grant.ts'
+import { sameSigners, type Grant, type StoredSigningRequest } from './grant.ts'
+import { readParties } from './issue-signing-request.ts'
+import { recordChange } from './record-change.ts'
+
+/** Longer than the two enclave calls that it covers may take. */
+const SIGNER_CHANGE_LEASE_MS = 60_000
+
+/**
+ * Hands the owner's signature to the enclave, and records what the enclave then says. The service verifies the
+ * signature first, and the enclave verifies it for itself (D15). Errors: 400 `signature_invalid`; 409
+ * `grant_not_pending` (nothing to sign), `signing_request_expired`, `signing_request_stale` (the list changed
+ * meanwhile), `signer_change_under_way`.
+ */
+export async function submitSignature(
+  ctx: Context,
+  { accountId, grantId, assertion }: { accountId: string; grantId: string; assertion: AuthenticationResponseJSON },
+): Promise<Grant> {
+  const grant = await getGrant(ctx, { accountId, grantId })
+  const request = grant.signingRequest
+  if (request === null) throw problem(grant.status === 'revoked' ? 'grant_revoked' : 'grant_not_pending')
+  const expiresAt = new Date(request.expires_at)
+  if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
+
+  const { wallet } = await readParties(ctx, grant)
+  const { enclaveWalletId, owner } = wallet
+  const { challenge } = ctx.enclave.buildSignerChange({ enclaveWalletId, signers: request.after, expiresAt })
+  await checkOwnerSignature(ctx, { owner, challenge, assertion })
+  await withSignerChange(ctx, wallet, () => applyChange(ctx, { grant, wallet, request, expiresAt, assertion }))
+  return await recordChange(ctx, grant, request.change)
+}
+
+interface Change {
+  readonly grant: Grant
+  readonly wallet: Wallet
+  readonly request: StoredSigningRequest
+  readonly expiresAt: Date
+  readonly assertion: AuthenticationResponseJSON
+}
+
+async function applyChange(ctx: Context, { grant, wallet, request, expiresAt, assertion }: Change): Promise<void> {
+  const { enclaveWalletId } = wallet
+  const { signers } = await ctx.enclave.readWallet(enclaveWalletId)
+  if (!sameSigners(signers, request.after)) {
+    if (!sameSigners(signers, request.before)) throw problem('signing_request_stale')
+    await ctx.enclave.applySignerChange({
+      enclaveWalletId,
+      signers: request.after,
+      expiresAt,
+      assertion: assertion.response,
+    })
+  }
+  await checkEnclaveRecord(ctx, { grant, wallet, request })
+}
+
+/** Reads the enclave's record back and compares it (D15): an answer alone is not believed. */
+async function checkEnclaveRecord(
+  ctx: Context,
+  { grant, wallet, request }: Pick<Change, 'grant' | 'wallet' | 'request'>,
+): Promise<void> {
+  const { signers, ownerQuorumId } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
+  if (!sameSigners(signers, request.after) || ownerQuorumId !== wallet.ownerQuorumId) {
+    throw new Error(`the enclave's record of the wallet of grant ${grant.id} is not what was signed`)
+  }
+  if (request.change === 'revoke') return
+  const policy = await ctx.enclave.readPolicy(grant.enclavePolicyId)
+  const terms = { ...grant, chainId: ctx.chains[grant.mode].chainId }
+  if (policy.ownerId !== wallet.ownerQuorumId || !policyMatches(policy.rules, terms)) {
+    throw new Error(`the enclave's policy of grant ${grant.id} is not what was signed`)
+  }
+}
+
+async function withSignerChange(ctx: Context, wallet: Wallet, change: () => Promise<void>): Promise<void> {
+  const now = ctx.clock.now()
+  const until = new Date(now.getTime() + SIGNER_CHANGE_LEASE_MS)
+  if (!(await ctx.db.write(takeSignerChange(wallet, now, until)))) throw problem('signer_change_under_way')
+  try {
+    await change()
+  } finally {
+    await ctx.db.write(giveBackSignerChange(wallet, until))
+  }
+}

@@ -1,0 +1,42 @@
+import { formatAmount, type MicroUsdc } from '../../../values/money.ts'
+import type { Refusal } from '../../../values/problem.ts'
+import type { GrantPolicy } from '../../grants/grant.ts'
+import { decideTransfer, type TransferRequest } from '../../grants/policy.ts'
+import { nextMonthOf } from '../../plans/plan.ts'
+
+export interface PaymentCase {
+  readonly agentExists: boolean
+  readonly walletExists: boolean
+  /** The active, not suspended grant of the agent on the wallet. */
+  readonly policy: GrantPolicy | null
+  readonly request: TransferRequest
+  readonly spent24hMicro: MicroUsdc
+  /** What the plan allows and what is used of it this month; null where nothing is counted (test mode, no limit). */
+  readonly allowance: { readonly allowance: number; readonly used: number } | null
+  readonly balanceMicro: MicroUsdc
+  /** What left the wallet, or is about to, and is not in the balance yet. */
+  readonly unminedMicro: MicroUsdc
+  readonly now: Date
+}
+
+/** Whether a payment may be made: null, or the first refusal in the documented order (D18). */
+export function decidePayment(payment: PaymentCase): Refusal | null {
+  const { request, policy, spent24hMicro, now, allowance, balanceMicro, unminedMicro } = payment
+  if (!payment.agentExists) return { code: 'agent_not_found' }
+  if (!payment.walletExists) return { code: 'wallet_not_found' }
+  if (policy === null) return { code: 'permission_not_found' }
+  const refusal = decideTransfer(policy, { request, spent24hMicro, now })
+  if (refusal !== null) return refusal
+  if (allowance !== null && allowance.used >= allowance.allowance) {
+    return { code: 'plan_cap_exceeded', details: { ...allowance, resets_at: nextMonthOf(now).toISOString() } }
+  }
+  if (unminedMicro + request.amountMicro > balanceMicro) {
+    const details = {
+      balance_usdc: formatAmount(balanceMicro),
+      pending_usdc: formatAmount(unminedMicro),
+      requested: request.amountUsdc,
+    }
+    return { code: 'insufficient_balance', details }
+  }
+  return null
+}

@@ -1,0 +1,141 @@
+import type { Transaction } from '../../../db/transaction.ts'
+import type { Address } from '../../../values/address.ts'
+import type { AgentId } from '../../../values/agent-id.ts'
+import { createId } from '../../../values/ids.ts'
+import type { Mode } from '../../../values/mode.ts'
+import type { MicroUsdc } from '../../../values/money.ts'
+import type { Refusal } from '../../../values/problem.ts'
+import { CAP_WINDOW_MS, windowStart } from '../../agents/agent.ts'
+import type { Context } from '../../context.ts'
+import { insertEvent } from '../../events/store.ts'
+import { monthOf, PLANS, type Plan } from '../../plans/plan.ts'
+import { addToAllowance, ensureAllowance, lockAllowance } from '../../plans/store.ts'
+import type { BalanceSnapshot } from '../../../chain/balance-snapshots.ts'
+import { ATTEMPT_MS, type Payment } from '../payment.ts'
+import { paymentEvent } from '../payment-event.ts'
+import { findPaymentByKey, insertPayment } from '../store.ts'
+import { decidePayment } from './decide-payment.ts'
+import { findReleasingPayment, lockGrant, readFacts, type Facts, type LockedGrant, type SigningParties } from './store.ts'
+
+export interface PaymentRequest {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly plan: Plan
+  readonly agentId: AgentId
+  readonly wallet: Address
+  readonly to: Address
+  readonly amountMicro: MicroUsdc
+  readonly amountUsdc: string
+  readonly memo: string | null
+  readonly idempotencyKey: string | null
+}
+
+export type Reservation =
+  | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
+  | { readonly kind: 'known'; readonly payment: Payment }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+/**
+ * Takes the lock, checks every limit, writes the record: one transaction, two round trips (D22). What it writes is
+ * counted by every limit from then on. `known`: the idempotency key has a record already.
+ */
+export async function reservePayment(
+  ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
+  { request, balance }: { request: PaymentRequest; balance: BalanceSnapshot },
+): Promise<Reservation> {
+  return await ctx.db.transaction(async (transaction) => {
+    const now = ctx.clock.now()
+    const { accountId, mode, idempotencyKey } = request
+    const month = mode === 'live' ? monthOf(now) : null
+    const [grant, known, facts, used] = await readCase(transaction, { request, balance, now, month })
+    if (known !== null && idempotencyKey !== null) return { kind: 'known', payment: known }
+
+    const allowance = PLANS[request.plan].monthlyAllowance
+    const refusal = decidePayment({
+      ...facts,
+      policy: grant,
+      request: { ...request, contract: ctx.chains[mode].usdc },
+      allowance: used === null || allowance === null ? null : { allowance, used },
+      balanceMicro: balance.balanceMicro,
+      now,
+    })
+    if (refusal !== null) {
+      return { kind: 'refused', refusal: await withResetTime(transaction, { refusal, request, grant, facts, now }) }
+    }
+    if (grant === null) throw new Error('a payment without a grant was allowed')
+
+    const payment = makePayment(request, { grantId: grant.grantId, month, now })
+    await transaction.commit([
+      insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
+      insertEvent(paymentEvent('payment.created', payment, now)),
+      ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
+    ])
+    return { kind: 'reserved', payment, signing: facts.signing }
+  })
+}
+
+/** All that is read stands behind the lock, in one round trip. */
+async function readCase(
+  transaction: Transaction,
+  { request, balance, now, month }: { request: PaymentRequest; balance: BalanceSnapshot; now: Date; month: string | null },
+): Promise<[LockedGrant | null, Payment | null, Facts, number | null]> {
+  const { accountId, mode } = request
+  const lock = lockGrant(request)
+  const known = findPaymentByKey(accountId, mode, request.idempotencyKey)
+  const facts = readFacts(request, windowStart(now), balance.blockNumber)
+  if (month === null) return [...(await transaction.batch([lock, known, facts])), null]
+  const allowance = [ensureAllowance(accountId, month), lockAllowance(accountId, month)] as const
+  const [grant, payment, , used, read] = await transaction.batch([lock, known, ...allowance, facts])
+  return [grant, payment, read, used]
+}
+
+function makePayment(
+  request: PaymentRequest,
+  { grantId, month, now }: { grantId: string; month: string | null; now: Date },
+): Payment {
+  return {
+    id: createId('payment', now),
+    accountId: request.accountId,
+    mode: request.mode,
+    agentId: request.agentId,
+    walletAddress: request.wallet,
+    grantId,
+    to: request.to,
+    amountMicro: request.amountMicro,
+    amountUsdc: request.amountUsdc,
+    memo: request.memo,
+    idempotencyKey: request.idempotencyKey,
+    status: 'pending',
+    failureCode: null,
+    txHash: null,
+    createdAt: now,
+    allowanceMonth: month,
+    attempt: 1,
+    attemptUntil: new Date(now.getTime() + ATTEMPT_MS),
+    fencedUntil: null,
+    enclaveTransactionId: null,
+    minedBlock: null,
+    minedBlockHash: null,
+  }
+}
+
+/** Tells an agent whose cap is used up when to come back (D18a); costs a round trip, which only a refusal pays. */
+async function withResetTime(
+  transaction: Transaction,
+  { refusal, request, grant, facts, now }: {
+    refusal: Refusal
+    request: PaymentRequest
+    grant: LockedGrant | null
+    facts: Facts
+    now: Date
+  },
+): Promise<Refusal> {
+  if (refusal.code !== 'daily_cap_exceeded' || grant === null) return refusal
+  const neededMicro = facts.spent24hMicro + request.amountMicro - grant.dailyCapMicro
+  const released =
+    request.amountMicro > grant.dailyCapMicro
+      ? null
+      : await transaction.run(findReleasingPayment(request, windowStart(now), neededMicro))
+  const resetsAt = released === null ? null : new Date(released.getTime() + CAP_WINDOW_MS).toISOString()
+  return { ...refusal, details: { ...refusal.details, resets_at: resetsAt } }
+}

@@ -1,0 +1,128 @@
+import { firstOrNull, type Query } from '../../../db/query.ts'
+import type { Address } from '../../../values/address.ts'
+import type { Mode } from '../../../values/mode.ts'
+import { microUsdc, type MicroUsdc } from '../../../values/money.ts'
+import type { GrantPolicy } from '../../grants/grant.ts'
+
+/** The parties that a payment names. */
+export interface Parties {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly agentId: string
+  readonly wallet: Address
+}
+
+export interface LockedGrant extends GrantPolicy {
+  readonly grantId: string
+}
+
+/**
+ * Takes the lock under which the wallet's balance and the grant's cap are exact (D22): the wallet's row, then the
+ * grant's. Answers null when there is no active grant to lock; the facts below say what is missing.
+ * By the primary key of wallets and `grants_one_live_per_agent_and_wallet`.
+ */
+export function lockGrant(parties: Parties): Query<LockedGrant | null> {
+  return {
+    name: 'lock_grant',
+    text: `select g.id, g.max_per_tx_micro, g.daily_cap_micro, g.recipient_allowlist, g.contract_allowlist, g.expires_at
+      from wallets w
+      join grants g on g.account_id = w.account_id and g.mode = w.mode and g.wallet_address = w.address
+      where w.account_id = $1 and w.mode = $2 and w.address = $3
+        and g.agent_id = $4 and g.status = 'active' and g.suspended_at is null
+      for update of w, g`,
+    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
+    read: firstOrNull((row) => ({
+      grantId: row['id'],
+      maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
+      dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
+      recipientAllowlist: row['recipient_allowlist'],
+      contractAllowlist: row['contract_allowlist'],
+      expiresAt: row['expires_at'],
+    })),
+  }
+}
+
+/** What a payment is judged on, read after the lock was taken, so that it shows all that was committed before. */
+export interface Facts {
+  readonly agentExists: boolean
+  readonly walletExists: boolean
+  /** What the agent spent from the wallet in the window (D16). */
+  readonly spent24hMicro: MicroUsdc
+  /** What is pending or confirmed, and not in the balance at the snapshot's block (D26). */
+  readonly unminedMicro: MicroUsdc
+  readonly signing: SigningParties
+}
+
+export interface SigningParties {
+  readonly enclaveWalletId: string
+  readonly signerPrivateKeySealed: Buffer
+}
+
+/** Sums by `payments_in_window` and `payments_by_mined_block`. */
+export function readFacts(parties: Parties, windowStart: Date, balanceBlock: bigint): Query<Facts> {
+  return {
+    name: 'read_payment_facts',
+    text: `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
+        w.enclave_wallet_id, a.signer_private_key_sealed,
+        (select coalesce(sum(p.amount_micro), 0) from payments p
+          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.agent_id = $4
+            and p.created_at > $5 and p.status <> 'failed') as spent,
+        (select coalesce(sum(p.amount_micro), 0) from payments p
+          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3
+            and coalesce(p.mined_block, 9223372036854775807) > $6 and p.status <> 'failed') as unmined
+      from (select 1) one
+      left join agents a on a.account_id = $1 and a.mode = $2 and a.id = $4
+      left join wallets w on w.account_id = $1 and w.mode = $2 and w.address = $3`,
+    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId, windowStart, balanceBlock],
+    read: (rows) => {
+      const row = rows[0]
+      if (row === undefined) throw new Error('the facts of a payment are one row')
+      return {
+        agentExists: row['agent_exists'],
+        walletExists: row['wallet_exists'],
+        spent24hMicro: microUsdc(BigInt(row['spent'])),
+        unminedMicro: microUsdc(BigInt(row['unmined'])),
+        signing: {
+          enclaveWalletId: row['enclave_wallet_id'],
+          signerPrivateKeySealed: row['signer_private_key_sealed'],
+        },
+      }
+    },
+  }
+}
+
+/** Who signs for a payment that is driven on. By primary keys. */
+export function findSigningParties(parties: Parties): Query<SigningParties | null> {
+  return {
+    name: 'find_signing_parties',
+    text: `select w.enclave_wallet_id, a.signer_private_key_sealed
+      from wallets w join agents a on a.account_id = w.account_id and a.mode = w.mode and a.id = $4
+      where w.account_id = $1 and w.mode = $2 and w.address = $3`,
+    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
+    read: firstOrNull((row) => ({
+      enclaveWalletId: row['enclave_wallet_id'],
+      signerPrivateKeySealed: row['signer_private_key_sealed'],
+    })),
+  }
+}
+
+/**
+ * The time of the payment with which enough of the window will have passed for `neededMicro` to fit (D18a), or null
+ * when no wait would do. By `payments_in_window`.
+ */
+export function findReleasingPayment(
+  parties: Parties,
+  windowStart: Date,
+  neededMicro: bigint,
+): Query<Date | null> {
+  return {
+    name: 'find_releasing_payment',
+    text: `select created_at from (
+        select p.created_at, sum(p.amount_micro) over (order by p.created_at) as released from payments p
+        where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.agent_id = $4
+          and p.created_at > $5 and p.status <> 'failed') s
+      where released >= $6 order by created_at limit 1`,
+    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId, windowStart, neededMicro],
+    read: (rows) => rows[0]?.['created_at'] ?? null,
+  }
+}

@@ -1,0 +1,48 @@
+import { violatesUnique } from '../../db/errors.ts'
+import type { Refusal } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import { reservePayment, type PaymentRequest, type Reservation } from './admission/reserve-payment.ts'
+import { drivePayment } from './drive-payment.ts'
+import { findPaymentByKey, IDEMPOTENCY_INDEX } from './store.ts'
+import type { Payment } from './payment.ts'
+import { settleWallet } from './settle-wallet.ts'
+import { submitPayment } from './submit-payment.ts'
+
+export type PaymentOutcome =
+  | { readonly kind: 'created' | 'replayed'; readonly payment: Payment }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+/**
+ * Makes a payment: reserve, then sign (D22). A refusal is a value and leaves no record. A known idempotency key drives
+ * its own payment on and answers with that (D21, D23). Throws `ChainUnavailable` before anything is recorded, and
+ * 500 `privy_call_failed` when the enclave's answer is not known.
+ */
+export async function createPayment(ctx: Context, request: PaymentRequest): Promise<PaymentOutcome> {
+  let reservation = await reserve(ctx, request)
+  if (reservation.kind === 'refused' && reservation.refusal.code === 'insufficient_balance') {
+    // The snapshot may be older than a deposit, or than blocks that hold payments of ours: look again before refusing.
+    await settleWallet(ctx, request)
+    reservation = await reserve(ctx, request, 0)
+  }
+  switch (reservation.kind) {
+    case 'refused':
+      return reservation
+    case 'known':
+      return { kind: 'replayed', payment: await drivePayment(ctx, reservation.payment) }
+    case 'reserved':
+      return { kind: 'created', payment: await submitPayment(ctx, reservation) }
+  }
+}
+
+async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: number): Promise<Reservation> {
+  const balance = await ctx.balances.read(ctx.chains[request.mode], request.wallet, balanceAgeMsMax)
+  try {
+    return await reservePayment(ctx, { request, balance })
+  } catch (error) {
+    if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
+    // Another request with this key won the race on another wallet; its record is the answer.
+    const winner = await ctx.db.write(findPaymentByKey(request.accountId, request.mode, request.idempotencyKey))
+    if (winner === null) throw error
+    return { kind: 'known', payment: winner }
+  }
+}

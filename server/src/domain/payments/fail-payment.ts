@@ -1,0 +1,32 @@
+import type { Context } from '../context.ts'
+import { insertEvent } from '../events/store.ts'
+import { addToAllowance } from '../plans/store.ts'
+import { getPayment } from './get-payment.ts'
+import type { FailureCode, Payment } from './payment.ts'
+import { paymentEvent } from './payment-event.ts'
+import { markFailed } from './store.ts'
+
+/** The enclave accepted these: they count in the month's allowance though they failed (D27). */
+const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'never_mined']
+
+/**
+ * pending → failed, once, with its event. The amount leaves the cap and the balance by the status alone; the allowance
+ * is given back where the enclave never accepted the payment (D24). Whoever comes second gets the record as it stands.
+ */
+export async function failPayment(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { payment, code }: { payment: Payment; code: FailureCode },
+): Promise<Payment> {
+  const failed = await ctx.db.transaction(async (transaction) => {
+    const now = ctx.clock.now()
+    const moved = await transaction.run(markFailed(payment, code, now))
+    if (moved === null) return null
+    const month = ACCEPTED_FAILURES.includes(code) ? null : moved.allowanceMonth
+    await transaction.commit([
+      insertEvent(paymentEvent('payment.failed', moved, now)),
+      ...(month === null ? [] : [addToAllowance(moved.accountId, month, -1)]),
+    ])
+    return moved
+  })
+  return failed ?? (await getPayment(ctx, payment))
+}

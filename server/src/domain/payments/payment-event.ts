@@ -1,0 +1,20 @@
+import { createId } from '../../values/ids.ts'
+import type { DomainEvent } from '../events/event.ts'
+import { formatPayment } from './format-payment.ts'
+import type { Payment } from './payment.ts'
+
+/** The event that tells what became of a payment (D43); `data.payment` is the payment as it now stands. */
+export function paymentEvent(
+  type: 'payment.created' | 'payment.confirmed' | 'payment.failed',
+  payment: Payment,
+  now: Date,
+): DomainEvent {
+  return {
+    id: createId('event', now),
+    accountId: payment.accountId,
+    mode: payment.mode,
+    type,
+    createdAt: now,
+    data: { payment: formatPayment(payment) },
+  }
+}

@@ -1,0 +1,233 @@
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import { microUsdc } from '../../values/money.ts'
+import type { Admission, FailureCode, Payment, PaymentStatus, TxHash } from './payment.ts'
+
+const COLUMNS = `account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc, memo,
+  idempotency_key, status, failure_code, tx_hash, created_at, to_char(allowance_month, 'YYYY-MM-DD') as allowance_month,
+  attempt, attempt_until, fenced_until, enclave_transaction_id, mined_block, mined_block_hash`
+
+export const IDEMPOTENCY_INDEX = 'payments_by_idempotency_key'
+
+/** Writes the reservation, with the limits it was admitted under. */
+export function insertPayment(payment: Payment, admission: Admission): Query<boolean> {
+  return {
+    name: 'insert_payment',
+    text: `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro,
+        amount_usdc, memo, idempotency_key, status, created_at, allowance_month, attempt, attempt_until,
+        max_per_tx_micro, daily_cap_micro, spent_24h_micro)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+    values: [
+      payment.accountId,
+      payment.mode,
+      payment.id,
+      payment.agentId,
+      payment.walletAddress,
+      payment.grantId,
+      payment.to,
+      payment.amountMicro,
+      payment.amountUsdc,
+      payment.memo,
+      payment.idempotencyKey,
+      payment.status,
+      payment.createdAt,
+      payment.allowanceMonth,
+      payment.attempt,
+      payment.attemptUntil,
+      admission.maxPerTxMicro,
+      admission.dailyCapMicro,
+      admission.spent24hMicro,
+    ],
+    read: changed,
+  }
+}
+
+/** By the primary key. */
+export function findPayment(accountId: string, mode: Mode, id: string): Query<Payment | null> {
+  return {
+    name: 'find_payment',
+    text: `select ${COLUMNS} from payments where account_id = $1 and id = $2 and mode = $3`,
+    values: [accountId, id, mode],
+    read: firstOrNull(toPayment),
+  }
+}
+
+/** By `payments_by_idempotency_key`. A null key finds nothing. */
+export function findPaymentByKey(accountId: string, mode: Mode, key: string | null): Query<Payment | null> {
+  return {
+    name: 'find_payment_by_key',
+    text: `select ${COLUMNS} from payments where account_id = $1 and mode = $2 and idempotency_key = $3`,
+    values: [accountId, mode, key],
+    read: firstOrNull(toPayment),
+  }
+}
+
+/** Takes the next attempt at the enclave, unless one is under way or none is needed; answers the payment that is held now. */
+export function takeAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
+  return {
+    name: 'take_payment_attempt',
+    text: `update payments set attempt = attempt + 1, attempt_until = $4
+      where account_id = $1 and id = $2 and status = 'pending' and tx_hash is null and enclave_transaction_id is null
+        and (attempt_until is null or attempt_until <= $3)
+      returning ${COLUMNS}`,
+    values: [payment.accountId, payment.id, now, until],
+    read: firstOrNull(toPayment),
+  }
+}
+
+/** Lets the next attempt begin at once. This one's request may still arrive until it expires, which is remembered. */
+export function giveBackAttempt(payment: Payment): Query<boolean> {
+  return {
+    name: 'give_back_payment_attempt',
+    text: `update payments set fenced_until = attempt_until, attempt_until = null
+      where account_id = $1 and id = $2 and attempt = $3 and status = 'pending' and attempt_until is not null`,
+    values: [payment.accountId, payment.id, payment.attempt],
+    read: changed,
+  }
+}
+
+/** What the enclave accepted: written once; a hash that comes later is added, and never replaced but by `replaceHash`. */
+export function markAccepted(payment: Payment, transactionId: string, txHash: TxHash | null): Query<Payment | null> {
+  return {
+    name: 'mark_payment_accepted',
+    text: `update payments set enclave_transaction_id = $3, tx_hash = coalesce(tx_hash, $4), attempt_until = null
+      where account_id = $1 and id = $2 and status = 'pending' and tx_hash is null
+      returning ${COLUMNS}`,
+    values: [payment.accountId, payment.id, transactionId, txHash],
+    read: firstOrNull(toPayment),
+  }
+}
+
+/** The enclave sent the transaction anew under another hash. */
+export function replaceHash(payment: Payment, txHash: TxHash): Query<boolean> {
+  return {
+    name: 'replace_payment_hash',
+    text: `update payments set tx_hash = $4, mined_block = null, mined_block_hash = null
+      where account_id = $1 and id = $2 and status = 'pending' and tx_hash = $3`,
+    values: [payment.accountId, payment.id, payment.txHash, txHash],
+    read: changed,
+  }
+}
+
+/** Notes in which block a pending payment stands, or that it stands in none any more. */
+export function markMined(payment: Payment, block: { number: bigint; hash: string } | null): Query<boolean> {
+  return {
+    name: 'mark_payment_mined',
+    text: `update payments set mined_block = $4, mined_block_hash = $5
+      where account_id = $1 and id = $2 and status = 'pending' and tx_hash = $3`,
+    values: [payment.accountId, payment.id, payment.txHash, block?.number ?? null, block?.hash ?? null],
+    read: changed,
+  }
+}
+
+/** pending → confirmed, once. */
+export function markConfirmed(
+  payment: Payment,
+  block: { number: bigint; hash: string },
+  now: Date,
+): Query<Payment | null> {
+  return {
+    name: 'mark_payment_confirmed',
+    text: `update payments set status = 'confirmed', mined_block = $4, mined_block_hash = $5, settled_at = $6
+      where account_id = $1 and id = $2 and status = 'pending' and tx_hash = $3
+      returning ${COLUMNS}`,
+    values: [payment.accountId, payment.id, payment.txHash, block.number, block.hash, now],
+    read: firstOrNull(toPayment),
+  }
+}
+
+/** pending → failed, once, and only while its hash and its attempt are the ones that the decision was made on. */
+export function markFailed(payment: Payment, code: FailureCode, now: Date): Query<Payment | null> {
+  return {
+    name: 'mark_payment_failed',
+    text: `update payments set status = 'failed', failure_code = $5, settled_at = $6, attempt_until = null
+      where account_id = $1 and id = $2 and status = 'pending' and tx_hash is not distinct from $3 and attempt = $4
+      returning ${COLUMNS}`,
+    values: [payment.accountId, payment.id, payment.txHash, payment.attempt, code, now],
+    read: firstOrNull(toPayment),
+  }
+}
+
+/** A page of what waits for the chain, oldest first. By `payments_unsettled`. */
+export function listAwaitingChain(mode: Mode, after: Payment | null, limit: number): Query<Payment[]> {
+  return {
+    name: 'list_payments_awaiting_chain',
+    text: `select ${COLUMNS} from payments
+      where mode = $1 and status = 'pending' and tx_hash is not null
+        and (created_at, id) > (coalesce($2, timestamptz '-infinity'), coalesce($3, ''))
+      order by created_at, id limit $4`,
+    values: [mode, after?.createdAt ?? null, after?.id ?? null, limit],
+    read: all(toPayment),
+  }
+}
+
+/** A wallet's payments that wait for the chain. */
+export function listAwaitingChainOfWallet(
+  accountId: string,
+  mode: Mode,
+  wallet: Address,
+  limit: number,
+): Query<Payment[]> {
+  return {
+    name: 'list_wallet_payments_awaiting_chain',
+    text: `select ${COLUMNS} from payments
+      where account_id = $1 and mode = $2 and wallet_address = $3 and status = 'pending' and tx_hash is not null
+      order by created_at, id limit $4`,
+    values: [accountId, mode, wallet, limit],
+    read: all(toPayment),
+  }
+}
+
+/** What nobody drives on: no hash, and no attempt under way. By `payments_unsettled`. */
+export function listWithoutHash(mode: Mode, now: Date, after: Payment | null, limit: number): Query<Payment[]> {
+  return {
+    name: 'list_payments_without_hash',
+    text: `select ${COLUMNS} from payments
+      where mode = $1 and status = 'pending' and tx_hash is null and (attempt_until is null or attempt_until <= $2)
+        and (created_at, id) > (coalesce($3, timestamptz '-infinity'), coalesce($4, ''))
+      order by created_at, id limit $5`,
+    values: [mode, now, after?.createdAt ?? null, after?.id ?? null, limit],
+    read: all(toPayment),
+  }
+}
+
+/** What has waited for the chain since before a time. By `payments_unsettled`. */
+export function listLongAwaitingChain(mode: Mode, before: Date, after: Payment | null, limit: number): Query<Payment[]> {
+  return {
+    name: 'list_payments_long_awaiting_chain',
+    text: `select ${COLUMNS} from payments
+      where mode = $1 and status = 'pending' and tx_hash is not null and mined_block is null and created_at <= $2
+        and (created_at, id) > (coalesce($3, timestamptz '-infinity'), coalesce($4, ''))
+      order by created_at, id limit $5`,
+    values: [mode, before, after?.createdAt ?? null, after?.id ?? null, limit],
+    read: all(toPayment),
+  }
+}
+
+export function toPayment(row: Row): Payment {
+  return {
+    id: row['id'],
+    accountId: row['account_id'],
+    mode: row['mode'],
+    agentId: row['agent_id'],
+    walletAddress: row['wallet_address'] as Address,
+    grantId: row['grant_id'],
+    to: row['to_address'] as Address,
+    amountMicro: microUsdc(BigInt(row['amount_micro'])),
+    amountUsdc: row['amount_usdc'],
+    memo: row['memo'],
+    idempotencyKey: row['idempotency_key'],
+    status: row['status'] as PaymentStatus,
+    failureCode: row['failure_code'],
+    txHash: row['tx_hash'],
+    createdAt: row['created_at'],
+    allowanceMonth: row['allowance_month'],
+    attempt: row['attempt'],
+    attemptUntil: row['attempt_until'],
+    fencedUntil: row['fenced_until'],
+    enclaveTransactionId: row['enclave_transaction_id'],
+    minedBlock: row['mined_block'] === null ? null : BigInt(row['mined_block']),
+    minedBlockHash: row['mined_block_hash'],
+  }
+}

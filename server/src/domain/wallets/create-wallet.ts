@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto'
+import type { Mode } from '../../values/mode.ts'
+import { Problem, problem } from '../../values/problem.ts'
+import { lockAccount } from '../accounts/store.ts'
+import type { Context } from '../context.ts'
+import { PLANS, type Plan } from '../plans/plan.ts'
+import { toSpki } from './owner-passkey.ts'
+import { countWallets, insertWallet } from './store.ts'
+import { WALLET_NAME_CHARS_MAX, type Passkey, type Wallet } from './wallet.ts'
+
+/**
+ * Creates a wallet whose only owner, at the enclave too, is the passkey. Over the plan's cap (D12, exact under races):
+ * 400 `wallet_cap_reached`. A passkey that is not ES256 is 400 `validation_failed`.
+ */
+export async function createWallet(
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,
+  { accountId, mode, name, owner }: { accountId: string; mode: Mode; name: string; owner: Passkey },
+): Promise<Wallet> {
+  const trimmed = name.trim()
+  if (trimmed === '' || trimmed.length > WALLET_NAME_CHARS_MAX) {
+    throw new Problem('validation_failed', `name must have 1 to ${WALLET_NAME_CHARS_MAX} characters.`)
+  }
+  const ownerPublicKey = toSpki(owner.publicKeyCose)
+  await ctx.db.transaction(async (transaction) => {
+    const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
+    checkCap(account?.plan, count)
+  })
+  const made = await ctx.enclave.createWallet({ ownerPublicKey, name: trimmed, idempotencyKey: randomUUID() })
+  const wallet: Wallet = {
+    accountId,
+    mode,
+    address: made.address,
+    name: trimmed,
+    enclaveWalletId: made.enclaveWalletId,
+    ownerQuorumId: made.ownerQuorumId,
+    owner,
+    createdAt: ctx.clock.now(),
+  }
+  // Again, under the lock that the insert is made in: the enclave was asked without it.
+  await ctx.db.transaction(async (transaction) => {
+    const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
+    checkCap(account?.plan, count)
+    await transaction.commit([insertWallet(wallet)])
+  })
+  return wallet
+}
+
+function checkCap(plan: Plan | undefined, count: number): void {
+  const walletsMax = plan === undefined ? 0 : PLANS[plan].walletsMax
+  if (walletsMax !== null && count >= walletsMax) {
+    throw problem('wallet_cap_reached', { details: { wallets_max: walletsMax } })
+  }
+}

@@ -1,0 +1,80 @@
+import { changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { Wallet } from './wallet.ts'
+
+const COLUMNS = `account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, owner_credential_id,
+  owner_public_key, created_at`
+
+export function insertWallet(wallet: Wallet): Query<boolean> {
+  return {
+    name: 'insert_wallet',
+    text: `insert into wallets (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      wallet.accountId,
+      wallet.mode,
+      wallet.address,
+      wallet.name,
+      wallet.enclaveWalletId,
+      wallet.ownerQuorumId,
+      wallet.owner.credentialId,
+      Buffer.from(wallet.owner.publicKeyCose),
+      wallet.createdAt,
+    ],
+    read: changed,
+  }
+}
+
+/** By the primary key. */
+export function findWallet(accountId: string, mode: Mode, address: Address): Query<Wallet | null> {
+  return {
+    name: 'find_wallet',
+    text: `select ${COLUMNS} from wallets where account_id = $1 and mode = $2 and address = $3`,
+    values: [accountId, mode, address],
+    read: firstOrNull(toWallet),
+  }
+}
+
+export function countWallets(accountId: string, mode: Mode): Query<number> {
+  return {
+    name: 'count_wallets',
+    text: 'select count(*) as wallets from wallets where account_id = $1 and mode = $2',
+    values: [accountId, mode],
+    read: (rows) => Number(rows[0]?.['wallets']),
+  }
+}
+
+/** Takes the lease on changing the wallet's signers at the enclave; false while another one holds it. */
+export function takeSignerChange(wallet: Wallet, now: Date, until: Date): Query<boolean> {
+  return {
+    name: 'take_signer_change',
+    text: `update wallets set signer_change_until = $5
+      where account_id = $1 and mode = $2 and address = $3 and (signer_change_until is null or signer_change_until <= $4)`,
+    values: [wallet.accountId, wallet.mode, wallet.address, now, until],
+    read: changed,
+  }
+}
+
+/** Gives the lease back, if it is still the one that was taken. */
+export function giveBackSignerChange(wallet: Wallet, until: Date): Query<boolean> {
+  return {
+    name: 'give_back_signer_change',
+    text: `update wallets set signer_change_until = null
+      where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4`,
+    values: [wallet.accountId, wallet.mode, wallet.address, until],
+    read: changed,
+  }
+}
+
+function toWallet(row: Row): Wallet {
+  return {
+    accountId: row['account_id'],
+    mode: row['mode'],
+    address: row['address'] as Address,
+    name: row['name'],
+    enclaveWalletId: row['enclave_wallet_id'],
+    ownerQuorumId: row['owner_quorum_id'],
+    owner: { credentialId: row['owner_credential_id'], publicKeyCose: row['owner_public_key'] },
+    createdAt: row['created_at'],
+  }
+}

@@ -1,0 +1,24 @@
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+
+/** A wallet whose key lives in the enclave, and whose owner is a passkey (D13). It belongs to one account and one mode. */
+export interface Wallet {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly address: Address
+  readonly name: string
+  readonly enclaveWalletId: string
+  /** The owner as the enclave knows it: a key quorum of one, the passkey. */
+  readonly ownerQuorumId: string
+  readonly owner: Passkey
+  readonly createdAt: Date
+}
+
+export interface Passkey {
+  /** base64url, as WebAuthn gives it. */
+  readonly credentialId: string
+  /** The COSE key of the registration: ES256 only, since the enclave verifies P-256 signatures. */
+  readonly publicKeyCose: Uint8Array
+}
+
+export const WALLET_NAME_CHARS_MAX = 100

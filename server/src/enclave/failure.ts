@@ -1,0 +1,83 @@
+import { APIConnectionTimeoutError, APIError } from '@privy-io/node'
+
+/**
+ * Why a call brought no result. `refused` is definite: nothing was done. `unknown` is everything else.
+ * `status` is null when there was no answer at all.
+ */
+export type Failure =
+  | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly reason: string }
+  | {
+      readonly kind: 'unknown'
+      readonly status: number | null
+      readonly code: string
+      readonly reason: string
+      readonly cause?: unknown
+    }
+
+const REASON_CHARS_MAX = 300
+const CODE_PATTERN = /^[a-z][a-z0-9_]{0,63}$/
+
+/**
+ * The statuses that say that nothing was done, with a code for answers that carry none. 408, 409, 429 and 5xx are not
+ * among them: a proxy or the enclave may say them after the deed.
+ */
+const REFUSING_STATUSES: ReadonlyMap<number, string> = new Map([
+  [400, 'bad_request'],
+  [401, 'unauthorized'],
+  [402, 'payment_failed'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [405, 'method_not_allowed'],
+  [413, 'too_large'],
+  [414, 'url_too_long'],
+  [415, 'unsupported_media_type'],
+  [422, 'unprocessable'],
+  [431, 'headers_too_large'],
+])
+
+/** Sorts whatever the SDK throws. An `APIError` is told by its status and body, never by its class or message. */
+export function readFailure(error: unknown): Failure {
+  if (error instanceof APIError && error.status !== undefined) return readAnswer(error.status, error.error)
+  const code = isTimeout(error) ? 'timeout' : readSystemCode(error)
+  // The cause is a socket's error. It holds an address and a port, and nothing that was sent.
+  const cause = error instanceof APIError ? error.cause : error
+  return { kind: 'unknown', status: null, code, reason: 'no answer', cause }
+}
+
+/** Sorts an answer whose status is not a success. */
+export function readAnswer(status: number, body: unknown): Failure {
+  const { error, code } = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const reason = readReason(error)
+  const refusingCode = REFUSING_STATUSES.get(status)
+  const known = typeof code === 'string' && CODE_PATTERN.test(code) ? code : null
+  // No code is known for an expired request (it may have none, or that of any invalid data), but its sentence is. The
+  // sentence for a wrong signature speaks of keys that may be "expired" too, and is another matter.
+  if (status === 401 && (known === 'request_expired' || /\brequest has expired\b/i.test(reason))) {
+    return { kind: 'refused', status, code: 'request_expired', reason }
+  }
+  if (refusingCode !== undefined) return { kind: 'refused', status, code: known ?? refusingCode, reason }
+  return { kind: 'unknown', status, code: known ?? 'unexpected_status', reason }
+}
+
+/** An answer of success that does not have the shape it ought to have: something was done, but what is not told. */
+export function malformedAnswer(): Failure {
+  return { kind: 'unknown', status: 200, code: 'malformed_answer', reason: 'malformed answer' }
+}
+
+function readReason(error: unknown): string {
+  if (typeof error !== 'string' || error === '') return 'no reason given'
+  return error.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, REASON_CHARS_MAX)
+}
+
+/** The SDK's own time limit, or that of an `AbortSignal`. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof APIConnectionTimeoutError || (error instanceof DOMException && error.name === 'TimeoutError')
+}
+
+function readSystemCode(error: unknown): string {
+  // The SDK reads a successful answer without checking it.
+  if (error instanceof SyntaxError || error instanceof TypeError) return 'malformed_answer'
+  const cause = error instanceof APIError ? error.cause : error
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return typeof code === 'string' ? code.toLowerCase() : 'no_answer'
+}

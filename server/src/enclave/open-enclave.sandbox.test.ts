@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { createPublicClient, http } from 'viem'
+import { deployUsdc } from '../../../sandbox/src/chain/deploy-usdc.ts'
+import { mintUsdc } from '../../../sandbox/src/chain/mint-usdc.ts'
+import { startChain } from '../../../sandbox/src/chain/start-chain.ts'
+import { createSoftwarePasskey } from '../../../sandbox/src/passkey/software-passkey.ts'
+import { createClock } from '../lib/clock.ts'
+import { parseAddress, type Address } from '../values/address.ts'
+import { microUsdc } from '../values/money.ts'
+import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
+import { openEnclave, type Enclave } from './open-enclave.ts'
+import { policyMatches, type PolicyTerms } from './policy-rules.ts'
+import type { TransferOrder } from './send-transfer.ts'
+
+const CHAIN_ID = 84532
+const MINUTE_MS = 60_000
+const CONTROL_TOKEN = 'control-token'
+const PAYEE = address('0x52908400098527886e0f7030069857d2e4169ee7')
+const STRANGER = address('0x8617e340b3d01fa5f11f306f4090fd50e238070d')
+const passkey = createSoftwarePasskey({ rpId: 'localhost', origin: 'http://localhost:3000' })
+
+let folder: string
+let node: Awaited<ReturnType<typeof startChain>>
+let child: ChildProcess
+let apiUrl: string
+let enclave: Enclave
+let usdc: Address
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bursar-enclave-'))
+  node = await startChain({
+    chainId: CHAIN_ID,
+    port: await findFreePort(),
+    stateFile: join(folder, 'chain'),
+    blockTimeSeconds: 1,
+  })
+  usdc = address(await deployUsdc(node.rpcUrl))
+  child = fork(fileURLToPath(new URL('../../../sandbox/src/enclave/main.ts', import.meta.url)), {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      ENCLAVE_DATA_DIR: join(folder, 'enclave'),
+      ENCLAVE_APP_ID: 'app',
+      ENCLAVE_APP_SECRET: 'secret',
+      ENCLAVE_CONTROL_TOKEN: CONTROL_TOKEN,
+      ENCLAVE_CHAINS: JSON.stringify({ [`eip155:${CHAIN_ID}`]: node.rpcUrl }),
+    },
+  })
+  const [ready] = (await once(child, 'message')) as [{ url: string }]
+  apiUrl = ready.url
+  enclave = open('secret')
+})
+after(async () => {
+  enclave.close()
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+  await node.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function open(appSecret: string, timeoutMs = 5_000): Enclave {
+  const options = { apiUrl, appId: 'app', appSecret, timeoutMs }
+  return openEnclave(options, { clock: createClock(), logger: pino({ level: 'silent' }) })
+}
+
+function address(text: string): Address {
+  const parsed = parseAddress(text)
+  assert.ok(parsed)
+  return parsed
+}
+
+function soon(): Date {
+  return new Date(Date.now() + MINUTE_MS)
+}
+
+let serial = 0
+function unique(name: string): string {
+  serial += 1
+  return `${name}-${serial}`
+}
+
+async function orderFault(fault: string): Promise<void> {
+  const response = await fetch(`${apiUrl}/control/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-enclave-control': CONTROL_TOKEN },
+    body: JSON.stringify({ fault, count: 1 }),
+  })
+  assert.ok(response.ok)
+}
+
+/** A wallet with 10 USDC, and an agent's signer that its owner has put under a policy. */
+async function grant(change: Partial<PolicyTerms> = {}) {
+  const {
+    enclaveWalletId,
+    address: wallet,
+    ownerQuorumId,
+  } = await enclave.createWallet({
+    ownerPublicKey: passkey.publicKeySpki,
+    name: 'Treasury',
+    idempotencyKey: unique('wallet'),
+  })
+  const { publicKey, privateKey } = enclave.generateSignerKey()
+  const { signerId } = await enclave.createSigner({ publicKey, name: 'agent-1' })
+  const terms: PolicyTerms = {
+    chainId: CHAIN_ID,
+    maxPerTxMicro: microUsdc(2_000_000n),
+    recipientAllowlist: [PAYEE],
+    contractAllowlist: [usdc],
+    expiresAt: new Date(Date.now() + 10 * MINUTE_MS),
+    ...change,
+  }
+  const { policyId } = await enclave.createPolicy({
+    name: 'agent-1',
+    ownerQuorumId,
+    terms,
+    idempotencyKey: unique('policy'),
+  })
+  await mintUsdc(node.rpcUrl, { to: wallet, amountMicro: 10_000_000n })
+  const order = (over: Partial<TransferOrder> = {}): TransferOrder => ({
+    enclaveWalletId,
+    signerPrivateKey: privateKey,
+    chainId: CHAIN_ID,
+    contract: usdc,
+    to: PAYEE,
+    amountMicro: microUsdc(1_000_000n),
+    referenceId: unique('pay'),
+    attemptKey: unique('attempt'),
+    expiresAt: soon(),
+    ...over,
+  })
+  const signers = [{ signerId, policyIds: [policyId] }]
+  return { enclaveWalletId, wallet, ownerQuorumId, signerId, policyId, terms, order, signers }
+}
+
+async function activate(granted: Awaited<ReturnType<typeof grant>>, signers = granted.signers): Promise<void> {
+  const change = { enclaveWalletId: granted.enclaveWalletId, signers, expiresAt: soon() }
+  const { response } = passkey.assert(enclave.buildSignerChange(change).challenge)
+  const { signers: applied } = await enclave.applySignerChange({ ...change, assertion: response })
+  assert.deepEqual(applied, signers)
+}
+
+async function awaitFunds(wallet: Address): Promise<void> {
+  const client = createPublicClient({ transport: http(node.rpcUrl) })
+  const data = `0x70a08231${wallet.slice(2).padStart(64, '0')}` as const
+  for (;;) {
+    const { data: balance } = await client.call({ to: usdc, data })
+    if (BigInt(balance ?? '0x0') > 0n) return
+    await setTimeout(20)
+  }
+}
+
+describe('the local enclave', () => {
+  it('holds wallet, signer and policy as they were asked for', async () => {
+    const granted = await grant()
+    await activate(granted)
+    assert.deepEqual(await enclave.readWallet(granted.enclaveWalletId), {
+      address: granted.wallet,
+      ownerQuorumId: granted.ownerQuorumId,
+      signers: granted.signers,
+    })
+    const { rules, ownerId } = await enclave.readPolicy(granted.policyId)
+    assert.equal(ownerId, granted.ownerQuorumId)
+    assert.ok(policyMatches(rules, granted.terms))
+    assert.ok(!policyMatches(rules, { ...granted.terms, recipientAllowlist: [] }))
+  })
+
+  it('makes one wallet and one policy for one idempotency key', async () => {
+    const wallet = { ownerPublicKey: passkey.publicKeySpki, name: 'Twice', idempotencyKey: unique('wallet') }
+    assert.deepEqual(await enclave.createWallet(wallet), await enclave.createWallet(wallet))
+  })
+
+  it('sends within the policy, and is found by the reference id', async () => {
+    const granted = await grant()
+    await activate(granted)
+    await awaitFunds(granted.wallet)
+    const order = granted.order()
+    assert.equal(await enclave.findTransfer(order.referenceId), null)
+    const answer = await enclave.sendTransfer(order)
+    assert.ok(answer.kind === 'accepted', JSON.stringify(answer))
+    const txHash = answer.txHash ?? (await enclave.awaitTxHash(answer.transactionId, { timeoutMs: 5_000 }))
+    assert.match(String(txHash), /^0x[0-9a-f]{64}$/)
+    const found = await enclave.findTransfer(order.referenceId)
+    assert.equal(found?.transactionId, answer.transactionId)
+    assert.equal(found.txHash, txHash)
+    // The same attempt again is the same transfer; another attempt for the same payment tells nothing new.
+    assert.deepEqual(await enclave.sendTransfer(order), answer)
+    await assert.rejects(enclave.sendTransfer({ ...order, attemptKey: unique('attempt') }), EnclaveUnavailable)
+    await assert.rejects(enclave.sendTransfer({ ...order, amountMicro: microUsdc(2n) }), EnclaveUnavailable)
+  })
+
+  it('refuses what the policy does not allow', async () => {
+    const granted = await grant()
+    await activate(granted)
+    await awaitFunds(granted.wallet)
+    for (const over of [{ to: STRANGER }, { amountMicro: microUsdc(2_000_001n) }]) {
+      const answer = await enclave.sendTransfer(granted.order(over))
+      assert.ok(answer.kind === 'refused')
+      assert.equal(answer.code, 'policy_violation')
+    }
+  })
+
+  it('refuses a signer before its grant, and after its revocation', async () => {
+    const granted = await grant()
+    await awaitFunds(granted.wallet)
+    assert.equal((await enclave.sendTransfer(granted.order())).kind, 'refused')
+    await activate(granted)
+    assert.equal((await enclave.sendTransfer(granted.order())).kind, 'accepted')
+    await activate(granted, [])
+    assert.equal((await enclave.sendTransfer(granted.order())).kind, 'refused')
+  })
+
+  it('refuses a signer change that the owner did not sign', async () => {
+    const granted = await grant()
+    const change = { enclaveWalletId: granted.enclaveWalletId, signers: granted.signers, expiresAt: soon() }
+    const { response: assertion } = passkey.assert(enclave.buildSignerChange({ ...change, signers: [] }).challenge)
+    await assert.rejects(enclave.applySignerChange({ ...change, assertion }), { name: 'EnclaveRefused', status: 401 })
+    const late = { ...change, expiresAt: new Date(Date.now() - MINUTE_MS) }
+    const { response: expired } = passkey.assert(enclave.buildSignerChange(late).challenge)
+    await assert.rejects(enclave.applySignerChange({ ...late, assertion: expired }), { code: 'request_expired' })
+    assert.deepEqual((await enclave.readWallet(granted.enclaveWalletId)).signers, [])
+  })
+
+  it('may lose its answer, and the transfer is found all the same', async () => {
+    const granted = await grant()
+    await activate(granted)
+    await awaitFunds(granted.wallet)
+    const order = granted.order()
+    await orderFault('lost_response')
+    await assert.rejects(enclave.sendTransfer(order), { name: 'EnclaveUnavailable', status: null })
+    const found = await enclave.findTransfer(order.referenceId)
+    assert.match(String(found?.txHash), /^0x/)
+  })
+
+  for (const [fault, timeoutMs] of [
+    ['unavailable', 5_000],
+    ['timeout', 300],
+  ] as const) {
+    it(`sends nothing when it is ordered to be in "${fault}", and the next attempt is sent`, async () => {
+      const granted = await grant()
+      await activate(granted)
+      await awaitFunds(granted.wallet)
+      const order = granted.order()
+      const hasty = open('secret', timeoutMs)
+      await orderFault(fault)
+      await assert.rejects(hasty.sendTransfer(order), EnclaveUnavailable)
+      hasty.close()
+      assert.equal(await enclave.findTransfer(order.referenceId), null)
+      assert.equal((await enclave.sendTransfer({ ...order, attemptKey: unique('attempt') })).kind, 'accepted')
+    })
+  }
+
+  it('is reachable with the right credentials only', async () => {
+    await enclave.checkReachable()
+    const stranger = open('wrong')
+    await assert.rejects(stranger.checkReachable(), EnclaveRefused)
+    stranger.close()
+  })
+})

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { parseAddress, type Address } from '../values/address.ts'
+import { microUsdc } from '../values/money.ts'
+import { ALLOWLIST_ENTRIES_MAX, buildPolicyRules, policyMatches, type PolicyTerms } from './policy-rules.ts'
+
+const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
+const ANN = address('0x52908400098527886e0f7030069857d2e4169ee7')
+const BOB = address('0x8617e340b3d01fa5f11f306f4090fd50e238070d')
+
+function address(text: string): Address {
+  const parsed = parseAddress(text)
+  assert.ok(parsed)
+  return parsed
+}
+
+function terms(change: Partial<PolicyTerms> = {}): PolicyTerms {
+  return {
+    chainId: 8453,
+    maxPerTxMicro: microUsdc(5_000_000n),
+    recipientAllowlist: [ANN, BOB],
+    contractAllowlist: [USDC],
+    expiresAt: new Date(1_789_718_333_999),
+    ...change,
+  }
+}
+
+type Json = { [member: string]: Json } & Json[] & string
+
+/** The rules as the enclave returns them: through JSON, with an id each. */
+function stored(change: Partial<PolicyTerms> = {}): Json {
+  return JSON.parse(JSON.stringify(buildPolicyRules(terms(change)).map((rule) => ({ id: 'rule1', ...rule })))) as Json
+}
+
+describe('buildPolicyRules', () => {
+  it('allows one call within the terms, and no other rule', () => {
+    const [rule, ...more] = buildPolicyRules(terms())
+    assert.equal(more.length, 0)
+    assert.equal(rule?.method, 'eth_sendTransaction')
+    assert.equal(rule.action, 'ALLOW')
+    assert.deepEqual(
+      rule.conditions.map((condition) => [
+        condition.field_source,
+        condition.field,
+        condition.operator,
+        condition.value,
+      ]),
+      [
+        ['ethereum_transaction', 'chain_id', 'eq', '8453'],
+        ['ethereum_transaction', 'to', 'in', [USDC]],
+        ['ethereum_transaction', 'value', 'eq', '0'],
+        ['ethereum_calldata', 'transfer.amount', 'lte', '5000000'],
+        ['ethereum_calldata', 'transfer.to', 'in', [ANN, BOB]],
+        ['system', 'current_unix_timestamp', 'lt', '1789718333'],
+      ],
+    )
+    for (const text of [rule.name]) assert.ok(text.length < 50)
+  })
+
+  it('leaves out what the terms leave open', () => {
+    const [rule] = buildPolicyRules(terms({ recipientAllowlist: [], expiresAt: null }))
+    assert.deepEqual(
+      rule?.conditions.map(({ field }) => field),
+      ['chain_id', 'to', 'value', 'transfer.amount'],
+    )
+  })
+
+  const IMPOSSIBLE: [string, Partial<PolicyTerms>][] = [
+    ['no contract', { contractAllowlist: [] }],
+    ['too many contracts', { contractAllowlist: Array.from({ length: ALLOWLIST_ENTRIES_MAX + 1 }, () => USDC) }],
+    ['too many recipients', { recipientAllowlist: Array.from({ length: ALLOWLIST_ENTRIES_MAX + 1 }, () => ANN) }],
+    ['a cap of zero', { maxPerTxMicro: microUsdc(0n) }],
+    ['no chain', { chainId: 0 }],
+    ['an expiry that is no time', { expiresAt: new Date(Number.NaN) }],
+  ]
+  for (const [name, change] of IMPOSSIBLE) {
+    it(`refuses ${name}`, () => {
+      assert.throws(() => buildPolicyRules(terms(change)), RangeError)
+    })
+  }
+})
+
+type Edit = (rules: Json) => unknown
+/** The members of the rule's conditions by their place in `buildPolicyRules`. */
+const condition = (rules: Json, i: number): Json => rules[0]?.['conditions']?.[i] as Json
+
+function rotate(list: Json[] | undefined): void {
+  assert.ok(list && list.length > 1)
+  list.push(...list.splice(0, 1))
+}
+
+const SAME: [string, Edit][] = [
+  ['nothing', () => undefined],
+  ['another rule name', (rules) => Object.assign(rules[0] as Json, { name: 'x' })],
+  ['conditions in another order', (rules) => rotate(rules[0]?.['conditions'])],
+  ['recipients in another order', (rules) => rotate(condition(rules, 4)['value'])],
+  ['addresses in lower case', (rules) => Object.assign(condition(rules, 1), { value: [USDC.toLowerCase()] })],
+  ['a number in hexadecimal', (rules) => Object.assign(condition(rules, 3), { value: '0x4c4b40' })],
+  ['an ABI without its outputs', (rules) => Reflect.deleteProperty(condition(rules, 3)['abi']?.[0] as Json, 'outputs')],
+]
+
+const DIFFERENT: [string, Edit][] = [
+  ['a higher cap', (rules) => Object.assign(condition(rules, 3), { value: '5000001' })],
+  ['a lower cap', (rules) => Object.assign(condition(rules, 3), { value: '4999999' })],
+  ['another recipient', (rules) => condition(rules, 4)['value']?.push(USDC as unknown as Json)],
+  ['a recipient fewer', (rules) => condition(rules, 4)['value']?.pop()],
+  ['no condition on recipients', (rules) => rules[0]?.['conditions']?.splice(4, 1)],
+  ['no condition at all', (rules) => Object.assign(rules[0] as Json, { conditions: [] })],
+  ['a doubled condition', (rules) => rules[0]?.['conditions']?.push(condition(rules, 0))],
+  ['another contract', (rules) => Object.assign(condition(rules, 1), { value: [ANN] })],
+  ['another operator', (rules) => Object.assign(condition(rules, 3), { operator: 'gte' })],
+  ['another field', (rules) => Object.assign(condition(rules, 3), { field: 'transfer.to' })],
+  ['another source', (rules) => Object.assign(condition(rules, 0), { field_source: 'system' })],
+  ['a member more', (rules) => Object.assign(condition(rules, 0), { negate: true })],
+  ['another chain', (rules) => Object.assign(condition(rules, 0), { value: '1' })],
+  ['a later expiry', (rules) => Object.assign(condition(rules, 5), { value: '1789718334' })],
+  ['another action', (rules) => Object.assign(rules[0] as Json, { action: 'DENY' })],
+  ['another method', (rules) => Object.assign(rules[0] as Json, { method: '*' })],
+  ['a rule more', (rules) => rules.push(rules[0] as Json)],
+  ['no rule', (rules) => rules.pop()],
+  ['arguments of the ABI swapped', (rules) => rotate(condition(rules, 3)['abi']?.[0]?.['inputs'])],
+  [
+    'another function in the ABI',
+    (rules) => Object.assign(condition(rules, 3)['abi']?.[0] as Json, { name: 'approve' }),
+  ],
+  [
+    'another function beside it in the ABI',
+    (rules) => condition(rules, 3)['abi']?.push({ type: 'fallback' } as unknown as Json),
+  ],
+  ['no ABI', (rules) => Reflect.deleteProperty(condition(rules, 3), 'abi')],
+  ['rules that are no rules', (rules) => rules.splice(0, 1, null as unknown as Json)],
+]
+
+/** What two terms must share to be the same. */
+function meaning({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt }: PolicyTerms): string {
+  const expiry = expiresAt === null ? 'never' : Math.floor(expiresAt.getTime() / 1000)
+  return [chainId, maxPerTxMicro, recipientAllowlist.toSorted(), contractAllowlist.toSorted(), expiry].join(' ')
+}
+
+describe('policyMatches', () => {
+  for (const [name, edit] of SAME) {
+    it(`finds no difference in ${name}`, () => {
+      const rules = stored()
+      edit(rules)
+      assert.equal(policyMatches(rules, terms()), true)
+    })
+  }
+
+  for (const [name, edit] of DIFFERENT) {
+    it(`finds the difference in ${name}`, () => {
+      const rules = stored()
+      edit(rules)
+      assert.equal(policyMatches(rules, terms()), false)
+    })
+  }
+
+  it('holds of two terms exactly when they mean the same', () => {
+    const anyTerms = fc.record({
+      chainId: fc.constantFrom(1, 8453),
+      maxPerTxMicro: fc.bigInt(1n, 3n).map(microUsdc),
+      recipientAllowlist: fc.uniqueArray(fc.constantFrom(ANN, BOB)),
+      contractAllowlist: fc.uniqueArray(fc.constantFrom(USDC, BOB), { minLength: 1 }),
+      expiresAt: fc.constantFrom(null, new Date(1_000), new Date(1_999), new Date(2_000)),
+    })
+    fc.assert(
+      fc.property(anyTerms, anyTerms, (held, wanted) => {
+        assert.equal(policyMatches(buildPolicyRules(held), wanted), meaning(held) === meaning(wanted))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

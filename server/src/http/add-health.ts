@@ -1,0 +1,35 @@
+import type { HttpServer } from './open-http.ts'
+
+/** Answers whether a part of the service can be reached; throws when it can't. */
+export type Check = () => Promise<unknown>
+
+const CHECK_MS_MAX = 2_000
+
+/**
+ * `/healthz`: the process lives. `/readyz`: it can serve, which takes the database; the other parts are shown, since
+ * reads go on without them.
+ */
+export function addHealth(http: HttpServer, checks: { database: Check } & Record<string, Check>): void {
+  http.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))
+  http.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
+    const outcomes = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, await outcomeOf(check)] as const),
+    )
+    const parts = Object.fromEntries(outcomes)
+    const ready = parts['database'] === 'ok'
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', checks: parts })
+  })
+}
+
+async function outcomeOf(check: Check): Promise<'ok' | 'unavailable'> {
+  const late = AbortSignal.timeout(CHECK_MS_MAX)
+  const timeout = new Promise<never>((_resolve, reject) => {
+    late.addEventListener('abort', () => reject(new Error('too late')), { once: true })
+  })
+  try {
+    await Promise.race([check(), timeout])
+    return 'ok'
+  } catch {
+    return 'unavailable'
+  }
+}

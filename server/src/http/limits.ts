@@ -1,0 +1,13 @@
+/** What one request may take of us. */
+export const BODY_BYTES_MAX = 64 * 1_024
+export const HEADER_BYTES_MAX = 16 * 1_024
+/** The whole request must have arrived by then. */
+export const REQUEST_TIMEOUT_MS = 30_000
+export const HEADERS_TIMEOUT_MS = 15_000
+export const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** 64 code points of four bytes, percent-encoded. */
+export const PATH_PARAMETER_CHARS_MAX = 64 * 4 * 3
+export const CONNECTIONS_MAX = 10_000
+/** For 503: the database or a chain is out of reach. */
+export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
+export const STRICT_TRANSPORT_SECONDS = 2 * 365 * 24 * 60 * 60

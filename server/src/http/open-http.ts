@@ -1,0 +1,131 @@
+import { createServer, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyReply } from 'fastify'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { Clock } from '../lib/clock.ts'
+import { createSortableId } from '../lib/ids.ts'
+import type { Logger } from '../lib/logger.ts'
+import { Problem, problem } from '../values/problem.ts'
+import {
+  BODY_BYTES_MAX,
+  CONNECTIONS_MAX,
+  HEADER_BYTES_MAX,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS,
+  PATH_PARAMETER_CHARS_MAX,
+  REQUEST_TIMEOUT_MS,
+  STRICT_TRANSPORT_SECONDS,
+} from './limits.ts'
+import { toProblem } from './to-problem.ts'
+
+export type HttpServer = ReturnType<typeof openHttp>
+
+export interface HttpOptions {
+  readonly production: boolean
+  readonly trustedProxies: readonly string[]
+}
+
+/** Load balancers ask these over plain HTTP too; they carry no credential. */
+const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
+
+/** What every door shares: bodies, limits, the error envelope, `Request-Id`, HTTPS only (D3, D4), one log line a request. */
+export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
+  const http = Fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    genReqId: () => `req_${createSortableId(clock.now())}`,
+    bodyLimit: BODY_BYTES_MAX,
+    trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
+    routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
+    serverFactory: (handler) => {
+      const server = createServer(
+        {
+          maxHeaderSize: HEADER_BYTES_MAX,
+          requestTimeout: REQUEST_TIMEOUT_MS,
+          headersTimeout: HEADERS_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+        },
+        handler,
+      )
+      server.maxConnections = CONNECTIONS_MAX
+      server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenRequest(error, socket, clock))
+      return server
+    },
+    frameworkErrors: (error, request, reply) => {
+      void reply.header('Request-Id', request.id)
+      sendProblem(reply as unknown as FastifyReply, toProblem(error))
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  http.removeContentTypeParser('text/plain')
+  http.addHook('onRequest', async (request, reply) => {
+    void reply.header('Request-Id', request.id)
+    if (!options.production) return
+    void reply.header('Strict-Transport-Security', `max-age=${STRICT_TRANSPORT_SECONDS}; includeSubDomains`)
+    if (request.protocol !== 'https' && !PLAIN_HTTP_PATHS.includes(request.url)) throw problem('https_required')
+  })
+  http.addHook('onResponse', async (request, reply) => {
+    const line = {
+      request: request.id,
+      method: request.method,
+      // The pattern, not the address: a path or a query may hold what a log should not.
+      route: request.routeOptions.url ?? 'unknown',
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+    }
+    if (request.method === 'GET' && reply.statusCode < 400) logger.debug(line, 'request')
+    else logger.info(line, 'request')
+  })
+  http.setErrorHandler((error, request, reply) => {
+    const answer = toProblem(error)
+    if (answer.status >= 500) logger.error({ err: answer.cause ?? answer, request: request.id }, answer.message)
+    sendProblem(reply, answer)
+  })
+  http.setNotFoundHandler((_request, reply) => {
+    sendProblem(reply, new Problem('not_found', 'No such path.'))
+  })
+  return http
+}
+
+function sendProblem(reply: FastifyReply, answer: Problem): void {
+  if (answer.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(answer.retryAfterSeconds))
+  void reply
+    .code(answer.status)
+    .header('Content-Type', 'application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(toEnvelope(answer))
+}
+
+/** Specification, part 7. */
+function toEnvelope(answer: Problem) {
+  return {
+    error: { type: answer.type, message: answer.message, code: answer.code, details: answer.details },
+  }
+}
+
+/** What is not even HTTP never reaches a handler; it gets the envelope all the same. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const answer =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new Problem('payload_too_large', 'The headers are larger than 16 KiB.')
+      : new Problem('validation_failed', 'The request is not valid HTTP, or did not arrive in time.')
+  const body = JSON.stringify(toEnvelope(answer))
+  socket.end(
+    [
+      `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `Request-Id: req_${createSortableId(clock.now())}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}

@@ -1,0 +1,33 @@
+/** The buckets of `/v1` (specification, part 8). */
+export const BUCKETS = {
+  default: { limit: 60, windowMs: 60_000 },
+  payments: { limit: 30, windowMs: 60_000 },
+} as const
+
+export type Bucket = keyof typeof BUCKETS
+
+/** Where a subject stands in its sliding window after a request was counted, or turned away. */
+export interface RateState {
+  readonly allowed: boolean
+  readonly limit: number
+  readonly remaining: number
+  /** When the oldest counted request leaves the window. */
+  readonly resetAt: Date
+}
+
+/** Makes the state of the times that are counted now; `allowed` says whether this request is among them. */
+export function rateState(bucket: Bucket, hits: readonly number[], allowed: boolean, now: Date): RateState {
+  const { limit, windowMs } = BUCKETS[bucket]
+  const oldest = hits.length === 0 ? now.getTime() : Math.min(...hits)
+  return {
+    allowed,
+    limit,
+    remaining: allowed ? Math.max(0, limit - hits.length) : 0,
+    resetAt: new Date(oldest + windowMs),
+  }
+}
+
+/** Whole seconds to wait, at least 1. */
+export function retryAfterSeconds(state: RateState, now: Date): number {
+  return Math.max(1, Math.ceil((state.resetAt.getTime() - now.getTime()) / 1_000))
+}

@@ -1,0 +1,37 @@
+import { ConfigError, readConfig } from './config.ts'
+import { openService } from './service.ts'
+
+/** In-flight requests get this long to finish. */
+const STOP_MS_MAX = 20_000
+
+try {
+  const service = await openService(readConfig())
+  let stopping = false
+  const stop = (reason: string): void => {
+    if (stopping) return
+    stopping = true
+    service.logger.info({ reason }, 'stopping')
+    setTimeout(() => process.exit(1), STOP_MS_MAX).unref()
+    service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        service.logger.error({ err: error }, 'the stop was not orderly')
+        process.exit(1)
+      },
+    )
+  }
+  process.once('SIGTERM', () => stop('SIGTERM'))
+  process.once('SIGINT', () => stop('SIGINT'))
+  // Under the sandbox: it moves the clock, hears when the service is ready, and takes the service with it when it dies.
+  process.on('disconnect', () => stop('disconnect'))
+  process.on('message', (message: { clockOffsetMs?: unknown }) => {
+    if (typeof message.clockOffsetMs !== 'number' || service.production) return
+    service.clock.setOffset(message.clockOffsetMs)
+    process.send?.({ clockOffsetMs: message.clockOffsetMs })
+  })
+  process.send?.({ ready: true, ports: service.ports })
+} catch (error) {
+  const message = error instanceof ConfigError ? error.message : `The service could not start: ${String(error)}`
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,117 @@
+import { createServer, type Server } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { addApi } from './api/add-api.ts'
+import { openChain } from './chain/open-chain.ts'
+import type { Config } from './config.ts'
+import { Database } from './db/database.ts'
+import { migrate } from './db/migrate.ts'
+import type { Context } from './domain/context.ts'
+import { BalanceSnapshots } from './chain/balance-snapshots.ts'
+import { openEnclave } from './enclave/open-enclave.ts'
+import { addHealth } from './http/add-health.ts'
+import { openHttp } from './http/open-http.ts'
+import { createClock, type MovableClock } from './lib/clock.ts'
+import type { Loop } from './lib/loop.ts'
+import { createLogger, type Logger } from './lib/logger.ts'
+import { createSealer } from './lib/sealing.ts'
+import { watchChain } from './watcher/watch-chain.ts'
+import { reconcilePayments } from './worker/reconcile-payments.ts'
+
+/** Below the time in which an attempt's signed request expires (`ATTEMPT_MS`). */
+const ENCLAVE_TIMEOUT_MS = 8_000
+
+/** Opens every way to the outside, and nothing else: what the domain's verbs need. */
+export function openContext(config: Config, { clock, logger }: { clock: MovableClock; logger: Logger }) {
+  const deps = { clock, logger }
+  const enclave = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
+  const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
+  const db = new Database(config.database, logger)
+  const context: Context = {
+    db,
+    clock,
+    logger,
+    sealer: createSealer(config.encryptionKey),
+    enclave,
+    chains,
+    balances: new BalanceSnapshots(clock),
+    relyingParty: { id: new URL(config.authUrl).hostname, origin: config.authUrl },
+  }
+  const close = async (): Promise<void> => {
+    await db.close()
+    await Promise.all([chains.test.close(), chains.live.close(), enclave.close()])
+  }
+  return { context, close }
+}
+
+export interface Service {
+  /** Where the service listens, `port` first. */
+  readonly ports: readonly number[]
+  readonly production: boolean
+  readonly clock: MovableClock
+  readonly logger: Logger
+  /** In-flight requests finish, leases are given back, connections are closed. */
+  stop(): Promise<void>
+}
+
+/** Builds the service from its configuration, brings the schema up to date, and serves what its role says. */
+export async function openService(config: Config): Promise<Service> {
+  const clock = createClock(config.clockOffsetMs)
+  const logger = createLogger(config.logLevel)
+  await migrate(config.database.url, clock)
+  const { context, close } = openContext(config, { clock, logger })
+  const { db, chains, enclave } = context
+
+  const http = openHttp(config, { clock, logger })
+  addHealth(http, {
+    database: () => db.read({ name: 'ping', text: 'select 1', values: [], read: () => true }),
+    test_chain: () => chains.test.checkChainId(),
+    live_chain: () => chains.live.checkChainId(),
+    enclave: () => enclave.checkReachable(),
+  })
+  if (config.role !== 'worker') await addApi(http, context, config)
+  await http.listen({ host: config.host, port: config.port })
+  const servers = [http.server]
+  if (config.authPort !== null) servers.push(await listenToo(http.routing, config.host, config.authPort))
+  const loops = config.role === 'api' ? [] : startWork(context)
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  logger.info({ role: config.role, ports }, 'ready')
+
+  return {
+    ports,
+    production: config.production,
+    clock,
+    logger,
+    async stop() {
+      const others = servers.slice(1).map(closeServer)
+      await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])
+      await close()
+    },
+  }
+}
+
+function startWork(context: Context): Loop[] {
+  const holder = randomUUID()
+  return [
+    watchChain(context, { mode: 'test', holder }),
+    watchChain(context, { mode: 'live', holder }),
+    reconcilePayments(context, { holder }),
+  ]
+}
+
+/** A second origin is a second port with the same routes (D1). */
+async function listenToo(routing: Parameters<typeof createServer>[1], host: string, port: number): Promise<Server> {
+  const server = createServer(routing)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return server
+}
+
+async function closeServer(server: Server): Promise<void> {
+  server.closeIdleConnections()
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+}

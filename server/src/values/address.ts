@@ -1,0 +1,18 @@
+import { getAddress } from 'viem'
+
+/** An EVM address with its EIP-55 checksum. Only `parseAddress` makes one. */
+export type Address = `0x${string}` & { readonly __kind: 'address' }
+
+const ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/
+
+/** Accepts 20 bytes of hex that are all lower case, all upper case, or carry a correct EIP-55 checksum (D20); else null. */
+export function parseAddress(text: string): Address | null {
+  if (!ADDRESS_PATTERN.test(text)) return null
+  const digits = text.slice(2)
+  const checksummed = getAddress(`0x${digits.toLowerCase()}`)
+  const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase()
+  if (!oneCase && checksummed !== text) return null
+  return checksummed as Address
+}
+
+export const ZERO_ADDRESS: Address = '0x0000000000000000000000000000000000000000' as Address

@@ -1,0 +1,17 @@
+import { createSortableId } from '../lib/ids.ts'
+
+/** The prefix says the kind; the rest sorts by time of creation. */
+const PREFIXES = { account: 'acc_', key: 'key_', grant: 'grt_', payment: 'pay_', event: 'evt_' } as const
+
+export type IdKind = keyof typeof PREFIXES
+
+const SORTABLE_PATTERN = /^[0-9A-HJKMNP-TV-Z]{26}$/
+
+export function createId(kind: IdKind, now: Date): string {
+  return PREFIXES[kind] + createSortableId(now)
+}
+
+/** Whether a text from outside can be an id of this kind; what can't is not looked up. */
+export function isId(kind: IdKind, text: string): boolean {
+  return text.startsWith(PREFIXES[kind]) && SORTABLE_PATTERN.test(text.slice(PREFIXES[kind].length))
+}

@@ -1,0 +1,4 @@
+/** Everything is partitioned by mode (specification, part 1). */
+export const MODES = ['test', 'live'] as const
+
+export type Mode = (typeof MODES)[number]

@@ -1,0 +1,33 @@
+/**
+ * Money is a whole number of micro-USDC (10^-6 USDC) in a bigint, and nothing else (D19).
+ * No floating-point number ever holds money.
+ */
+export type MicroUsdc = bigint & { readonly __unit: 'micro-USDC' }
+
+const AMOUNT_PATTERN = /^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$/
+const MICRO_PER_USDC = 1_000_000n
+/** 10^15 USDC, far above all USDC in existence, keeps sums within PostgreSQL's numeric and the chain's uint256 (D19). */
+export const AMOUNT_USDC_MAX = 10n ** 15n
+const AMOUNT_CHARS_MAX = 23
+
+export function microUsdc(value: bigint): MicroUsdc {
+  return value as MicroUsdc
+}
+
+/** Parses a positive decimal USDC amount as a payer wrote it, or answers null when it is malformed or out of bounds (D19). */
+export function parseAmount(text: string): MicroUsdc | null {
+  if (text.length > AMOUNT_CHARS_MAX || !AMOUNT_PATTERN.test(text)) return null
+  const [whole = '0', fraction = ''] = text.split('.')
+  const amountMicro = BigInt(whole) * MICRO_PER_USDC + BigInt(fraction.padEnd(6, '0'))
+  if (amountMicro <= 0n || amountMicro > AMOUNT_USDC_MAX * MICRO_PER_USDC) return null
+  return microUsdc(amountMicro)
+}
+
+/** Formats micro-USDC as the shortest decimal USDC string: `1000000n` is `"1"`, `1500000n` is `"1.5"`. */
+export function formatAmount(amountMicro: bigint): string {
+  const sign = amountMicro < 0n ? '-' : ''
+  const absolute = amountMicro < 0n ? -amountMicro : amountMicro
+  const whole = absolute / MICRO_PER_USDC
+  const fraction = (absolute % MICRO_PER_USDC).toString().padStart(6, '0').replace(/0+$/, '')
+  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
+}

@@ -1,0 +1,88 @@
+/**
+ * Every error that leaves the service: its types with their status (D6), its codes with their sentence (specification,
+ * part 7). A refusal is a value of this kind; a door turns it into an answer.
+ */
+export const PROBLEM_STATUS = {
+  validation_failed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const
+
+export type ProblemType = keyof typeof PROBLEM_STATUS
+
+/** Codes that narrow a type down. Messages hold no personal data. */
+export const PROBLEM_CODES = {
+  amount_invalid: ['validation_failed', 'amount_usdc must be a positive decimal with at most 6 decimal places.'],
+  address_invalid: ['validation_failed', 'The address is not a valid EVM address to pay from or to.'],
+  agent_cap_reached: ['validation_failed', "The plan's number of agents is reached."],
+  wallet_cap_reached: ['validation_failed', "The plan's number of wallets is reached."],
+  https_required: ['forbidden', 'Use HTTPS. This request, with its credential, travelled unencrypted.'],
+  amount_too_large: ['forbidden', "The amount exceeds the grant's per-transaction maximum."],
+  daily_cap_exceeded: ['forbidden', "The payment would exceed the grant's cap over 24 hours."],
+  recipient_not_allowed: ['forbidden', "The recipient is not in the grant's allowlist."],
+  contract_not_allowed: ['forbidden', "The USDC contract is not in the grant's allowlist."],
+  permission_expired: ['forbidden', 'The grant has expired.'],
+  insufficient_balance: ['forbidden', 'The wallet holds too little USDC.'],
+  plan_cap_exceeded: ['forbidden', "The plan's monthly allowance of sponsored transactions is used up."],
+  agent_not_found: ['not_found', 'No agent has this id in this account and mode.'],
+  wallet_not_found: ['not_found', 'No wallet of this account and mode has this address.'],
+  permission_not_found: ['not_found', 'The agent has no active grant on the wallet.'],
+  grant_exists: ['conflict', 'The agent already has a grant on the wallet. Revoke it first.'],
+  grant_limit_reached: ['conflict', 'The wallet has as many grants as it can hold.'],
+  grant_not_pending: ['conflict', 'The grant is not awaiting a signature.'],
+  grant_revoked: ['conflict', 'The grant is revoked.'],
+  signing_request_expired: ['conflict', 'The signing request has expired. Prepare it again and sign the new one.'],
+  signing_request_stale: ['conflict', "The wallet's grants changed meanwhile. Prepare the request again and sign the new one."],
+  signer_change_under_way: ['conflict', "Another change of the wallet's grants is under way. Try again in a moment."],
+  signature_invalid: ['validation_failed', "The signature is not the wallet owner's over this request."],
+  key_not_rotatable: ['conflict', 'The key is revoked or was rotated already.'],
+  rate_limit_exceeded: ['rate_limited', 'Too many requests.'],
+  privy_call_failed: ['internal', "The enclave provider's call failed. Retry with the same idempotency key."],
+} as const satisfies Record<string, readonly [ProblemType, string]>
+
+export type ProblemCode = keyof typeof PROBLEM_CODES
+
+export interface Refusal {
+  readonly code: ProblemCode
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+export interface ProblemOptions {
+  readonly code?: ProblemCode
+  readonly details?: unknown
+  readonly cause?: unknown
+  readonly retryAfterSeconds?: number
+}
+
+/** An error that is meant for the caller: its message, code and details may leave the service; its cause may not. */
+export class Problem extends Error {
+  readonly type: ProblemType
+  readonly code: ProblemCode | undefined
+  readonly details: unknown
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(type: ProblemType, message: string, options: ProblemOptions = {}) {
+    super(message, { cause: options.cause })
+    this.type = type
+    this.code = options.code
+    this.details = options.details
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+
+  get status(): number {
+    return PROBLEM_STATUS[this.type]
+  }
+}
+
+/** Makes the problem that a code stands for, with the code's own sentence. */
+export function problem(code: ProblemCode, options: Omit<ProblemOptions, 'code'> = {}): Problem {
+  const [type, message] = PROBLEM_CODES[code]
+  return new Problem(type, message, { ...options, code })
+}

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { fileURLToPath } from 'node:url'
+import { describe, test } from 'node:test'
+import { formatViolation } from './rule.ts'
+import { ALL_RULES } from './rules/all-rules.ts'
+import { readSourceTree } from './source-tree.ts'
+
+const tree = readSourceTree(fileURLToPath(new URL('../..', import.meta.url)))
+
+describe('the rules of the house', () => {
+  test('the tree is read at all', () => {
+    const paths = tree.modules.map(({ path }) => path)
+    assert.ok(paths.includes('server/src/lib/clock.ts'), 'the scanner sees the server')
+    assert.ok(paths.includes('test/house/house.test.ts'), 'the scanner sees this file')
+  })
+
+  for (const rule of ALL_RULES) {
+    test(rule.name, () => {
+      const violations = rule.check(tree).map(formatViolation)
+      assert.equal(violations.length, 0, `\n${violations.join('\n')}`)
+    })
+  }
+})

@@ -1,0 +1,11 @@
+const SERVER = 'server/src/'
+
+/**
+ * The room of a file of the server: `domain/grants` for `server/src/domain/grants/policy.ts`, `lib` for
+ * `server/src/lib/clock.ts`, `domain` for a file that stands in `domain/` itself.
+ */
+export function roomOf(path: string): string {
+  const [first = '', second = ''] = path.slice(SERVER.length).split('/')
+  if (first !== 'domain') return first
+  return second.endsWith('.ts') ? 'domain' : `domain/${second}`
+}

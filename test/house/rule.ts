@@ -1,0 +1,56 @@
+import type { Module, SourceTree } from './source-tree.ts'
+import { lineAt } from './source-tree.ts'
+
+export interface Violation {
+  readonly path: string
+  /** From 1. */
+  readonly line: number
+  /** What is wrong and what to write instead. */
+  readonly message: string
+}
+
+/** A rule of the house; its name is a sentence. */
+export interface Rule {
+  readonly name: string
+  check(tree: SourceTree): readonly Violation[]
+}
+
+export interface Ban {
+  readonly name: string
+  readonly pattern: RegExp
+  /** What to use instead; it ends the message. */
+  readonly instead: string
+  /** Where the ban holds. */
+  holdsIn(module: Module): boolean
+}
+
+/** A rule that bans a pattern in code (comments and strings don't count). */
+export function banInCode(ban: Ban): Rule {
+  const pattern = new RegExp(ban.pattern, `g${ban.pattern.flags.replace('g', '')}`)
+  return {
+    name: ban.name,
+    check: (tree) =>
+      tree.modules
+        .filter((module) => ban.holdsIn(module))
+        .flatMap((module) =>
+          [...module.code.matchAll(pattern)].map((match) => ({
+            path: module.path,
+            line: lineAt(module.text, match.index),
+            message: `\`${match[0].trim()}\` is banned here: ${ban.instead}`,
+          })),
+        ),
+  }
+}
+
+/** Code that ships with the server or the sandbox: no tests, no tools. */
+export function isShipped(module: Module): boolean {
+  return /^(?:server|sandbox)\/src\//.test(module.path) && !module.isTest
+}
+
+export function isServer(module: Module): boolean {
+  return module.path.startsWith('server/src/') && !module.isTest
+}
+
+export function formatViolation({ path, line, message }: Violation): string {
+  return `${path}:${line}  ${message}`
+}

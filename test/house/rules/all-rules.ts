@@ -1,0 +1,31 @@
+import type { Rule } from '../rule.ts'
+import { ENVIRONMENT, NO_FLOATS, NO_MATH_RANDOM, NO_NUMBERS, NO_PROCESS_IMPORT, ONE_CLOCK } from './ambient.ts'
+import { FLOORS } from './floors.ts'
+import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
+import { NO_MACHINE_NAMES } from './machine.ts'
+import { PURE_FILES } from './purity.ts'
+import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
+import { OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
+import { WORKSPACE_BORDERS } from './workspaces.ts'
+
+export const ALL_RULES: readonly Rule[] = [
+  FLOORS,
+  WORKSPACE_BORDERS,
+  PURE_FILES,
+  ENVIRONMENT,
+  NO_PROCESS_IMPORT,
+  ONE_CLOCK,
+  NO_MATH_RANDOM,
+  NO_FLOATS,
+  NO_NUMBERS,
+  SQL_IN_STORES,
+  SQL_WITHOUT_CLOCK,
+  OWN_TABLES,
+  NO_BARRELS,
+  NO_EXPORT_ALL,
+  NO_DEFAULT_EXPORTS,
+  SMALL_FILES,
+  NO_CYCLES,
+  NO_DEAD_FILES,
+  NO_MACHINE_NAMES,
+]

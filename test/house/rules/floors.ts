@@ -1,0 +1,78 @@
+import type { Rule, Violation } from '../rule.ts'
+import { roomOf } from '../room.ts'
+import type { Module } from '../source-tree.ts'
+
+const ROOT = 'server/src/'
+const LOWER_FLOORS = ['lib', 'values', 'db', 'limiter', 'enclave', 'chain'] as const
+
+/** Inside `domain/`: who is higher may import who is lower; rooms of one height don't know each other. */
+const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
+  events: 1,
+  audit: 1,
+  plans: 2,
+  accounts: 3,
+  people: 4,
+  keys: 4,
+  agents: 5,
+  wallets: 6,
+  grants: 7,
+  payments: 8,
+  deposits: 8,
+}
+
+/** `domain/context.ts` and its like: what every verb is handed. It stands below all nouns. */
+const DOMAIN_GROUND = 'domain'
+const DOMAIN_ROOMS = [DOMAIN_GROUND, ...Object.keys(DOMAIN_HEIGHTS).map((noun) => `domain/${noun}`)]
+const DOOR = [...LOWER_FLOORS, ...DOMAIN_ROOMS, 'http']
+const EVERYTHING = 'everything'
+
+/** The table "Floors" of ARCHITECTURE.md: a room, and the rooms that it may import besides itself. */
+const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
+  'main.ts': ['service.ts', 'config.ts'],
+  'service.ts': EVERYTHING,
+  api: DOOR,
+  oauth: DOOR,
+  console: DOOR,
+  webhooks: DOOR,
+  watcher: DOOR,
+  worker: DOOR,
+  ...Object.fromEntries(Object.keys(DOMAIN_HEIGHTS).map((noun) => [`domain/${noun}`, belowInDomain(noun)])),
+  http: ['lib', 'values', 'db', 'enclave', 'chain'],
+  [DOMAIN_GROUND]: LOWER_FLOORS,
+  enclave: ['values', 'lib'],
+  chain: ['values', 'lib'],
+  limiter: ['db', 'values', 'lib'],
+  db: ['lib'],
+  values: ['lib'],
+  'config.ts': ['values', 'lib'],
+  lib: [],
+}
+
+/** Every import inside the server runs down the floors. Tests may look wherever they like. */
+export const FLOORS: Rule = {
+  name: 'every import of the server runs down the floors, and doors never import each other',
+  check: (tree) => tree.modules.filter((module) => module.path.startsWith(ROOT) && !module.isTest).flatMap(checkModule),
+}
+
+function belowInDomain(noun: string): string[] {
+  const height = DOMAIN_HEIGHTS[noun] ?? 0
+  const below = Object.entries(DOMAIN_HEIGHTS).filter(([, other]) => other < height)
+  return [...LOWER_FLOORS, DOMAIN_GROUND, ...below.map(([lower]) => `domain/${lower}`)]
+}
+
+function checkModule(module: Module): Violation[] {
+  const room = roomOf(module.path)
+  const allowed = ROOMS[room]
+  if (allowed === undefined) {
+    const message = `the room \`${room}\` is on no floor: move the file into a room of ARCHITECTURE.md, or add the room there and in test/house/rules/floors.ts`
+    return [{ path: module.path, line: 1, message }]
+  }
+  if (allowed === EVERYTHING) return []
+  return module.imports.flatMap(({ target, line }) => {
+    if (target === null || !target.startsWith(ROOT)) return []
+    const other = roomOf(target)
+    if (other === room || allowed.includes(other)) return []
+    const message = `\`${room}\` may not import \`${other}\` (${target}): move what both need to a lower floor, or let service.ts hand it over`
+    return [{ path: module.path, line, message }]
+  })
+}

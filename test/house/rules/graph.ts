@@ -1,0 +1,81 @@
+import type { Rule, Violation } from '../rule.ts'
+import type { Module, SourceTree } from '../source-tree.ts'
+
+/** What is started from outside. A workspace without its entry yet has no dead files. */
+const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
+  { entry: 'server/src/main.ts', owns: 'server/src/' },
+  { entry: 'sandbox/src/main.ts', owns: 'sandbox/src/' },
+]
+/** Folders whose files are programs, or are reached by tests. */
+const ENTRY_PATTERN = /^(?:scripts|sandbox\/scripts|server\/scripts)\/|^bench\/[^/]+$/
+
+export const NO_CYCLES: Rule = {
+  name: 'no import circle, types included',
+  check: (tree) => {
+    const byPath = new Map(tree.modules.map((module) => [module.path, module]))
+    const done = new Set<string>()
+    return tree.modules.flatMap((module) => findCircles(module, byPath, done, []))
+  },
+}
+
+export const NO_DEAD_FILES: Rule = {
+  name: 'no file that no program imports',
+  check: (tree) => {
+    const started = PROGRAMS.filter(({ entry }) => tree.modules.some(({ path }) => path === entry))
+    const shipped = reachFrom(tree, (module) => isEntry(module.path) && !module.isTest)
+    const tested = reachFrom(tree, (module) => isEntry(module.path) || module.path.endsWith('.test.ts'))
+    return tree.modules
+      .filter(({ path, isTest }) => {
+        if (isTest) return !tested.has(path)
+        return started.some(({ owns }) => path.startsWith(owns)) && !shipped.has(path)
+      })
+      .map(({ path, isTest }) => ({
+        path,
+        line: 1,
+        message: isTest
+          ? 'no test uses this file: delete it'
+          : 'no program imports this file (a test does not count): delete it, or move it to test/',
+      }))
+  },
+}
+
+function isEntry(path: string): boolean {
+  return ENTRY_PATTERN.test(path) || PROGRAMS.some(({ entry }) => entry === path)
+}
+
+/** Depth first; each file is entered once, so the walk is linear, and each circle is told at the import that closes it. */
+function findCircles(
+  module: Module,
+  byPath: ReadonlyMap<string, Module>,
+  done: Set<string>,
+  trail: readonly string[],
+): Violation[] {
+  if (done.has(module.path)) return []
+  const here = [...trail, module.path]
+  const found = module.imports.flatMap(({ target, line, kind }) => {
+    const next = target === null || kind === 'url' ? undefined : byPath.get(target)
+    if (next === undefined) return []
+    const start = here.indexOf(next.path)
+    if (start < 0) return findCircles(next, byPath, done, here)
+    const circle = [...here.slice(start), next.path].join(' → ')
+    const message = `an import circle: ${circle}; move what both need into a file of its own below them`
+    return [{ path: module.path, line, message }]
+  })
+  done.add(module.path)
+  return found
+}
+
+function reachFrom(tree: SourceTree, isStart: (module: Module) => boolean): ReadonlySet<string> {
+  const byPath = new Map(tree.modules.map((module) => [module.path, module]))
+  const reached = new Set<string>()
+  const queue = tree.modules.filter(isStart)
+  for (const module of queue) {
+    if (reached.has(module.path)) continue
+    reached.add(module.path)
+    for (const { target } of module.imports) {
+      const next = target === null ? undefined : byPath.get(target)
+      if (next !== undefined) queue.push(next)
+    }
+  }
+  return reached
+}

@@ -1,0 +1,47 @@
+import { banInCode, type Rule } from '../rule.ts'
+
+/** Above this a file holds more than one thing. */
+const FILE_LINES_MAX = 400
+const SIZED_PATTERN = /\.(?:ts|mjs|sql|sol|html|css)$/
+/** Files that may be longer, each with its reason. */
+const LONG_FILES: ReadonlyMap<string, string> = new Map()
+/** Files that a tool wants to have a default export, each with its tool. */
+const DEFAULT_EXPORT_FILES: ReadonlyMap<string, string> = new Map()
+
+const BARE_REEXPORTS_PATTERN = /^\s*(?:export\s*(?:type\s*)?(?:\{[^{}]*\}|\*[^'"]*)\s*from\s*(?:'\s*'|"\s*")\s*;?\s*)+$/
+
+export const NO_BARRELS: Rule = {
+  name: 'no file only passes on what others export',
+  check: (tree) =>
+    tree.modules
+      .filter(({ path, code }) => /(?:^|\/)index\.(?:ts|mjs)$/.test(path) || BARE_REEXPORTS_PATTERN.test(code))
+      .map(({ path }) => ({
+        path,
+        line: 1,
+        message: 'a barrel: import the file that holds the thing by its own name',
+      })),
+}
+
+export const NO_EXPORT_ALL = banInCode({
+  name: 'no file exports everything of another',
+  pattern: /(?<![.\w$])export\s*(?:type\s*)?\*/,
+  instead: 'import the file that holds the thing by its own name',
+  holdsIn: () => true,
+})
+
+export const NO_DEFAULT_EXPORTS = banInCode({
+  name: 'no default exports',
+  pattern: /(?<![.\w$])export\s+default\b|(?<![.\w$])export\s*\{[^{}]*\bas\s+default\b/,
+  instead: 'export it by the name of its file',
+  holdsIn: ({ path }) => !DEFAULT_EXPORT_FILES.has(path),
+})
+
+export const SMALL_FILES: Rule = {
+  name: `no file has more than ${FILE_LINES_MAX} lines`,
+  check: (tree) =>
+    tree.texts
+      .filter(({ path }) => SIZED_PATTERN.test(path) && !LONG_FILES.has(path))
+      .map(({ path, text }) => ({ path, line: text.trimEnd().split('\n').length }))
+      .filter(({ line }) => line > FILE_LINES_MAX)
+      .map(({ path, line }) => ({ path, line, message: `more than ${FILE_LINES_MAX} lines: give each thing a file` })),
+}

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix, relative, sep } from 'node:path'
+import { maskSource, type MaskedSource } from './mask-source.ts'
+import { scanImports, type Import } from './scan-imports.ts'
+
+/** A module (`.ts`, `.mjs`) with everything the rules ask of it. Paths are relative to the root, with slashes. */
+export interface Module extends MaskedSource {
+  readonly path: string
+  readonly text: string
+  readonly imports: readonly ResolvedImport[]
+  readonly isTest: boolean
+}
+
+export interface ResolvedImport extends Import {
+  /** The project's file that is meant, or null for a package or a Node module. */
+  readonly target: string | null
+  readonly line: number
+}
+
+export interface SourceTree {
+  readonly modules: readonly Module[]
+  /** Every text file of the project, modules included. */
+  readonly texts: readonly { readonly path: string; readonly text: string }[]
+}
+
+const MODULE_PATTERN = /\.(?:ts|mjs)$/
+const TEXT_PATTERN = /(?:\.(?:ts|mjs|js|json|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
+const IGNORED_FOLDERS = new Set(['node_modules', '.git', '.bursar', 'coverage'])
+/** npm writes the address that it fetched from into its lock file. */
+const IGNORED_FILES = new Set(['package-lock.json'])
+const WORKSPACE_PATTERN = /^@bursar\/(?<workspace>\w+)\/(?<path>.+)$/
+
+/** Reads the project below `root`. */
+export function readSourceTree(root: string): SourceTree {
+  const texts = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !path.split('/').some((part) => IGNORED_FOLDERS.has(part)))
+    .filter((path) => TEXT_PATTERN.test(path) && !IGNORED_FILES.has(path))
+    .toSorted()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+  return createSourceTree(Object.fromEntries(texts.map(({ path, text }) => [path, text])))
+}
+
+/** A tree from texts by path: what the tests of the rules are made of. */
+export function createSourceTree(files: Readonly<Record<string, string>>): SourceTree {
+  const texts = Object.entries(files).map(([path, text]) => ({ path, text }))
+  const modules = texts.filter(({ path }) => MODULE_PATTERN.test(path))
+  return { texts, modules: modules.map(({ path, text }) => readModule(path, text)) }
+}
+
+function readModule(path: string, text: string): Module {
+  const source = maskSource(text)
+  const imports = scanImports(source).map((found) => ({
+    ...found,
+    target: resolveTarget(path, found.specifier),
+    line: lineAt(text, found.start),
+  }))
+  return { path, text, ...source, imports, isTest: isTestPath(path) }
+}
+
+/** Tests, and what only tests and benchmarks use. */
+function isTestPath(path: string): boolean {
+  return /\.test\.ts$|^(?:test|bench)\/|^\w+\/test\//.test(path)
+}
+
+function resolveTarget(importer: string, specifier: string): string | null {
+  if (specifier.startsWith('.')) return posix.normalize(posix.join(posix.dirname(importer), specifier))
+  const groups = WORKSPACE_PATTERN.exec(specifier)?.groups
+  return groups === undefined ? null : `${groups['workspace']}/${groups['path']}`
+}
+
+/** The line, from 1, of an offset. */
+export function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length
+}

@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { answerJson, startFakeServer, type FakeServer } from './fake-server.ts'
+
+/** One signing request as it arrived. */
+export interface SigningRequest {
+  readonly walletId: string
+  readonly referenceId: string
+  readonly idempotencyKey: string
+  readonly expiry: number
+}
+
+/** What the enclave does with a signing request: sign and answer, or one of the ways in which it does not. */
+export type Behaviour = 'sign' | 'sign without hash' | 'sign and lose the answer' | 'reject' | 'unavailable' | 'hang'
+
+/** An enclave that signs nothing, but answers transfers at once, once for each reference id, or misbehaves as told. */
+export interface FakeEnclave extends FakeServer {
+  /** Every signing request, in order, whatever became of it. */
+  readonly requests: SigningRequest[]
+  /** What was accepted: reference id to transaction hash. */
+  readonly accepted: Map<string, string>
+  /** Asked for each signing request. */
+  behave: (request: SigningRequest) => Behaviour
+}
+
+const RPC_PATH = /^\/v1\/wallets\/([^/]+)\/rpc$/
+const TRANSACTION_PATH = /^\/v1\/transactions\/([^/]+)$/
+
+export async function startFakeEnclave(): Promise<FakeEnclave> {
+  const state = {
+    requests: [] as SigningRequest[],
+    accepted: new Map<string, string>(),
+    behave: (): Behaviour => 'sign',
+  } satisfies Omit<FakeEnclave, keyof FakeServer>
+  const enclave: Omit<FakeEnclave, keyof FakeServer> = state
+  const server = await startFakeServer((request, body, response) => {
+    const url = new URL(request.url ?? '/', 'http://enclave')
+    const walletId = RPC_PATH.exec(url.pathname)?.[1]
+    if (walletId !== undefined) {
+      const signing = {
+        walletId,
+        referenceId: String((JSON.parse(body) as { reference_id: unknown }).reference_id),
+        idempotencyKey: String(request.headers['privy-idempotency-key']),
+        expiry: Number(request.headers['privy-request-expiry']),
+      }
+      enclave.requests.push(signing)
+      answerSigning(enclave, signing, response)
+      return
+    }
+    const reference = url.searchParams.get('reference_id')
+    if (reference !== null) {
+      const txHash = enclave.accepted.get(reference)
+      answerJson(response, { transactions: txHash === undefined ? [] : [toTransaction(reference, txHash)] })
+      return
+    }
+    const transactionId = TRANSACTION_PATH.exec(url.pathname)?.[1]
+    const found = [...enclave.accepted].find(([accepted]) => toTransactionId(accepted) === transactionId)
+    if (found === undefined) answerJson(response, { error: 'not found' }, 404)
+    else answerJson(response, toTransaction(...found))
+  })
+  return Object.assign(enclave, server)
+}
+
+function answerSigning(
+  enclave: Omit<FakeEnclave, keyof FakeServer>,
+  request: SigningRequest,
+  response: ServerResponse,
+): void {
+  const behaviour = enclave.behave(request)
+  if (behaviour === 'hang') return
+  if (behaviour === 'unavailable') {
+    answerJson(response, { error: 'unavailable' }, 503)
+    return
+  }
+  if (behaviour === 'reject') {
+    answerJson(response, { error: 'RPC request denied due to policy violation', code: 'policy_violation' }, 400)
+    return
+  }
+  if (enclave.accepted.has(request.referenceId)) {
+    answerJson(response, { error: 'reference_id must be unique', code: 'invalid_data' }, 400)
+    return
+  }
+  const txHash = `0x${hash('sha256', request.referenceId, 'hex')}`
+  enclave.accepted.set(request.referenceId, txHash)
+  if (behaviour === 'sign and lose the answer') {
+    response.destroy()
+    return
+  }
+  const data = {
+    hash: behaviour === 'sign without hash' ? '' : txHash,
+    caip2: 'eip155:84532',
+    transaction_id: toTransactionId(request.referenceId),
+    reference_id: request.referenceId,
+  }
+  answerJson(response, { method: 'eth_sendTransaction', data })
+}
+
+function toTransactionId(referenceId: string): string {
+  return `tx${hash('sha256', `id:${referenceId}`, 'hex').slice(0, 22)}`
+}
+
+function toTransaction(referenceId: string, txHash: string) {
+  return {
+    id: toTransactionId(referenceId),
+    wallet_id: 'wallet',
+    caip2: 'eip155:84532',
+    status: 'broadcasted',
+    transaction_hash: txHash,
+    created_at: 0,
+    reference_id: referenceId,
+  }
+}
