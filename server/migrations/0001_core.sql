@@ -32,8 +32,8 @@ create table api_keys (
 );
 create unique index api_keys_by_secret_hash on api_keys (secret_hash);
 
--- One row a subject and bucket: the times (Unix milliseconds) of the requests counted in the sliding window.
--- Rewritten in place by each request, hence the free space in its pages.
+-- One row a subject and bucket: the times (Unix milliseconds) of the last requests that were counted, as many as the
+-- bucket's limit at the most. Rewritten in place by each request, hence the free space in its pages.
 create table rate_windows (
   subject bytea not null,
   bucket text not null,
@@ -146,10 +146,10 @@ create unique index payments_by_idempotency_key
 -- The rolling window of the daily cap (D16).
 create index payments_in_window
   on payments (account_id, mode, wallet_address, agent_id, created_at) include (amount_micro) where status <> 'failed';
--- What a wallet's balance at a block does not show yet (D26). An unmined payment sorts after every block.
-create index payments_by_mined_block
-  on payments (account_id, mode, wallet_address, coalesce(mined_block, 9223372036854775807)) include (amount_micro)
-  where status <> 'failed';
+-- What a wallet's balance at a block does not show yet (D26): pending, or confirmed in a later block.
+create index payments_pending_of_wallet on payments (account_id, mode, wallet_address) where status = 'pending';
+create index payments_confirmed_by_block
+  on payments (account_id, mode, wallet_address, mined_block) include (amount_micro) where status = 'confirmed';
 -- What the watcher and the reconciler still have to settle.
 create index payments_unsettled on payments (mode, created_at, id) where status = 'pending';
 

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { answerJson, startFakeServer, type FakeServer } from './fake-server.ts'
 
@@ -10,6 +10,11 @@ export interface SigningRequest {
   readonly expiry: number
 }
 
+export interface ToldTransaction {
+  readonly status: string
+  readonly txHash: string | null
+}
+
 /** What the enclave does with a signing request: sign and answer, or one of the ways in which it does not. */
 export type Behaviour = 'sign' | 'sign without hash' | 'sign and lose the answer' | 'reject' | 'unavailable' | 'hang'
 
@@ -19,10 +24,15 @@ export interface FakeEnclave extends FakeServer {
   readonly requests: SigningRequest[]
   /** What was accepted: reference id to transaction hash. */
   readonly accepted: Map<string, string>
+  /** What look-ups tell of a reference id, where that is not the transaction as it was accepted. */
+  readonly told: Map<string, ToldTransaction>
+  /** While true, look-ups are answered with 503. */
+  blind: boolean
   /** Asked for each signing request. */
   behave: (request: SigningRequest) => Behaviour
 }
 
+const WALLETS_PATH = '/v1/wallets'
 const RPC_PATH = /^\/v1\/wallets\/([^/]+)\/rpc$/
 const TRANSACTION_PATH = /^\/v1\/transactions\/([^/]+)$/
 
@@ -30,11 +40,17 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
   const state = {
     requests: [] as SigningRequest[],
     accepted: new Map<string, string>(),
+    told: new Map<string, ToldTransaction>(),
+    blind: false,
     behave: (): Behaviour => 'sign',
   } satisfies Omit<FakeEnclave, keyof FakeServer>
   const enclave: Omit<FakeEnclave, keyof FakeServer> = state
   const server = await startFakeServer((request, body, response) => {
     const url = new URL(request.url ?? '/', 'http://enclave')
+    if (url.pathname === WALLETS_PATH) {
+      answerJson(response, createWallet())
+      return
+    }
     const walletId = RPC_PATH.exec(url.pathname)?.[1]
     if (walletId !== undefined) {
       const signing = {
@@ -47,18 +63,32 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
       answerSigning(enclave, signing, response)
       return
     }
+    if (enclave.blind) {
+      answerJson(response, { error: 'unavailable' }, 503)
+      return
+    }
     const reference = url.searchParams.get('reference_id')
     if (reference !== null) {
-      const txHash = enclave.accepted.get(reference)
-      answerJson(response, { transactions: txHash === undefined ? [] : [toTransaction(reference, txHash)] })
+      const transaction = findTransaction(enclave, reference)
+      answerJson(response, { transactions: transaction === null ? [] : [transaction] })
       return
     }
     const transactionId = TRANSACTION_PATH.exec(url.pathname)?.[1]
-    const found = [...enclave.accepted].find(([accepted]) => toTransactionId(accepted) === transactionId)
+    const found = [...enclave.accepted.keys()].find((accepted) => toTransactionId(accepted) === transactionId)
     if (found === undefined) answerJson(response, { error: 'not found' }, 404)
-    else answerJson(response, toTransaction(...found))
+    else answerJson(response, findTransaction(enclave, found))
   })
   return Object.assign(enclave, server)
+}
+
+/** A wallet of whoever asked for it, without signers. */
+function createWallet() {
+  return {
+    id: randomBytes(12).toString('hex'),
+    address: `0x${randomBytes(20).toString('hex')}`,
+    owner_id: 'quorum',
+    additional_signers: [],
+  }
 }
 
 function answerSigning(
@@ -99,13 +129,16 @@ function toTransactionId(referenceId: string): string {
   return `tx${hash('sha256', `id:${referenceId}`, 'hex').slice(0, 22)}`
 }
 
-function toTransaction(referenceId: string, txHash: string) {
+function findTransaction(enclave: Omit<FakeEnclave, keyof FakeServer>, referenceId: string) {
+  const accepted = enclave.accepted.get(referenceId)
+  const told = enclave.told.get(referenceId)
+  if (accepted === undefined && told === undefined) return null
   return {
     id: toTransactionId(referenceId),
     wallet_id: 'wallet',
     caip2: 'eip155:84532',
-    status: 'broadcasted',
-    transaction_hash: txHash,
+    status: told?.status ?? 'broadcasted',
+    transaction_hash: told === undefined ? accepted : told.txHash,
     created_at: 0,
     reference_id: referenceId,
   }

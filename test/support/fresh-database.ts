@@ -12,15 +12,17 @@ export interface FreshDatabase {
   drop(): Promise<void>
 }
 
-/** A migrated database of its own for a test file, cloned from a template that the first file makes. */
-export async function createFreshDatabase(): Promise<FreshDatabase> {
+/**
+ * A database of its own for a test file: migrated, cloned from a template that the first file makes, or `empty`.
+ */
+export async function createFreshDatabase({ empty = false } = {}): Promise<FreshDatabase> {
   const server = process.env['BURSAR_TEST_DATABASE_URL']
   if (server === undefined) throw new Error('run the tests with npm test: it starts the PostgreSQL that they need')
   const name = `test_${randomBytes(8).toString('hex')}`
   await withClient(server, async (client) => {
     await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
     await makeTemplate(server, client)
-    await client.query(`create database ${name} template ${TEMPLATE}`)
+    await client.query(`create database ${name} template ${empty ? 'template0' : TEMPLATE}`)
     await client.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
   })
   return {

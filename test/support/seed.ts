@@ -101,7 +101,10 @@ export async function seedGrant(
 }
 
 /** A payment of the seeded agent from the seeded wallet. */
-export function paymentRequest(seeded: Seed, changes: Partial<PaymentRequest> & { amountUsdc?: string } = {}): PaymentRequest {
+export function paymentRequest(
+  seeded: Seed,
+  changes: Partial<PaymentRequest> & { amountUsdc?: string } = {},
+): PaymentRequest {
   const amountUsdc = changes.amountUsdc ?? '1'
   return {
     accountId: seeded.account.id,

@@ -19,15 +19,18 @@ export interface TestContext {
   close(): Promise<void>
 }
 
-/** The service's own context on a fresh database, with the enclave and the chains replaced at the socket. */
-export async function openTestContext(): Promise<TestContext> {
+/**
+ * The service's own context on a fresh database, with the enclave and the chains replaced at the socket. `change` is
+ * handed the configuration that fits them.
+ */
+export async function openTestContext(change: (config: Config) => Config = (config) => config): Promise<TestContext> {
   const [database, enclave, test, live] = await Promise.all([
     createFreshDatabase(),
     startFakeEnclave(),
     startFakeChain(84532),
     startFakeChain(8453),
   ])
-  const config = readConfig({
+  const settings = {
     BASE_URL: 'http://localhost:4100',
     AUTH_URL: 'http://localhost:4101',
     PORT: '0',
@@ -39,7 +42,8 @@ export async function openTestContext(): Promise<TestContext> {
     TEST_RPC_URLS: test.url,
     LIVE_RPC_URLS: live.url,
     LOG_LEVEL: 'silent',
-  })
+  }
+  const config = change(readConfig(settings))
   const clock = createClock()
   const logger = createLogger('silent')
   const opened = [openContext(config, { clock, logger })]

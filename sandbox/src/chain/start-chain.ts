@@ -30,7 +30,7 @@ export type Chain = {
    * Replaces the last `blocks` blocks by other, empty ones. The transactions in them lose their receipts and wait to be
    * mined again, in later blocks.
    *
-   * @throws Error when that is deeper than the node remembers: 24 blocks, and none from before its last start.
+   * @throws Error when that is deeper than the node remembers: 12 blocks, and none from before its last start.
    */
   reorg(blocks: number): Promise<void>
   /** Writes the state now. It is also written by itself, seconds after a transaction was mined. */

@@ -11,6 +11,7 @@ import {
   NODE_POLL_MS,
   NODE_START_TIMEOUT_MS,
   NODE_STOP_TIMEOUT_MS,
+  PORT_RELEASE_TIMEOUT_MS,
 } from './limit.ts'
 import { readState } from './state-file.ts'
 
@@ -58,14 +59,14 @@ const formatArgs = ({ chainId, port }: StartNodeOptions, load: readonly string[]
     'chain-id': chainId,
     hardfork: 'prague',
     order: 'fifo',
-    // Prices of zero let wallets without ETH send: the sandbox's stand-in for sponsored gas.
-    'gas-price': 0,
+    // A wallet without ETH can send when it says that it pays nothing: the sandbox's stand-in for sponsored gas. The node
+    // still suggests a tip of 1 gwei to whoever asks; with a lower suggested price, viem's own filling-in would fail.
     'block-base-fee-per-gas': 0,
     'gas-limit': BLOCK_GAS_MAX,
     // Without this it keeps thousands of old states in memory and in files under the user's home: 17 GB were measured.
     'prune-history': HISTORY_STATES_MAX,
   }
-  const switches = ['--no-mining', '--disable-min-priority-fee', '--quiet', '--no-cors', '--no-request-size-limit']
+  const switches = ['--no-mining', '--quiet', '--no-cors', '--no-request-size-limit']
   return [...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]), ...switches, ...load]
 }
 
@@ -79,13 +80,22 @@ const spawnNode = (file: string, args: readonly string[], logFile: string): Chil
 }
 
 // Something else on the port might answer in the node's place before the node notices that it can't listen.
-const checkPort = (port: number): Promise<void> =>
+const checkPort = async (port: number): Promise<void> => {
+  const deadline = performance.now() + PORT_RELEASE_TIMEOUT_MS
+  while (!(await isFree(port))) {
+    if (performance.now() > deadline) throw new Error(`port ${port} is in use: the chain's node can't listen on it`)
+    await delay(NODE_POLL_MS)
+  }
+}
+
+const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const server = createServer()
-    server.once('error', (cause) => {
-      reject(new Error(`port ${port} is in use: the chain's node can't listen on it`, { cause }))
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(false)
+      else reject(error)
     })
-    server.listen(port, HOST, () => server.close(() => resolve()))
+    server.listen(port, HOST, () => server.close(() => resolve(true)))
   })
 
 const waitForNode = async (child: ChildProcess, rpcUrl: string): Promise<boolean> => {

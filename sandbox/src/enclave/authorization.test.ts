@@ -47,7 +47,6 @@ after(async () => {
 })
 
 test("requests without the app's credentials are 401", async () => {
-  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
   const cases: readonly Record<string, string>[] = [
     { 'privy-app-id': 'other' },
     { authorization: basic('app-test:wrong') },
@@ -271,4 +270,8 @@ test('a policy whose name has 50 characters is taken', async () => {
 
 function withCondition(condition: object): object {
   return { ...POLICY, rules: [{ ...RULE, conditions: [condition] }] }
+}
+
+function basic(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`
 }

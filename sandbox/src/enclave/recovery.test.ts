@@ -139,11 +139,11 @@ test('a second enclave on the same data directory refuses to start', async () =>
 
 test('transactions that the pool has lost are sent again until they are mined', async () => {
   const grant = await openFundedGrant()
-  await chain.setMining(false)
+  chain.setMining(false)
   const answers = [await pay(grant), await pay(grant), await pay(grant)]
   await chain.rpc('anvil_dropAllTransactions')
   assert.equal(await countNonces(grant, 'pending'), 0)
-  await chain.setMining(true)
+  chain.setMining(true)
   for (const { transaction_id } of answers) {
     await waitFor(async () => (await findTx(transaction_id)).status === 'confirmed')
   }
@@ -157,19 +157,34 @@ test('transactions whose blocks a chain has lost are open again, and are mined a
   const ids = answers.map(({ transaction_id }) => transaction_id)
   for (const id of ids) await waitFor(async () => (await findTx(id)).status === 'confirmed')
   const hashes = await Promise.all(ids.map(async (id) => (await findTx(id)).transaction_hash))
-  await chain.setMining(false)
+  chain.setMining(false)
   await chain.rpc('evm_revert', [snapshot])
   await chain.rpc('anvil_dropAllTransactions')
   for (const hash of hashes) assert.equal(await hasReceipt(hash), false)
   for (const id of ids) await waitFor(async () => (await findTx(id)).status === 'broadcasted')
   // A payment made meanwhile takes the next nonce, and waits for the others.
   const third = await pay(grant)
-  await chain.setMining(true)
+  chain.setMining(true)
   for (const id of [...ids, third.transaction_id]) {
     await waitFor(async () => (await findTx(id)).status === 'confirmed')
   }
   for (const hash of hashes) assert.equal(await hasReceipt(hash), true)
   assert.equal(await countNonces(grant, 'latest'), 3)
+})
+
+test('a payment that a reorganization takes back is mined again, in another block', async () => {
+  const grant = await openFundedGrant()
+  const { transaction_id } = await pay(grant)
+  await waitFor(async () => (await findTx(transaction_id)).status === 'confirmed')
+  const { transaction_hash } = await findTx(transaction_id)
+  chain.setMining(false)
+  await chain.reorg(3)
+  assert.equal(await hasReceipt(transaction_hash), false)
+  await waitFor(async () => (await findTx(transaction_id)).status === 'broadcasted')
+  chain.setMining(true)
+  await waitFor(async () => (await findTx(transaction_id)).status === 'confirmed')
+  assert.equal((await chain.findReceipt(transaction_hash)).status, '0x1')
+  assert.equal(await countNonces(grant, 'latest'), 1)
 })
 
 test('while the chain is out of reach a payment is 503 and signs nothing', async () => {

@@ -56,7 +56,7 @@ describe('parseReceipt', () => {
       transferLog({
         topics: encodeEventTopics({ abi: erc20Abi, eventName: 'Approval', args: { owner: PAYER, spender: PAYEE } }),
       }),
-      transferLog({ topics: [...erc20, `0x${'0'.repeat(63)}1`], data: '0x' }),
+      transferLog({ topics: [...erc20, `0x${'0'.repeat(63)}1`] }),
       transferLog({ topics: erc20.slice(0, 2) }),
       transferLog({ topics: [] }),
       transferLog({ topics: [erc20[0], `0x${'f'.repeat(64)}`, erc20[2]] }),

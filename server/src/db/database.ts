@@ -19,6 +19,11 @@ const STATEMENT_TIMEOUT_MS = 8_000
 const ANSWER_TIMEOUT_MS = 10_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const TRANSACTION_ATTEMPTS_MAX = 4
+/**
+ * Every query stands on an index that it names. A prepared plan that was made while a table was small must not scan it
+ * when it has grown, so scans are the planner's last resort; compiling such plans never pays.
+ */
+const PLANNER_OPTIONS = '-c enable_seqscan=off -c jit=off'
 
 export class Database {
   readonly #pool: pg.Pool
@@ -35,10 +40,12 @@ export class Database {
       keepAlive: true,
       application_name: 'bursar',
     }
-    this.#pool = new pg.Pool({ ...connection, pipeline: true, max: config.connectionsMax })
+    this.#pool = new pg.Pool({ ...connection, options: PLANNER_OPTIONS, pipeline: true, max: config.connectionsMax })
     this.#pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
+    // A connection that is lost while a transaction has it fails that transaction; its event must not end the process.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined))
     // The lanes carry reads and rate counters, nothing that must outlive a power cut: they do not wait for the disk.
-    const options = '-c synchronous_commit=off'
+    const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
     this.#lanes = Array.from({ length: LANES }, () => openLane({ ...connection, options }))
   }
 

@@ -28,7 +28,9 @@ export function violatesUnique(error: unknown, index: string): boolean {
 /** Turns what the driver throws into our words: an answer of the server stays, a lost connection becomes `DatabaseUnavailable`. */
 export function translateError(error: unknown): unknown {
   if (error instanceof DatabaseError) {
-    return UNAVAILABLE_SQLSTATES.test(error.code ?? '') ? new DatabaseUnavailable(error.message, { cause: error }) : error
+    return UNAVAILABLE_SQLSTATES.test(error.code ?? '')
+      ? new DatabaseUnavailable(error.message, { cause: error })
+      : error
   }
   if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown) return error
   return new DatabaseUnavailable('the database did not answer', { cause: error })

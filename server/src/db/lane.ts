@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { translateError } from './errors.ts'
+import { gatherWrites } from './one-write.ts'
 import type { Query } from './query.ts'
 import { readResult } from './query.ts'
 
@@ -36,6 +37,7 @@ export function openLane(config: pg.ClientConfig): Lane {
       try {
         connection ??= connect()
         const client = await connection
+        gatherWrites(client)
         return readResult(query, await client.query({ name: query.name, text: query.text, values: [...query.values] }))
       } catch (error) {
         throw translateError(error)

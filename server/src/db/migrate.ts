@@ -8,6 +8,8 @@ const FILE_PATTERN = /^(\d{4})_[a-z0-9_]+\.sql$/
 const CONNECT_TIMEOUT_MS = 5_000
 /** Several processes may start at once: the others wait this long for the one that migrates. */
 const LOCK_TIMEOUT_MS = 60_000
+/** Unique violation, duplicate object, duplicate table: at which of the catalogue's tables the race was lost. */
+const CREATED_MEANWHILE: readonly (string | undefined)[] = ['23505', '42710', '42P07']
 
 /** Brings the schema up to date: forward only, each file once and whole, unchanged since. Safe to call from many processes. */
 export async function migrate(databaseUrl: string, clock: Clock): Promise<void> {
@@ -46,7 +48,7 @@ async function createLedger(client: pg.Client): Promise<void> {
     await client.query(create)
   } catch (error) {
     // Two processes that create it at once collide in the catalogue; by now it is there.
-    if (!(error instanceof pg.DatabaseError && error.code === '23505')) throw error
+    if (!(error instanceof pg.DatabaseError && CREATED_MEANWHILE.includes(error.code))) throw error
   }
 }
 

@@ -1,5 +1,7 @@
+import { DatabaseError } from 'pg'
 import type pg from 'pg'
 import { CommitUnknown, translateError } from './errors.ts'
+import { inOneWrite } from './one-write.ts'
 import type { Query, Results } from './query.ts'
 import { readResult } from './query.ts'
 
@@ -8,19 +10,23 @@ import { readResult } from './query.ts'
  * transaction that reads once and writes once costs two round trips.
  */
 export class Transaction {
-  readonly #client: pg.ClientBase
+  readonly #client: pg.Client
   #state: 'new' | 'open' | 'done' = 'new'
 
-  constructor(client: pg.ClientBase) {
+  constructor(client: pg.Client) {
     this.#client = client
   }
 
   /** Runs the queries in one round trip. */
   async batch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
-    const begin = this.#state === 'new' ? [this.#send('begin')] : []
+    const begins = this.#state === 'new'
     this.#state = 'open'
-    const results = await settled([...begin, ...queries.map((query) => this.#sendQuery(query))])
-    return queries.map((query, index) => readResult(query, at(results, index + begin.length))) as Results<Queries>
+    const sent = inOneWrite(this.#client, () => [
+      ...(begins ? [this.#send('begin')] : []),
+      ...queries.map((query) => this.#sendQuery(query)),
+    ])
+    const results = (await settled(sent)).slice(begins ? 1 : 0)
+    return queries.map((query, index) => readResult(query, at(results, index))) as Results<Queries>
   }
 
   async run<Result>(query: Query<Result>): Promise<Result> {
@@ -30,18 +36,23 @@ export class Transaction {
 
   /** Runs the queries and commits, in one round trip. Nothing may follow. */
   async commit<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
-    const begin = this.#state === 'new' ? [this.#send('begin')] : []
+    const begins = this.#state === 'new'
     this.#state = 'done'
-    const sent = [...begin, ...queries.map((query) => this.#sendQuery(query))]
-    const commit = this.#send('commit')
-    const [outcome] = await Promise.allSettled([commit])
-    const results = await settled(sent)
-    if (outcome.status === 'rejected') {
-      throw new CommitUnknown('the connection was lost during a commit', { cause: outcome.reason })
-    }
+    const { sent, commit } = inOneWrite(this.#client, () => ({
+      sent: [...(begins ? [this.#send('begin')] : []), ...queries.map((query) => this.#sendQuery(query))],
+      commit: this.#send('commit'),
+    }))
+    // Everything is listened to at once: a statement may fail well before its commit is answered.
+    const [[outcome], statements] = await Promise.all([Promise.allSettled([commit]), Promise.allSettled(sent)])
+    const failed = statements.find((statement) => statement.status === 'rejected')
+    // Only an answer of the server tells that a statement failed, and the commit with it.
+    if (failed?.reason instanceof DatabaseError) throw translateError(failed.reason)
+    if (outcome.status === 'rejected' || failed !== undefined) throw toCommitFailure(outcome)
+    const results = (await settled(sent)).slice(begins ? 1 : 0)
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and no error.
-    if (outcome.value.command !== 'COMMIT') throw new Error(`the commit was answered with ${outcome.value.command}`)
-    return queries.map((query, index) => readResult(query, at(results, index + begin.length))) as Results<Queries>
+    const { command } = await commit
+    if (command !== 'COMMIT') throw new Error(`the commit was answered with ${command}`)
+    return queries.map((query, index) => readResult(query, at(results, index))) as Results<Queries>
   }
 
   async rollback(): Promise<void> {
@@ -61,6 +72,14 @@ export class Transaction {
   #sendQuery(query: Query<unknown>): Promise<pg.QueryResult> {
     return this.#client.query({ name: query.name, text: query.text, values: [...query.values] })
   }
+}
+
+/** A commit that the server refused in words did nothing; without an answer its outcome is not known. */
+function toCommitFailure(commit: PromiseSettledResult<unknown>): unknown {
+  const cause: unknown = commit.status === 'rejected' ? commit.reason : undefined
+  const told = translateError(cause)
+  if (told instanceof DatabaseError) return told
+  return new CommitUnknown('the connection was lost during a commit', { cause })
 }
 
 /** Waits for all of them, then throws the first failure: later ones only say that the transaction had failed before. */

@@ -15,7 +15,7 @@ import {
   STUB_APP_SECRET,
   type StubAnswer,
   type StubEnclave,
-} from './stub-enclave.ts'
+} from '../../../test/support/stub-enclave.ts'
 
 const TIMEOUT_MS = 300
 const HASH = `0x${'ab'.repeat(32)}`

@@ -1,6 +1,6 @@
 import { createServer, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyReply } from 'fastify'
+import Fastify, { LogController, type FastifyReply } from 'fastify'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { Clock } from '../lib/clock.ts'
 import { createSortableId } from '../lib/ids.ts'
@@ -32,7 +32,7 @@ const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
 export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const http = Fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `req_${createSortableId(clock.now())}`,
     bodyLimit: BODY_BYTES_MAX,
     trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],

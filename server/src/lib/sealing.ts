@@ -3,6 +3,8 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
+/** Without it a shorter tag, which is easier to guess, would do. */
+const OPTIONS = { authTagLength: TAG_BYTES } as const
 export const SEALING_KEY_BYTES = 32
 
 /** Encrypts what must be had back (AES-256-GCM). `context` binds the ciphertext to its place: elsewhere it does not open. */
@@ -17,14 +19,14 @@ export function createSealer(key: Buffer): Sealer {
   return {
     seal(plaintext, context) {
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context))
+      const cipher = createCipheriv(ALGORITHM, key, nonce, OPTIONS).setAAD(Buffer.from(context))
       const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext])
     },
     open(sealed, context) {
       const nonce = sealed.subarray(0, NONCE_BYTES)
       const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
-      const decipher = createDecipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context)).setAuthTag(tag)
+      const decipher = createDecipheriv(ALGORITHM, key, nonce, OPTIONS).setAAD(Buffer.from(context)).setAuthTag(tag)
       return decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     },
   }

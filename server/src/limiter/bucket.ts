@@ -15,10 +15,12 @@ export interface RateState {
   readonly resetAt: Date
 }
 
-/** Makes the state of the times that are counted now; `allowed` says whether this request is among them. */
-export function rateState(bucket: Bucket, hits: readonly number[], allowed: boolean, now: Date): RateState {
+/** Makes the state of the times that were counted last; `allowed` says whether this request is among them. */
+export function rateState(bucket: Bucket, counted: readonly number[], allowed: boolean, now: Date): RateState {
   const { limit, windowMs } = BUCKETS[bucket]
-  const oldest = hits.length === 0 ? now.getTime() : Math.min(...hits)
+  const time = now.getTime()
+  const hits = counted.filter((hit) => hit > time - windowMs && hit < time + windowMs)
+  const oldest = hits.length === 0 ? time : Math.min(...hits)
   return {
     allowed,
     limit,

@@ -12,38 +12,42 @@ export function openWindows(subject: Buffer): Query<boolean> {
 }
 
 /**
- * Counts a request if the window has room. One statement, so it is exact across processes: an update that waited for
- * another one judges the row as that one left it. Times lie within one window of now: later ones come from a clock
- * that has been set back since. Answers null when the request was turned away, or the subject has no windows.
+ * Counts a request if its window has room, and answers the times that are counted then; no row when it was turned away,
+ * or the subject has no windows. One update, so it is exact across processes: one that waited for another judges the row
+ * as that one left it. The row keeps the last `limit` times in the order of their counting, so there is room when it has
+ * fewer, or when the oldest of them has left the window. A time a window ahead comes of a clock that was set back since.
+ *
+ * Stands in front of another statement, as `with counted as (…)`, so that whoever finds the subject counts it in the
+ * same round trip. Its parameters are `countValues`.
  */
-export function countRequest(subject: Buffer, bucket: Bucket, now: Date): Query<RateState | null> {
+export const COUNT_REQUEST = `
+  update rate_windows set hits = (hits || $5::bigint)[cardinality(hits) + 2 - $6::int :]
+  where subject = $1 and bucket = $2
+    and (cardinality(hits) < $6::int
+      or hits[cardinality(hits) + 1 - $6::int] <= $3::bigint or hits[cardinality(hits) + 1 - $6::int] >= $4::bigint)
+  returning array_to_string(hits, ',') as hits`
+
+export function countValues(subject: Buffer, bucket: Bucket, now: Date): unknown[] {
   const { limit, windowMs } = BUCKETS[bucket]
   const time = now.getTime()
-  return {
-    name: 'count_request',
-    text: `update rate_windows
-      set hits = array_append(array(select hit from unnest(hits) as hit where hit > $3 and hit < $4), $5)
-      where subject = $1 and bucket = $2
-        and (select count(*) from unnest(hits) as hit where hit > $3 and hit < $4) < $6
-      returning hits`,
-    values: [subject, bucket, time - windowMs, time + windowMs, time, limit],
-    read: (rows) => (rows[0] === undefined ? null : rateState(bucket, toTimes(rows[0]['hits']), true, now)),
-  }
+  return [subject, bucket, time - windowMs, time + windowMs, time, limit]
 }
 
-/** The window of a subject that was turned away. */
+/** Reads `hits` of a statement that counted; null when the request was turned away. */
+export function readCounted(hits: string | null, bucket: Bucket, now: Date): RateState | null {
+  return hits === null ? null : rateState(bucket, toTimes(hits), true, now)
+}
+
+/** The window of a subject that was turned away. By the primary key. */
 export function findWindow(subject: Buffer, bucket: Bucket, now: Date): Query<RateState> {
-  const { windowMs } = BUCKETS[bucket]
-  const time = now.getTime()
   return {
     name: 'find_rate_window',
-    text: `select array(select hit from unnest(hits) as hit where hit > $3 and hit < $4) as hits
-      from rate_windows where subject = $1 and bucket = $2`,
-    values: [subject, bucket, time - windowMs, time + windowMs],
-    read: (rows) => rateState(bucket, toTimes(rows[0]?.['hits'] ?? []), false, now),
+    text: `select array_to_string(hits, ',') as hits from rate_windows where subject = $1 and bucket = $2`,
+    values: [subject, bucket],
+    read: (rows) => rateState(bucket, toTimes(rows[0]?.['hits'] ?? ''), false, now),
   }
 }
 
-function toTimes(hits: readonly (string | number)[]): number[] {
-  return hits.map(Number)
+function toTimes(hits: string): number[] {
+  return hits === '' ? [] : hits.split(',').map(Number)
 }

@@ -1,4 +1,4 @@
-import { getAddress } from 'viem'
+import { getAddress } from 'viem/utils'
 
 /** An EVM address with its EIP-55 checksum. Only `parseAddress` makes one. */
 export type Address = `0x${string}` & { readonly __kind: 'address' }

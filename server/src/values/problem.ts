@@ -39,7 +39,10 @@ export const PROBLEM_CODES = {
   grant_not_pending: ['conflict', 'The grant is not awaiting a signature.'],
   grant_revoked: ['conflict', 'The grant is revoked.'],
   signing_request_expired: ['conflict', 'The signing request has expired. Prepare it again and sign the new one.'],
-  signing_request_stale: ['conflict', "The wallet's grants changed meanwhile. Prepare the request again and sign the new one."],
+  signing_request_stale: [
+    'conflict',
+    "The wallet's grants changed meanwhile. Prepare the request again and sign the new one.",
+  ],
   signer_change_under_way: ['conflict', "Another change of the wallet's grants is under way. Try again in a moment."],
   signature_invalid: ['validation_failed', "The signature is not the wallet owner's over this request."],
   key_not_rotatable: ['conflict', 'The key is revoked or was rotated already.'],

@@ -9,7 +9,8 @@ export async function changePlan(
   ctx: Pick<Context, 'db' | 'clock'>,
   { account, plan, allowanceUsed }: { account: Account; plan: Plan; allowanceUsed?: number | undefined },
 ): Promise<Account> {
-  const correction = allowanceUsed === undefined ? [] : [setAllowance(account.id, monthOf(ctx.clock.now()), allowanceUsed)]
+  const correction =
+    allowanceUsed === undefined ? [] : [setAllowance(account.id, monthOf(ctx.clock.now()), allowanceUsed)]
   await ctx.db.transaction(async (transaction) => {
     await transaction.commit([lockAccount(account.id), updatePlan(account.id, plan), ...correction])
   })

@@ -21,7 +21,13 @@ export async function createAccount(
   const createdAt = ctx.clock.now()
   for (let attempt = 1; attempt <= SLUG_ATTEMPTS_MAX; attempt += 1) {
     const suffix = attempt === 1 ? '' : `-${randomBytes(SLUG_SUFFIX_BYTES).toString('hex')}`
-    const account = { id: createId('account', createdAt), slug: slugOf(trimmed) + suffix, name: trimmed, plan, createdAt }
+    const account = {
+      id: createId('account', createdAt),
+      slug: slugOf(trimmed) + suffix,
+      name: trimmed,
+      plan,
+      createdAt,
+    }
     if (await ctx.db.write(insertAccount(account))) return account
   }
   throw new Error('no free slug was found')

@@ -9,16 +9,16 @@ import { windowStart, type Agent, type SpendableGrant, type SpendableWallet } fr
  * Grants by `grants_one_live_per_agent_and_wallet`, sums by `payments_in_window`.
  */
 const AGENT_ROWS = `
-  select a.id, a.mode, a.created_at, g.status as grant_status, g.wallet_address, g.max_per_tx_micro, g.daily_cap_micro,
-    g.expires_at, w.spent,
-    g.status = 'active' and g.suspended_at is null and (g.expires_at is null or g.expires_at > $3) as spendable
+  select a.id, a.mode, a.created_at, g.status as grant_status, g.created_at as granted_at, g.wallet_address,
+    g.max_per_tx_micro, g.daily_cap_micro, g.expires_at,
+    g.status = 'active' and g.suspended_at is null and (g.expires_at is null or g.expires_at > $3) as spendable,
+    case when g.status = 'active' then (
+      select coalesce(sum(p.amount_micro), 0) from payments p
+      where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
+        and p.agent_id = g.agent_id and p.created_at > $4 and p.status <> 'failed'
+    ) end as spent
   from agents a
   left join grants g on g.account_id = a.account_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
-  left join lateral (
-    select coalesce(sum(p.amount_micro), 0) as spent from payments p
-    where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
-      and p.agent_id = g.agent_id and p.created_at > $4 and p.status <> 'failed'
-  ) w on g.status = 'active'
   where a.account_id = $1 and a.mode = $2`
 
 /** Every agent of (account, mode), by `created_at`, then id. */
@@ -35,9 +35,9 @@ export function listAgentRows(accountId: string, mode: Mode, now: Date): Query<A
 export function findAgent(accountId: string, mode: Mode, id: string, now: Date): Query<Agent | null> {
   return {
     name: 'find_agent',
-    text: `${AGENT_ROWS} and a.id = $5 order by g.created_at`,
+    text: `${AGENT_ROWS} and a.id = $5`,
     values: [accountId, mode, now, windowStart(now), id],
-    read: (rows) => toAgents(rows)[0] ?? null,
+    read: (rows) => toAgents([...rows].sort((left, right) => left['granted_at'] - right['granted_at']))[0] ?? null,
   }
 }
 

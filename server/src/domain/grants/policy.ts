@@ -24,7 +24,10 @@ export function decideTransfer(
     return { code: 'permission_expired', details: { expires_at: policy.expiresAt.toISOString() } }
   }
   if (!policy.contractAllowlist.includes(contract)) {
-    return { code: 'contract_not_allowed', details: { contract_allowlist: policy.contractAllowlist, requested: contract } }
+    return {
+      code: 'contract_not_allowed',
+      details: { contract_allowlist: policy.contractAllowlist, requested: contract },
+    }
   }
   if (policy.recipientAllowlist.length > 0 && !policy.recipientAllowlist.includes(to)) {
     return { code: 'recipient_not_allowed', details: { recipient_allowlist: policy.recipientAllowlist, requested: to } }

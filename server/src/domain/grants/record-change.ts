@@ -7,7 +7,11 @@ import type { Grant, SignerChange } from './grant.ts'
 import { markActive, markRevoked } from './store.ts'
 
 /** Moves a grant to what the enclave now enforces, once, with its event. A grant that is there already stays as it is. */
-export async function recordChange(ctx: Pick<Context, 'db' | 'clock'>, grant: Grant, change: SignerChange): Promise<Grant> {
+export async function recordChange(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  grant: Grant,
+  change: SignerChange,
+): Promise<Grant> {
   const now = ctx.clock.now()
   const move = change === 'activate' ? markActive : markRevoked
   const moved = await ctx.db.transaction(async (transaction) => {

@@ -1,9 +1,9 @@
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { countRequest, findWindow } from '../../limiter/store.ts'
+import { findWindow } from '../../limiter/store.ts'
 import { hashSecret, parseApiKeySecret } from '../../values/api-key.ts'
 import type { Context } from '../context.ts'
 import { isUsable } from './api-key.ts'
-import { findKeyHolder, type KeyHolder } from './store.ts'
+import { countKeyRequest, type KeyHolder } from './store.ts'
 
 export interface AuthenticatedKey extends KeyHolder {
   readonly rate: RateState
@@ -21,7 +21,7 @@ export async function authenticateKey(
   if (secret === null) return null
   const now = ctx.clock.now()
   const subject = hashSecret(secret)
-  const [holder, counted] = await ctx.db.readBoth(findKeyHolder(subject), countRequest(subject, bucket, now))
-  if (holder === null || !isUsable(holder.key, now)) return null
-  return { ...holder, rate: counted ?? (await ctx.db.read(findWindow(subject, bucket, now))) }
+  const found = await ctx.db.read(countKeyRequest(subject, bucket, now))
+  if (found === null || !isUsable(found.key, now)) return null
+  return { ...found, rate: found.rate ?? (await ctx.db.read(findWindow(subject, bucket, now))) }
 }

@@ -27,6 +27,14 @@ export async function issueKey(
 export function makeKey(accountId: string, mode: Mode, createdAt: Date): IssuedKey {
   const secret = createApiKeySecret(mode)
   const secretHash = hashSecret(secret)
-  const key = { id: createId('key', createdAt), accountId, mode, secretHash, createdAt, graceUntil: null, revokedAt: null }
+  const key = {
+    id: createId('key', createdAt),
+    accountId,
+    mode,
+    secretHash,
+    createdAt,
+    graceUntil: null,
+    revokedAt: null,
+  }
   return { key, secret }
 }

@@ -1,4 +1,6 @@
 import { changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import type { Bucket, RateState } from '../../limiter/bucket.ts'
+import { COUNT_REQUEST, countValues, readCounted } from '../../limiter/store.ts'
 import { toPlan } from '../accounts/store.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { ApiKey } from './api-key.ts'
@@ -19,16 +21,26 @@ export function insertKey(key: ApiKey): Query<boolean> {
   }
 }
 
-/** Who holds the key with this hash. By `api_keys_by_secret_hash` and the account's primary key. */
-export function findKeyHolder(secretHash: Buffer): Query<KeyHolder | null> {
+/**
+ * Who holds the key with this hash, and the count of this request in its bucket (null when it was turned away).
+ * By `api_keys_by_secret_hash` and primary keys.
+ */
+export function countKeyRequest(
+  secretHash: Buffer,
+  bucket: Bucket,
+  now: Date,
+): Query<(KeyHolder & { rate: RateState | null }) | null> {
   return {
-    name: 'find_key_holder',
-    text: `select k.id, k.account_id, k.mode, k.secret_hash, k.created_at, k.grace_until, k.revoked_at, a.slug, a.name, a.plan
+    name: 'count_key_request',
+    text: `with counted as (${COUNT_REQUEST})
+      select k.id, k.account_id, k.mode, k.secret_hash, k.created_at, k.grace_until, k.revoked_at, a.slug, a.name, a.plan,
+        (select hits from counted) as hits
       from api_keys k join accounts a on a.id = k.account_id where k.secret_hash = $1`,
-    values: [secretHash],
+    values: countValues(secretHash, bucket, now),
     read: firstOrNull((row) => ({
       key: toKey(row),
       account: { slug: row['slug'], name: row['name'], plan: toPlan(row['plan']) },
+      rate: readCounted(row['hits'], bucket, now),
     })),
   }
 }

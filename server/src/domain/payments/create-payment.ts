@@ -1,5 +1,6 @@
-import { violatesUnique } from '../../db/errors.ts'
-import type { Refusal } from '../../values/problem.ts'
+import { ChainUnavailable } from '../../chain/errors.ts'
+import { DatabaseUnavailable, violatesUnique } from '../../db/errors.ts'
+import { Problem, type Refusal } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { reservePayment, type PaymentRequest, type Reservation } from './admission/reserve-payment.ts'
 import { drivePayment } from './drive-payment.ts'
@@ -30,19 +31,30 @@ export async function createPayment(ctx: Context, request: PaymentRequest): Prom
     case 'known':
       return { kind: 'replayed', payment: await drivePayment(ctx, reservation.payment) }
     case 'reserved':
-      return { kind: 'created', payment: await submitPayment(ctx, reservation) }
+      return { kind: 'created', payment: await submitReserved(ctx, reservation) }
+  }
+}
+
+/** From here on there is a record: a database that is lost now must not answer that nothing was recorded. */
+async function submitReserved(ctx: Context, reservation: Parameters<typeof submitPayment>[1]): Promise<Payment> {
+  try {
+    return await submitPayment(ctx, reservation)
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error
+    const message = 'The payment is recorded, but its outcome could not be. Retry with the same idempotency key.'
+    throw new Problem('internal', message, { cause: error })
   }
 }
 
 async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: number): Promise<Reservation> {
-  const balance = await ctx.balances.read(ctx.chains[request.mode], request.wallet, balanceAgeMsMax)
   try {
+    const balance = await ctx.balances.read(ctx.chains[request.mode], request.wallet, balanceAgeMsMax)
     return await reservePayment(ctx, { request, balance })
   } catch (error) {
-    if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
-    // Another request with this key won the race on another wallet; its record is the answer.
-    const winner = await ctx.db.write(findPaymentByKey(request.accountId, request.mode, request.idempotencyKey))
-    if (winner === null) throw error
-    return { kind: 'known', payment: winner }
+    // A known key needs no chain (D21); one that lost a race on another wallet is known by now.
+    if (!(error instanceof ChainUnavailable) && !violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
+    const known = await ctx.db.write(findPaymentByKey(request.accountId, request.mode, request.idempotencyKey))
+    if (known === null) throw error
+    return { kind: 'known', payment: known }
   }
 }

@@ -162,7 +162,7 @@ export function listAwaitingChain(mode: Mode, after: Payment | null, limit: numb
   }
 }
 
-/** A wallet's payments that wait for the chain. */
+/** A wallet's payments that wait for the chain. By `payments_pending_of_wallet`. */
 export function listAwaitingChainOfWallet(
   accountId: string,
   mode: Mode,
@@ -193,7 +193,12 @@ export function listWithoutHash(mode: Mode, now: Date, after: Payment | null, li
 }
 
 /** What has waited for the chain since before a time. By `payments_unsettled`. */
-export function listLongAwaitingChain(mode: Mode, before: Date, after: Payment | null, limit: number): Query<Payment[]> {
+export function listLongAwaitingChain(
+  mode: Mode,
+  before: Date,
+  after: Payment | null,
+  limit: number,
+): Query<Payment[]> {
   return {
     name: 'list_payments_long_awaiting_chain',
     text: `select ${COLUMNS} from payments

@@ -15,7 +15,14 @@ import { ATTEMPT_MS, type Payment } from '../payment.ts'
 import { paymentEvent } from '../payment-event.ts'
 import { findPaymentByKey, insertPayment } from '../store.ts'
 import { decidePayment } from './decide-payment.ts'
-import { findReleasingPayment, lockGrant, readFacts, type Facts, type LockedGrant, type SigningParties } from './store.ts'
+import {
+  findReleasingPayment,
+  lockGrant,
+  readFacts,
+  type Facts,
+  type LockedGrant,
+  type SigningParties,
+} from './store.ts'
 
 export interface PaymentRequest {
   readonly accountId: string
@@ -77,7 +84,12 @@ export async function reservePayment(
 /** All that is read stands behind the lock, in one round trip. */
 async function readCase(
   transaction: Transaction,
-  { request, balance, now, month }: { request: PaymentRequest; balance: BalanceSnapshot; now: Date; month: string | null },
+  {
+    request,
+    balance,
+    now,
+    month,
+  }: { request: PaymentRequest; balance: BalanceSnapshot; now: Date; month: string | null },
 ): Promise<[LockedGrant | null, Payment | null, Facts, number | null]> {
   const { accountId, mode } = request
   const lock = lockGrant(request)
@@ -122,7 +134,13 @@ function makePayment(
 /** Tells an agent whose cap is used up when to come back (D18a); costs a round trip, which only a refusal pays. */
 async function withResetTime(
   transaction: Transaction,
-  { refusal, request, grant, facts, now }: {
+  {
+    refusal,
+    request,
+    grant,
+    facts,
+    now,
+  }: {
     refusal: Refusal
     request: PaymentRequest
     grant: LockedGrant | null

@@ -58,7 +58,7 @@ export interface SigningParties {
   readonly signerPrivateKeySealed: Buffer
 }
 
-/** Sums by `payments_in_window` and `payments_by_mined_block`. */
+/** Sums by `payments_in_window`, `payments_pending_of_wallet` and `payments_confirmed_by_block`. */
 export function readFacts(parties: Parties, windowStart: Date, balanceBlock: bigint): Query<Facts> {
   return {
     name: 'read_payment_facts',
@@ -68,8 +68,11 @@ export function readFacts(parties: Parties, windowStart: Date, balanceBlock: big
           where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.agent_id = $4
             and p.created_at > $5 and p.status <> 'failed') as spent,
         (select coalesce(sum(p.amount_micro), 0) from payments p
-          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3
-            and coalesce(p.mined_block, 9223372036854775807) > $6 and p.status <> 'failed') as unmined
+          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.status = 'pending'
+            and (p.mined_block is null or p.mined_block > $6))
+        + (select coalesce(sum(p.amount_micro), 0) from payments p
+          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.status = 'confirmed'
+            and p.mined_block > $6) as unmined
       from (select 1) one
       left join agents a on a.account_id = $1 and a.mode = $2 and a.id = $4
       left join wallets w on w.account_id = $1 and w.mode = $2 and w.address = $3`,
@@ -110,11 +113,7 @@ export function findSigningParties(parties: Parties): Query<SigningParties | nul
  * The time of the payment with which enough of the window will have passed for `neededMicro` to fit (D18a), or null
  * when no wait would do. By `payments_in_window`.
  */
-export function findReleasingPayment(
-  parties: Parties,
-  windowStart: Date,
-  neededMicro: bigint,
-): Query<Date | null> {
+export function findReleasingPayment(parties: Parties, windowStart: Date, neededMicro: bigint): Query<Date | null> {
   return {
     name: 'find_releasing_payment',
     text: `select created_at from (

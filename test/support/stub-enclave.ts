@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { createClock } from '../lib/clock.ts'
-import { openEnclave } from './open-enclave.ts'
+import { createClock } from '../../server/src/lib/clock.ts'
+import { openEnclave } from '../../server/src/enclave/open-enclave.ts'
 
 /** For tests: a server on the wire that records what it is sent, and answers as the test says. */
 export type StubEnclave = Awaited<ReturnType<typeof startStubEnclave>>

@@ -1,0 +1,45 @@
+import autocannon from 'autocannon'
+
+/** One run of load, as the parent asks for it, in a process of its own. */
+export interface LoadOrder {
+  readonly url: string
+  readonly connections: number
+  readonly seconds: number
+  readonly requests: readonly { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string }[]
+}
+
+export interface LoadFigures {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly succeeded: number
+  /** Answers outside 2xx, and requests without an answer. */
+  readonly failed: number
+}
+
+/** Each connection has its own share of the requests, so that no two of them use one key at once. */
+async function run(order: LoadOrder): Promise<LoadFigures> {
+  let next = 0
+  const result = await autocannon({
+    url: order.url,
+    connections: Math.min(order.connections, order.requests.length),
+    duration: order.seconds,
+    setupClient: (client) => {
+      const share = order.requests.filter((_, index) => index % order.connections === next)
+      next = (next + 1) % order.connections
+      client.setRequests([...(share.length === 0 ? order.requests : share)])
+    },
+  })
+  return {
+    perSecond: result['2xx'] / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    succeeded: result['2xx'],
+    failed: result.non2xx + result.errors + result.timeouts,
+  }
+}
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', (order: LoadOrder) => {
+  void run(order).then((figures) => process.send?.(figures))
+})

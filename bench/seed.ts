@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { getAddress } from 'viem/utils'
+import { openContext } from '../server/src/service.ts'
+import { readConfig } from '../server/src/config.ts'
+import { signerSealContext } from '../server/src/domain/grants/open-grant.ts'
+import { createClock } from '../server/src/lib/clock.ts'
+import { createLogger } from '../server/src/lib/logger.ts'
+import { BUCKETS } from '../server/src/limiter/bucket.ts'
+import { createApiKeySecret, hashSecret } from '../server/src/values/api-key.ts'
+import { createId } from '../server/src/values/ids.ts'
+
+/** A workspace that can pay: one key, one agent, one wallet, one grant that never runs out. */
+export interface BenchTarget {
+  readonly key: string
+  readonly accountId: string
+  readonly agentId: string
+  readonly wallet: string
+  readonly grantId: string
+}
+
+/** Makes workspaces by the thousand, straight in the tables: what a measurement needs, not what it measures. */
+export async function seedTargets(environment: NodeJS.ProcessEnv, count: number): Promise<BenchTarget[]> {
+  const config = readConfig(environment)
+  const opened = openContext(config, { clock: createClock(), logger: createLogger('silent') })
+  const now = new Date()
+  const { privateKey } = opened.context.enclave.generateSignerKey()
+  const targets = Array.from({ length: count }, (_, index) => ({
+    key: createApiKeySecret('test'),
+    accountId: createId('account', now),
+    agentId: `agent-${index}`,
+    wallet: getAddress(`0x${randomBytes(20).toString('hex')}`),
+    grantId: createId('grant', now),
+  }))
+  const seal = (target: BenchTarget) =>
+    opened.context.sealer.seal(privateKey, signerSealContext(target.accountId, 'test', target.agentId)).toString('hex')
+  const rows = targets.map((target) => ({
+    ...target,
+    hash: hashSecret(target.key).toString('hex'),
+    key_id: createId('key', now),
+    sealed: seal(target),
+  }))
+  const client = new pg.Client({ connectionString: config.database.url })
+  await client.connect()
+  const usdc = opened.context.chains.test.usdc
+  for (const statement of SEED) await client.query(statement, seedValues(statement, JSON.stringify(rows), now, usdc))
+  await client.query('vacuum analyze accounts, api_keys, rate_windows, agents, wallets, grants')
+  await client.end()
+  await opened.close()
+  return targets
+}
+
+const TARGETS = `jsonb_to_recordset($1::jsonb) as t ("accountId" text, "agentId" text, wallet text, "grantId" text,
+  hash text, key_id text, sealed text)`
+
+const SEED = [
+  `insert into accounts select "accountId", lower("accountId"), 'Bench', 'scale', $2::timestamptz from ${TARGETS}`,
+  `insert into api_keys (account_id, id, mode, secret_hash, created_at)
+    select "accountId", key_id, 'test', decode(hash, 'hex'), $2::timestamptz from ${TARGETS}`,
+  `insert into rate_windows (subject, bucket)
+    select decode(hash, 'hex'), bucket from ${TARGETS}, unnest('{${Object.keys(BUCKETS).join(',')}}'::text[]) bucket`,
+  `insert into agents select "accountId", 'test', "agentId", $2::timestamptz, 'signer', decode(sealed, 'hex') from ${TARGETS}`,
+  `insert into wallets select "accountId", 'test', wallet, 'Bench', wallet, 'quorum', 'credential', '\\x00', $2::timestamptz
+    from ${TARGETS}`,
+  `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
+      recipient_allowlist, contract_allowlist, status, enclave_policy_id, created_at, activated_at)
+    select "accountId", "grantId", 'test', "agentId", wallet, 1000000, 1000000000000, '{}', array[$3], 'active', 'policy',
+      $2::timestamptz, $2::timestamptz from ${TARGETS}`,
+]
+
+function seedValues(statement: string, rows: string, now: Date, usdc: string): unknown[] {
+  if (statement.includes('$3')) return [rows, now, usdc]
+  return statement.includes('$2') ? [rows, now] : [rows]
+}

@@ -1,0 +1,41 @@
+import { resolve } from 'node:path'
+import { PORTS_COUNT } from './addresses.ts'
+
+export interface SandboxConfig {
+  /** The first of seven consecutive ports. */
+  readonly port: number
+  /** Absolute. */
+  readonly dataDir: string
+}
+
+const PORT_DEFAULT = 4100
+const DATA_DIR_DEFAULT = '.bursar'
+/** Below it ports are the system's. */
+const PORT_MIN = 1_024
+const PORT_MAX = 65_535 - PORTS_COUNT + 1
+
+/** The environment asks for something that the sandbox can't do; the message is one sentence for the person who starts it. */
+export class SandboxConfigError extends Error {
+  override readonly name = 'SandboxConfigError'
+}
+
+/** Reads the sandbox's environment: BURSAR_PORT, BURSAR_DATA_DIR, BURSAR_ENV. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): SandboxConfig {
+  if (environment['BURSAR_ENV'] === 'production') {
+    throw new SandboxConfigError(
+      'The sandbox holds no real money and does not run with BURSAR_ENV=production: start the server itself instead.',
+    )
+  }
+  return {
+    port: readPort(environment['BURSAR_PORT'] ?? String(PORT_DEFAULT)),
+    dataDir: resolve(environment['BURSAR_DATA_DIR'] || DATA_DIR_DEFAULT),
+  }
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port >= PORT_MIN && port <= PORT_MAX) return port
+  throw new SandboxConfigError(
+    `BURSAR_PORT must be a whole number from ${PORT_MIN} to ${PORT_MAX}, the first of ${PORTS_COUNT} ports, and is "${text}".`,
+  )
+}

@@ -1,0 +1,112 @@
+import { parseAddress, type Address } from '../../../server/src/values/address.ts'
+import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
+import { parseAmount, type MicroUsdc } from '../../../server/src/values/money.ts'
+import { Problem, type ProblemCode } from '../../../server/src/values/problem.ts'
+import { isStorable } from '../../../server/src/values/text.ts'
+import { MODES, type Mode } from '../addresses.ts'
+
+const ZERO_AMOUNT = /^0(\.0{1,6})?$/
+/** RFC 3339, with its offset: a time without one is everybody's guess. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
+
+/** Reads a request's members one by one, each into its whole value. What does not fit is 400, and names the member. */
+export class Fields {
+  readonly #body: Readonly<Record<string, unknown>>
+
+  /** A request without a body has no members. */
+  constructor(body: unknown) {
+    if (typeof body !== 'object' || Array.isArray(body)) throw invalid('', 'must be a JSON object')
+    this.#body = { ...body }
+  }
+
+  has(name: string): boolean {
+    return this.#body[name] !== undefined
+  }
+
+  /** The one of these members that is there; none, or more than one, is a fault. */
+  only<Name extends string>(names: readonly Name[]): Name {
+    const [found, ...others] = names.filter((name) => this.has(name))
+    if (found === undefined || others.length > 0) throw invalid(names.join(', '), 'are alternatives: send exactly one')
+    return found
+  }
+
+  text(name: string): string {
+    const value = this.#body[name]
+    if (typeof value !== 'string' || !isStorable(value)) throw invalid(name, 'must be a string')
+    return value
+  }
+
+  oneOf<Value extends string>(name: string, values: readonly Value[], fallback?: Value): Value {
+    if (fallback !== undefined && !this.has(name)) return fallback
+    const found = values.find((value) => value === this.#body[name])
+    if (found === undefined) throw invalid(name, `must be one of ${values.join(', ')}`)
+    return found
+  }
+
+  mode(): Mode {
+    return this.oneOf('mode', MODES)
+  }
+
+  flag(name: string, fallback?: boolean): boolean {
+    const value = this.#body[name] ?? fallback
+    if (typeof value !== 'boolean') throw invalid(name, 'must be true or false')
+    return value
+  }
+
+  integer(name: string, { min, max }: { min: number; max: number }): number {
+    const value = this.#body[name]
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+    throw invalid(name, `must be a whole number from ${min} to ${max}`)
+  }
+
+  agentId(name: string): AgentId {
+    const id = parseAgentId(this.text(name))
+    if (id === null) throw invalid(name, 'is not a valid agent id')
+    return id
+  }
+
+  amount(name: string): MicroUsdc {
+    const amount = parseAmount(this.text(name))
+    if (amount !== null) return amount
+    throw invalid(name, 'must be a positive decimal with at most 6 decimal places, as a string', 'amount_invalid')
+  }
+
+  /** Null where it is zero or not there. */
+  amountOrZero(name: string): MicroUsdc | null {
+    return !this.has(name) || ZERO_AMOUNT.test(this.text(name)) ? null : this.amount(name)
+  }
+
+  address(name: string): Address {
+    return toAddress(this.text(name), name)
+  }
+
+  /** Undefined where it is not there. */
+  addresses(name: string): readonly Address[] | undefined {
+    const value = this.#body[name]
+    if (value === undefined) return undefined
+    if (!Array.isArray(value)) throw invalid(name, 'must be an array of addresses')
+    return value.map((item, index) => toAddress(item, `${name}.${index}`))
+  }
+
+  /** Null where it is null or not there. */
+  time(name: string): Date | null {
+    if ((this.#body[name] ?? null) === null) return null
+    const text = this.text(name)
+    const time = TIME.test(text) ? new Date(text) : null
+    if (time === null || Number.isNaN(time.getTime())) throw invalid(name, 'must be an ISO 8601 time with its offset')
+    return time
+  }
+}
+
+function toAddress(value: unknown, name: string): Address {
+  const address = typeof value === 'string' ? parseAddress(value) : null
+  if (address === null) throw invalid(name, 'must be an EVM address', 'address_invalid')
+  return address
+}
+
+function invalid(path: string, message: string, code?: ProblemCode): Problem {
+  return new Problem('validation_failed', `${path === '' ? 'The body' : path} ${message}.`, {
+    details: [{ path, message }],
+    ...(code === undefined ? {} : { code }),
+  })
+}

@@ -1,0 +1,36 @@
+import type { HttpServer } from '../../../../server/src/http/open-http.ts'
+import type { Mode } from '../../addresses.ts'
+import { MINE_BLOCKS_MAX, REORG_BLOCKS_MAX } from '../../chain/limit.ts'
+import { Problem } from '../../../../server/src/values/problem.ts'
+import { Fields } from '../fields.ts'
+import type { World } from '../world.ts'
+
+const FAILING_TRANSFERS_MAX = 1_000_000
+const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers'] as const
+
+/** What a chain does by itself, now and then. */
+export function addChainRoutes(http: HttpServer, world: World): void {
+  http.post('/chains/:mode', async (request) => {
+    const mode = new Fields(request.params).mode()
+    await move(world, mode, new Fields(request.body))
+    return { block_number: await world.chains[mode].blockNumber() }
+  })
+}
+
+async function move({ chains, enclave }: World, mode: Mode, fields: Fields): Promise<void> {
+  const chain = chains[mode]
+  switch (fields.only(MOVES)) {
+    case 'mining':
+      return chain.setMining(fields.flag('mining'))
+    case 'mine':
+      return await chain.mine(fields.integer('mine', { min: 1, max: MINE_BLOCKS_MAX }))
+    case 'reorg': {
+      const blocks = fields.integer('reorg', { min: 1, max: REORG_BLOCKS_MAX })
+      if (blocks > (await chain.blockNumber()))
+        throw new Problem('validation_failed', 'reorg is longer than the chain.')
+      return await chain.reorg(blocks)
+    }
+    case 'fail_transfers':
+      return await enclave.failTransfers(mode, fields.integer('fail_transfers', { min: 1, max: FAILING_TRANSFERS_MAX }))
+  }
+}

@@ -1,0 +1,19 @@
+import { revokeKey } from '../../../../server/src/domain/keys/revoke-key.ts'
+import { rotateKey } from '../../../../server/src/domain/keys/rotate-key.ts'
+import type { HttpServer } from '../../../../server/src/http/open-http.ts'
+import { Fields } from '../fields.ts'
+import type { World } from '../world.ts'
+
+/** What is done to a key by whoever has its secret. */
+export function addKeyRoutes(http: HttpServer, { context }: World): void {
+  http.post('/keys/rotate', async (request, reply) => {
+    const { key, secret, graceUntil } = await rotateKey(context, { secret: new Fields(request.body).text('key') })
+    const answer = { key: { id: key.id, mode: key.mode, secret }, grace_until: graceUntil.toISOString() }
+    return reply.code(201).send(answer)
+  })
+
+  http.post('/keys/revoke', async (request) => {
+    await revokeKey(context, { secret: new Fields(request.body).text('key') })
+    return {}
+  })
+}

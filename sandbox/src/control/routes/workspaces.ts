@@ -1,0 +1,65 @@
+import type { Account } from '../../../../server/src/domain/accounts/account.ts'
+import { changePlan } from '../../../../server/src/domain/accounts/change-plan.ts'
+import { createAccount } from '../../../../server/src/domain/accounts/create-account.ts'
+import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
+import { issueKey } from '../../../../server/src/domain/keys/issue-key.ts'
+import { PLAN_NAMES } from '../../../../server/src/domain/plans/plan.ts'
+import { createWallet } from '../../../../server/src/domain/wallets/create-wallet.ts'
+import type { HttpServer } from '../../../../server/src/http/open-http.ts'
+import { Fields } from '../fields.ts'
+import { fund } from '../fund.ts'
+import { ownerOf } from '../owners.ts'
+import { slugIn } from '../path-fields.ts'
+import type { World } from '../world.ts'
+
+const ALLOWANCE_USED_MAX = 1_000_000_000
+
+/** Workspaces, and what belongs to one: keys, wallets, the plan. */
+export function addWorkspaceRoutes(http: HttpServer, world: World): void {
+  const { context } = world
+
+  http.post('/workspaces', async (request, reply) => {
+    const fields = new Fields(request.body)
+    const plan = fields.oneOf('plan', PLAN_NAMES, 'developer')
+    const account = await createAccount(context, { name: fields.text('name'), plan })
+    ownerOf(world, account.slug)
+    const [test, live] = await Promise.all([
+      issueKey(context, { accountId: account.id, mode: 'test' }),
+      issueKey(context, { accountId: account.id, mode: 'live' }),
+    ])
+    const keys = { test: test.secret, live: live.secret }
+    return reply.code(201).send({ workspace: { ...formatWorkspace(account), keys } })
+  })
+
+  http.post('/workspaces/:slug/keys', async (request, reply) => {
+    const account = await getAccount(context, slugIn(request))
+    const mode = new Fields(request.body).mode()
+    const { key, secret } = await issueKey(context, { accountId: account.id, mode })
+    return reply.code(201).send({ key: { id: key.id, mode: key.mode, secret } })
+  })
+
+  http.post('/workspaces/:slug/wallets', async (request, reply) => {
+    const account = await getAccount(context, slugIn(request))
+    const fields = new Fields(request.body)
+    const mode = fields.mode()
+    const amountMicro = fields.amountOrZero('fund_usdc')
+    const owner = ownerOf(world, account.slug)
+    const { address } = await createWallet(context, { accountId: account.id, mode, name: 'Wallet', owner })
+    if (amountMicro !== null) await fund(world, { mode, to: address, amountMicro })
+    return reply.code(201).send({ wallet: { address, mode } })
+  })
+
+  http.post('/workspaces/:slug/plan', async (request) => {
+    const account = await getAccount(context, slugIn(request))
+    const fields = new Fields(request.body)
+    const allowanceUsed = fields.has('allowance_used')
+      ? fields.integer('allowance_used', { min: 0, max: ALLOWANCE_USED_MAX })
+      : undefined
+    const changed = await changePlan(context, { account, plan: fields.oneOf('plan', PLAN_NAMES), allowanceUsed })
+    return { workspace: formatWorkspace(changed) }
+  })
+}
+
+function formatWorkspace({ slug, name, plan }: Account) {
+  return { slug, name, plan }
+}

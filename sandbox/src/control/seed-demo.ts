@@ -1,0 +1,81 @@
+import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
+import { getAccount } from '../../../server/src/domain/accounts/get-account.ts'
+import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
+import { openGrant } from '../../../server/src/domain/grants/open-grant.ts'
+import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
+import { createWallet } from '../../../server/src/domain/wallets/create-wallet.ts'
+import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
+import { microUsdc } from '../../../server/src/values/money.ts'
+import { Problem } from '../../../server/src/values/problem.ts'
+import { type Mode } from '../addresses.ts'
+import type { DemoMode } from '../state/sandbox-state.ts'
+import { fund } from './fund.ts'
+import { ownerOf } from './owners.ts'
+import { signGrant } from './sign-grant.ts'
+import type { World } from './world.ts'
+
+export const DEMO_SLUG = 'demo'
+export const DEMO_AGENT = 'demo-agent'
+const USDC = 1_000_000n
+const BALANCE_MICRO = microUsdc(1_000n * USDC)
+const MAX_PER_TX_MICRO = microUsdc(10n * USDC)
+const DAILY_CAP_MICRO = microUsdc(100n * USDC)
+
+/**
+ * Makes the demo workspace, once: in each mode a key, a wallet with 1,000 USDC, an agent with an active grant. A mode is
+ * kept when it is whole; after a crash in the middle it is made anew, in the same workspace.
+ */
+export async function seedDemo(world: World): Promise<Readonly<Record<Mode, DemoMode>>> {
+  const { test, live } = world.state.current.demo
+  if (test !== undefined && live !== undefined) return { test, live }
+  const account = await ensureAccount(world)
+  const [madeTest, madeLive] = await Promise.all([
+    test ?? seedMode(world, account, 'test'),
+    live ?? seedMode(world, account, 'live'),
+  ])
+  return { test: madeTest, live: madeLive }
+}
+
+async function ensureAccount({ context }: World): Promise<Account> {
+  try {
+    return await getAccount(context, DEMO_SLUG)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.type !== 'not_found') throw error
+    return await createAccount(context, { name: DEMO_SLUG, plan: 'developer' })
+  }
+}
+
+async function seedMode(world: World, account: Account, mode: Mode): Promise<DemoMode> {
+  const { context, state } = world
+  const accountId = account.id
+  const [{ secret }, { address }] = await Promise.all([
+    issueKey(context, { accountId, mode }),
+    createWallet(context, { accountId, mode, name: 'Demo wallet', owner: ownerOf(world, account.slug) }),
+    createAgent(context, { accountId, mode, id: demoAgentId() }),
+  ])
+  const [grant] = await Promise.all([
+    openGrant(context, {
+      accountId,
+      mode,
+      agentId: demoAgentId(),
+      wallet: address,
+      maxPerTxMicro: MAX_PER_TX_MICRO,
+      dailyCapMicro: DAILY_CAP_MICRO,
+      recipientAllowlist: [],
+      expiresAt: null,
+    }),
+    fund(world, { mode, to: address, amountMicro: BALANCE_MICRO }),
+  ])
+  await signGrant(world, { account, grantId: grant.id, change: 'activate' })
+  const made = { key: secret, wallet: address }
+  const { demo, grants } = state.current
+  state.update({ demo: { ...demo, [mode]: made }, grants: { ...grants, [grant.id]: account.slug } })
+  return made
+}
+
+function demoAgentId(): AgentId {
+  const id = parseAgentId(DEMO_AGENT)
+  if (id === null) throw new Error('the demo agent has no valid id')
+  return id
+}

@@ -1,0 +1,50 @@
+import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
+import { meetEveryLimit } from './meet-every-limit.ts'
+import { payAndConfirm } from './pay-and-confirm.ts'
+import { openStory } from './story.ts'
+
+// `npm run demo`: the whole story against a sandbox of its own, of which nothing is left at the end.
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+async function main(): Promise<number> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  for (const name of STOP_SIGNALS) process.on(name, () => stopping.abort())
+  print('A sandbox of its own starts, in a temporary directory and on free ports. It holds no real money.')
+  const sandbox = await startThrowAwaySandbox({ signal, onProgress: (line) => print(`  ${line}`) })
+  try {
+    return await Promise.race([tell(sandbox), untilAborted(signal), untilDead(sandbox)])
+  } finally {
+    await sandbox.remove()
+  }
+}
+
+async function tell({ facts }: ThrowAwaySandbox): Promise<number> {
+  const story = openStory(facts)
+  await meetEveryLimit(story, await payAndConfirm(story))
+  const faults = story.faults()
+  print(faults === 0 ? '\nEvery answer was as expected.' : `\n${faults} answers were not as expected.`)
+  return faults === 0 ? 0 : 1
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('The demo was stopped.')), { once: true })
+  })
+}
+
+async function untilDead(sandbox: ThrowAwaySandbox): Promise<never> {
+  throw new Error(await sandbox.died)
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+try {
+  process.exit(await main())
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { textAt, type Answer } from './http-client.ts'
+import { SHOP, type Story } from './story.ts'
+
+/** Blocks come every second. */
+const CONFIRMED_MS_MAX = 10_000
+const POLL_MS = 200
+
+export interface Granted {
+  readonly wallet: string
+  readonly grantId: string
+}
+
+/** From nothing to a confirmed payment: an agent, a wallet, the owner's signature, and the transfer on the chain. */
+export async function payAndConfirm(story: Story): Promise<Granted> {
+  const { test, control, step, title, facts } = story
+  const { slug } = facts.workspace
+  title('An agent pays within what its owner signed')
+  await step('Register the agent "shopper".', test.post('/v1/agents', { id: 'shopper' }), {
+    status: 201,
+    texts: { 'agent.status': 'no_permissions' },
+  })
+  const made = await step(
+    'The owner makes a wallet and puts 50 USDC into it.',
+    control.post(`/workspaces/${slug}/wallets`, { mode: 'test', fund_usdc: '50' }),
+    { status: 201 },
+  )
+  const wallet = textAt(made, 'wallet.address')
+  const pending = await step(
+    'The owner drafts a grant: 10 USDC at a time, 15 a day, to one shop, for one hour. Nobody may use it yet.',
+    control.post(`/workspaces/${slug}/grants`, {
+      mode: 'test',
+      agent_id: 'shopper',
+      wallet,
+      max_per_tx_usdc: '10',
+      daily_cap_usdc: '15',
+      recipient_allowlist: [SHOP],
+      expires_at: new Date(Date.now() + 60 * 60 * 1_000).toISOString(),
+      sign: false,
+    }),
+    { status: 201, texts: { 'grant.status': 'pending' } },
+  )
+  const grantId = textAt(pending, 'grant.id')
+  const order = { agent_id: 'shopper', wallet, to: SHOP, amount_usdc: '7.25', idempotency_key: 'order-1' }
+  await step('Before the signature the agent can not pay.', test.post('/v1/payments', order), {
+    status: 404,
+    code: 'permission_not_found',
+  })
+  await step(
+    'The owner signs with the passkey; the enclave verifies it and enforces it.',
+    control.post(`/grants/${grantId}/sign`, {}),
+    {
+      status: 200,
+      texts: { 'grant.status': 'active' },
+    },
+  )
+  const paid = await step('The agent pays 7.25 USDC.', test.post('/v1/payments', order), {
+    status: 201,
+    texts: { 'payment.status': 'pending' },
+  })
+  const id = textAt(paid, 'payment.id')
+  await step('The chain confirms it.', awaitSettled(story, id), {
+    status: 200,
+    texts: { 'payment.status': 'confirmed' },
+  })
+  await step(
+    'The same idempotency key once more, even with another amount: the same payment, no second transfer.',
+    test.post('/v1/payments', { ...order, amount_usdc: '9' }),
+    { status: 201, texts: { 'payment.id': id, 'payment.amount_usdc': '7.25' } },
+  )
+  return { wallet, grantId }
+}
+
+async function awaitSettled({ test }: Story, id: string): Promise<Answer> {
+  const deadline = performance.now() + CONFIRMED_MS_MAX
+  for (;;) {
+    const answer = await test.get(`/v1/payments/${id}`)
+    const isSettled = textAt(answer.body, 'payment.status') !== 'pending'
+    if (isSettled || performance.now() > deadline) return answer
+    await delay(POLL_MS)
+  }
+}

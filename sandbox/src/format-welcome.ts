@@ -1,0 +1,57 @@
+import type { SandboxFacts } from './state/sandbox-facts.ts'
+
+/** Nobody's address, to pay to. */
+const SAMPLE_RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+/** What the person at the terminal needs: addresses, the demo workspace's keys, and commands to paste. */
+export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
+  const { workspace, chains } = facts
+  const rows = [
+    ['REST API', facts.base_url],
+    ['authorization server', facts.auth_url],
+    ['control API', facts.control_url],
+    ['enclave', facts.enclave_url],
+    [`test chain (${chains.test.id})`, chains.test.rpc_url],
+    [`live chain (${chains.live.id})`, chains.live.rpc_url],
+    ['workspace', workspace.slug],
+    ['test key', workspace.keys.test],
+    ['live key', workspace.keys.live],
+    ['test wallet', workspace.wallets.test],
+    ['live wallet', workspace.wallets.live],
+    ['agent', workspace.agent_id],
+    ['data', dataDir],
+  ] as const
+  const width = Math.max(...rows.map(([name]) => name.length))
+  const table = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
+  return [
+    '',
+    ...table,
+    '',
+    'Try it:',
+    ...formatCommands(facts),
+    '',
+    'Ctrl-C stops everything, and npm start goes on from there. npm run reset removes the data.',
+  ].join('\n')
+}
+
+/** Each on its own, to be pasted into any POSIX shell. */
+function formatCommands({ base_url: baseUrl, workspace }: SandboxFacts): string[] {
+  const key = `-H 'Authorization: Bearer ${workspace.keys.test}'`
+  const post = (path: string, body: object): string =>
+    `  curl -s ${baseUrl}${path} ${key} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+  const payment = {
+    agent_id: workspace.agent_id,
+    wallet: workspace.wallets.test,
+    to: SAMPLE_RECIPIENT,
+    amount_usdc: '1.50',
+    idempotency_key: 'first-payment',
+  }
+  return [
+    '  # a new agent',
+    post('/v1/agents', { id: 'my-agent' }),
+    '  # a payment of the demo agent, and the same once more: one key, one payment',
+    post('/v1/payments', payment),
+    '  # its state on the chain: put its id in',
+    `  curl -s ${baseUrl}/v1/payments/PAYMENT_ID ${key}`,
+  ]
+}

@@ -1,0 +1,53 @@
+import { createServer } from 'node:net'
+import { LOOPBACK, type Addresses } from '../addresses.ts'
+
+/** One of the seven ports is taken. */
+export class PortInUse extends Error {
+  override readonly name = 'PortInUse'
+  constructor(port: number, what: string, cause?: unknown) {
+    super(
+      `Port ${port} (${what}) is in use: stop what listens there, or set BURSAR_PORT to the first of seven free ports.`,
+      {
+        cause,
+      },
+    )
+  }
+}
+
+const PORT_NAMES: Readonly<Record<keyof Addresses['ports'], string>> = {
+  api: 'REST API',
+  auth: 'authorization server',
+  control: 'control API',
+  enclave: 'enclave',
+  testChain: 'test chain',
+  liveChain: 'live chain',
+  postgres: 'PostgreSQL',
+}
+
+/** Throws a `PortInUse` for the first port that is taken. `skip` names those that a killed sandbox of ours may still hold. */
+export async function checkPorts(
+  ports: Addresses['ports'],
+  skip: ReadonlySet<keyof Addresses['ports']> = new Set(),
+): Promise<void> {
+  for (const [key, port] of Object.entries(ports) as [keyof Addresses['ports'], number][]) {
+    if (!skip.has(key) && !(await isFree(port))) throw new PortInUse(port, PORT_NAMES[key])
+  }
+}
+
+/** The same sentence for a port that was taken between the check and its use. */
+export function explainPort(error: unknown, ports: Addresses['ports']): unknown {
+  if (error instanceof PortInUse) return error
+  const text = error instanceof Error ? error.message : ''
+  const found = (Object.entries(ports) as [keyof Addresses['ports'], number][]).find(([, port]) =>
+    new RegExp(`\\bport ${port} is in use|EADDRINUSE\\D.*:${port}\\b`).test(text),
+  )
+  return found === undefined ? error : new PortInUse(found[1], PORT_NAMES[found[0]], error)
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, LOOPBACK, () => server.close(() => resolve(true)))
+  })
+}

@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import type { Mode } from '../addresses.ts'
+
+/** The folders of a data directory; the files beside them are named by those who write them. */
+export const DATA_FOLDERS = {
+  postgres: 'postgres',
+  chains: 'chains',
+  enclave: 'enclave',
+  logs: 'logs',
+  compileCache: 'compile-cache',
+} as const
+
+export function postgresDir(dataDir: string): string {
+  return join(dataDir, DATA_FOLDERS.postgres, 'data')
+}
+
+export function chainFile(dataDir: string, mode: Mode): string {
+  return join(dataDir, DATA_FOLDERS.chains, mode)
+}
+
+export function enclaveDir(dataDir: string): string {
+  return join(dataDir, DATA_FOLDERS.enclave)
+}
+
+export function logFile(dataDir: string, program: 'server' | 'enclave' | 'control'): string {
+  return join(dataDir, DATA_FOLDERS.logs, `${program}.log`)
+}
+
+/** Node's own cache of compiled modules: it takes a third off the second start of a program. */
+export function compileCacheDir(dataDir: string): string {
+  return join(dataDir, DATA_FOLDERS.compileCache)
+}

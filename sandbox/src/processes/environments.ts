@@ -1,0 +1,56 @@
+import { CHAIN_IDS, LOOPBACK, MODES, caip2Of, type Addresses } from '../addresses.ts'
+import { usdcAddress } from '../chain/deploy-usdc.ts'
+import type { SandboxState } from '../state/sandbox-state.ts'
+import { compileCacheDir, enclaveDir } from './data-dir-layout.ts'
+
+export type Environment = Readonly<Record<string, string>>
+
+export interface ServerFacts {
+  readonly addresses: Addresses
+  readonly state: SandboxState
+  readonly databaseUrl: string
+  readonly dataDir: string
+}
+
+/** The server is configured as in production: by its environment, and by nothing else. */
+export function serverEnvironment({ addresses, state, databaseUrl, dataDir }: ServerFacts): Environment {
+  return {
+    BURSAR_ENV: 'development',
+    BASE_URL: addresses.baseUrl,
+    AUTH_URL: addresses.authUrl,
+    HOST: LOOPBACK,
+    PORT: String(addresses.ports.api),
+    AUTH_PORT: String(addresses.ports.auth),
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEY: state.encryptionKey,
+    PRIVY_API_URL: addresses.enclaveUrl,
+    PRIVY_APP_ID: state.enclave.appId,
+    PRIVY_APP_SECRET: state.enclave.appSecret,
+    TEST_CHAIN_ID: String(CHAIN_IDS.test),
+    TEST_RPC_URLS: addresses.rpcUrls.test,
+    TEST_USDC: usdcAddress,
+    LIVE_CHAIN_ID: String(CHAIN_IDS.live),
+    LIVE_RPC_URLS: addresses.rpcUrls.live,
+    LIVE_USDC: usdcAddress,
+    LOG_LEVEL: 'info',
+    CLOCK_OFFSET_MS: String(state.clockOffsetMs),
+    NODE_COMPILE_CACHE: compileCacheDir(dataDir),
+  }
+}
+
+export function enclaveEnvironment(
+  addresses: Addresses,
+  { state, dataDir }: { state: SandboxState; dataDir: string },
+): Environment {
+  return {
+    ENCLAVE_PORT: String(addresses.ports.enclave),
+    ENCLAVE_PUBLIC_URL: addresses.enclaveUrl,
+    ENCLAVE_DATA_DIR: enclaveDir(dataDir),
+    ENCLAVE_APP_ID: state.enclave.appId,
+    ENCLAVE_APP_SECRET: state.enclave.appSecret,
+    ENCLAVE_CONTROL_TOKEN: state.enclave.controlToken,
+    ENCLAVE_CHAINS: JSON.stringify(Object.fromEntries(MODES.map((mode) => [caip2Of(mode), addresses.rpcUrls[mode]]))),
+    ENCLAVE_CLOCK_OFFSET_MS: String(state.clockOffsetMs),
+    NODE_COMPILE_CACHE: compileCacheDir(dataDir),
+  }
+}

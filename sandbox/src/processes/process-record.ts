@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isProcessAlive, readCommand } from '../postgres/process-facts.ts'
+import { pollUntil } from '../postgres/process-poll.ts'
+import { writeFileAtomically } from '../state/write-file-atomically.ts'
+import { LEFTOVER_MS_MAX } from './limits.ts'
+
+interface Recorded {
+  readonly pid: number
+  /** Tells the process from a later one with the same id. */
+  readonly command: string
+}
+
+export interface ProcessRecord {
+  add(pid: number): void
+  remove(pid: number): void
+}
+
+export const PROCESSES_FILE_NAME = 'processes.json'
+
+/** Writes down which programs of ours run on a data directory, for a start after this process was killed. */
+export function openProcessRecord(dataDir: string): ProcessRecord {
+  const file = join(dataDir, PROCESSES_FILE_NAME)
+  let running: readonly Recorded[] = []
+  const write = (next: readonly Recorded[]): void => {
+    running = next
+    writeFileAtomically(file, JSON.stringify(running))
+  }
+  return {
+    add: (pid) => write([...running, { pid, command: readCommand(pid) }]),
+    remove: (pid) => write(running.filter((program) => program.pid !== pid)),
+  }
+}
+
+/** Waits for the programs that a killed sandbox left behind: they end by themselves. One that does not is killed. */
+export async function endLeftovers(dataDir: string): Promise<void> {
+  const left = readRecord(join(dataDir, PROCESSES_FILE_NAME)).filter(isSame)
+  const areGone = (): boolean => !left.some(isSame)
+  if (await pollUntil(areGone, LEFTOVER_MS_MAX)) return
+  for (const program of left.filter(isSame)) process.kill(program.pid, 'SIGKILL')
+  if (!(await pollUntil(areGone, LEFTOVER_MS_MAX))) throw new Error('The processes of an earlier sandbox do not end.')
+}
+
+function isSame({ pid, command }: Recorded): boolean {
+  return isProcessAlive(pid) && readCommand(pid) === command
+}
+
+function readRecord(file: string): readonly Recorded[] {
+  if (!existsSync(file)) return []
+  try {
+    const record: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return Array.isArray(record) ? record.filter(isRecorded) : []
+  } catch {
+    return []
+  }
+}
+
+function isRecorded(value: unknown): value is Recorded {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'pid' in value &&
+    Number.isSafeInteger(value.pid) &&
+    'command' in value &&
+    typeof value.command === 'string' &&
+    value.command !== ''
+  )
+}

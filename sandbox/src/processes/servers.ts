@@ -1,0 +1,75 @@
+import type { Environment } from './environments.ts'
+import type { Fleet } from './fleet.ts'
+import type { Program } from './start-program.ts'
+
+export interface AddedServer {
+  readonly baseUrl: string
+  readonly pid: number
+  stop(): Promise<void>
+  /** Ends it as a crash would. */
+  kill(signal: NodeJS.Signals): Promise<void>
+}
+
+export interface ServersOptions {
+  readonly fleet: Fleet
+  readonly logFile: string
+  /** Asked at each start, since the clock may have been moved meanwhile. */
+  readonly env: () => Environment
+}
+
+const SERVER_PROGRAM = new URL('../../../server/src/main.ts', import.meta.url)
+
+/** The server that the sandbox is about, and any more on the same database. */
+export class Servers {
+  readonly #options: ServersOptions
+  readonly #starting = new Set<Promise<Program>>()
+  #main: Program | null = null
+
+  constructor(options: ServersOptions) {
+    this.#options = options
+  }
+
+  /** The main one. */
+  async start(): Promise<void> {
+    this.#main = await this.#start({})
+  }
+
+  async add({ port, env = {} }: { port: number; env?: Environment | undefined }): Promise<AddedServer> {
+    const program = await this.#start({ PORT: String(port), AUTH_PORT: '', ...env })
+    return {
+      baseUrl: `http://localhost:${firstPort(program.ready)}`,
+      pid: program.pid,
+      stop: () => program.stop(),
+      kill: (signal) => program.kill(signal),
+    }
+  }
+
+  /** The main one, as a crash would. */
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    await this.#main?.kill(signal)
+  }
+
+  get pid(): number {
+    if (this.#main === null) throw new Error('The server was not started.')
+    return this.#main.pid
+  }
+
+  /** Waits for those that are still starting. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#starting].map(async (program) => (await program.catch(() => null))?.stop()))
+  }
+
+  async #start(change: Environment): Promise<Program> {
+    const { env, fleet, logFile } = this.#options
+    const starting = fleet.start({ name: 'server', file: SERVER_PROGRAM, logFile, env: { ...env(), ...change } })
+    this.#starting.add(starting)
+    return await starting
+  }
+}
+
+function firstPort(ready: Readonly<Record<string, unknown>>): number {
+  const ports = ready['ports']
+  const [port] = Array.isArray(ports) ? (ports as unknown[]) : []
+  if (typeof port !== 'number') throw new Error('The server did not say where it listens.')
+  return port
+}

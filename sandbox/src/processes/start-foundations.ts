@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { CHAIN_IDS, type Addresses, type Mode } from '../addresses.ts'
+import { deployUsdc } from '../chain/deploy-usdc.ts'
+import { startChain, type Chain } from '../chain/start-chain.ts'
+import { startPostgres } from '../postgres/start-postgres.ts'
+import type { StateFile } from '../state/sandbox-state.ts'
+import { checkPorts } from './check-ports.ts'
+import { createDatabase } from './create-database.ts'
+import { chainFile, logFile, postgresDir } from './data-dir-layout.ts'
+import { enclaveEnvironment } from './environments.ts'
+import type { Fleet } from './fleet.ts'
+
+export interface FoundationOptions {
+  readonly dataDir: string
+  readonly addresses: Addresses
+  readonly state: StateFile
+  readonly fleet: Fleet
+  readonly onProgress: (line: string) => void
+  readonly onExit: (detail: string) => void
+}
+
+export interface Foundations {
+  /** The server's database, as soon as it is there: the server loads while the rest still starts. */
+  readonly databaseUrl: Promise<string>
+  /** The chains with their USDC, when everything runs. */
+  readonly chains: Promise<Readonly<Record<Mode, Chain>>>
+  /** Works from the first moment on: waits for what is still starting; stops the enclave, then the chains, then PostgreSQL. */
+  stop(): Promise<void>
+}
+
+const ENCLAVE_PROGRAM = new URL('../enclave/main.ts', import.meta.url)
+
+/** Starts what the server stands on, all at once: PostgreSQL, the two chains with their USDC, the enclave. */
+export function startFoundations(options: FoundationOptions): Foundations {
+  const { addresses, dataDir, state, fleet, onProgress, onExit } = options
+  const { ports } = addresses
+  const startOne = (mode: Mode, port: number): Promise<Chain> =>
+    startChain({ chainId: CHAIN_IDS[mode], port, stateFile: chainFile(dataDir, mode), onExit })
+  const checked = checkPorts(ports, heldByLeftovers(dataDir))
+  const postgres = checked.then(() => startPostgres({ dataDir: postgresDir(dataDir), port: ports.postgres, onExit }))
+  const test = checked.then(() => startOne('test', ports.testChain))
+  const live = checked.then(() => startOne('live', ports.liveChain))
+  const enclave = checked.then(() =>
+    fleet.start({
+      name: 'enclave',
+      file: ENCLAVE_PROGRAM,
+      logFile: logFile(dataDir, 'enclave'),
+      env: enclaveEnvironment(addresses, { state: state.current, dataDir }),
+    }),
+  )
+
+  const report = async (line: string, starting: Promise<unknown>): Promise<void> => {
+    await starting
+    onProgress(line)
+  }
+  const databaseUrl = postgres.then(({ url }) => createDatabase(url))
+  const prepareChains = async (): Promise<Record<Mode, Chain>> => {
+    await Promise.all([
+      report(`PostgreSQL on port ${ports.postgres}`, databaseUrl),
+      report(
+        `test chain on port ${ports.testChain}`,
+        test.then(({ rpcUrl }) => deployUsdc(rpcUrl)),
+      ),
+      report(
+        `live chain on port ${ports.liveChain}`,
+        live.then(({ rpcUrl }) => deployUsdc(rpcUrl)),
+      ),
+      report(`enclave on port ${ports.enclave}`, enclave),
+    ])
+    return { test: await test, live: await live }
+  }
+  const chains = prepareChains()
+  // Both fail where PostgreSQL does, and who waits for the one may never come to wait for the other.
+  databaseUrl.catch(() => undefined)
+  chains.catch(() => undefined)
+
+  return {
+    databaseUrl,
+    chains,
+    stop: async () => {
+      await stopStarted(enclave)
+      await Promise.all([stopStarted(test), stopStarted(live)])
+      await stopStarted(postgres)
+    },
+  }
+}
+
+/** What never started has nothing to stop; why it did not is told by `ready`. */
+async function stopStarted(starting: Promise<{ stop(): Promise<void> }>): Promise<void> {
+  const started = await starting.catch(() => null)
+  await started?.stop()
+}
+
+/** After a kill these three may still listen, and are stopped by those who start them anew. */
+function heldByLeftovers(dataDir: string): ReadonlySet<keyof Addresses['ports']> {
+  const held = new Set<keyof Addresses['ports']>()
+  if (existsSync(join(postgresDir(dataDir), 'postmaster.pid'))) held.add('postgres')
+  if (existsSync(`${chainFile(dataDir, 'test')}.pid`)) held.add('testChain')
+  if (existsSync(`${chainFile(dataDir, 'live')}.pid`)) held.add('liveChain')
+  return held
+}

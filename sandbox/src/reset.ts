@@ -1,0 +1,28 @@
+import { MODES } from './addresses.ts'
+import { stopLeftoverNode } from './chain/leftover-node.ts'
+import { readConfig } from './config.ts'
+import { stopLeftover } from './postgres/stop-leftover.ts'
+import { chainFile, postgresDir } from './processes/data-dir-layout.ts'
+import { removeDataDir } from './state/remove-data-dir.ts'
+
+// `npm run reset`: removes the sandbox's data, so that the next start is a first one.
+
+async function main(): Promise<number> {
+  try {
+    const { dataDir } = readConfig()
+    const isRemoved = await removeDataDir(dataDir, stopLeftovers)
+    process.stdout.write(isRemoved ? `Removed ${dataDir}.\n` : `There is no ${dataDir}: nothing to remove.\n`)
+    return 0
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return 1
+  }
+}
+
+/** What a killed sandbox left running. Its chains need not be saved any more. */
+async function stopLeftovers(dataDir: string): Promise<void> {
+  await stopLeftover(postgresDir(dataDir))
+  for (const mode of MODES) await stopLeftoverNode(chainFile(dataDir, mode), () => Promise.resolve())
+}
+
+process.exit(await main())

@@ -1,0 +1,135 @@
+import { addressesFrom } from './addresses.ts'
+import { explainPort } from './processes/check-ports.ts'
+import { logFile } from './processes/data-dir-layout.ts'
+import { serverEnvironment, type Environment } from './processes/environments.ts'
+import { Fleet } from './processes/fleet.ts'
+import { endLeftovers, openProcessRecord } from './processes/process-record.ts'
+import { Servers, type AddedServer } from './processes/servers.ts'
+import { startFoundations } from './processes/start-foundations.ts'
+import { removeFacts, writeFacts, type SandboxFacts } from './state/sandbox-facts.ts'
+import { openState } from './state/sandbox-state.ts'
+import { takeDataDir } from './state/take-data-dir.ts'
+
+export interface SandboxOptions {
+  /** The first of seven consecutive ports. */
+  readonly port: number
+  /** Absolute; made if it is not there. */
+  readonly dataDir: string
+  readonly onProgress?: (line: string) => void
+  /** Settings of the server that differ from the sandbox's own. */
+  readonly serverEnv?: Environment
+  /** Aborts the start. */
+  readonly signal?: AbortSignal
+}
+
+export interface Sandbox {
+  /** The contents of `sandbox.json`. */
+  readonly facts: SandboxFacts
+  /** Resolves, with a sentence, when a part of it ends unasked. Nothing is stopped by that. */
+  readonly died: Promise<string>
+  serverPid(): number
+  /** Ends the server with a signal, as a crash would. */
+  killServer(signal: NodeJS.Signals): Promise<void>
+  /** Starts the server again after `killServer`. */
+  startServer(): Promise<void>
+  /** A second server process on the same database; port 0 takes any. */
+  addServer(options: { port: number; env?: Environment }): Promise<AddedServer>
+  /** Stops everything, in order. May be called twice. */
+  stop(): Promise<void>
+}
+
+type Stops = (() => Promise<void>)[]
+
+/**
+ * Starts the whole service on this machine, and resolves when it can be used; `sandbox.json` is written last.
+ *
+ * @throws Error with one sentence when a port or the directory is in use, or a part does not start. Nothing runs then.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const lock = takeDataDir(options.dataDir)
+  const stops: Stops = [async () => lock.release()]
+  let stopping: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopping ??= stopInOrder(stops))
+  try {
+    return { ...(await compose(options, stops)), stop }
+  } catch (error) {
+    await stop()
+    throw explainPort(error, addressesFrom(options.port).ports)
+  }
+}
+
+/** Whatever has been started stands in `stops` from its first moment on, what was started last at the front. */
+async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sandbox, 'stop'>> {
+  const { dataDir, port, onProgress = () => undefined, serverEnv = {}, signal } = options
+  const addresses = addressesFrom(port)
+  const died = Promise.withResolvers<string>()
+  const watched = untilEnd(died.promise, signal)
+
+  removeFacts(dataDir)
+  await endLeftovers(dataDir)
+  const state = openState(dataDir)
+  const fleet = new Fleet({ state, record: openProcessRecord(dataDir), onExit: died.resolve })
+  const foundations = startFoundations({ dataDir, addresses, state, fleet, onProgress, onExit: died.resolve })
+  stops.unshift(() => foundations.stop())
+  const databaseUrl = await watched(foundations.databaseUrl)
+
+  const env = (): Environment => serverEnvironment({ addresses, state: state.current, databaseUrl, dataDir })
+  const servers = new Servers({ fleet, logFile: logFile(dataDir, 'server'), env: () => ({ ...env(), ...serverEnv }) })
+  stops.unshift(() => servers.stop())
+  const serving = servers.start()
+  // The control API stands on the server's own code; it is loaded while the server loads the same.
+  const control = import('./control/open-control.ts')
+  const [chains, { openControl }] = await watched(Promise.all([foundations.chains, control, serving]))
+  onProgress(`server on ports ${addresses.ports.api} and ${addresses.ports.auth}`)
+
+  const opening = openControl({
+    env: env(),
+    addresses,
+    state,
+    chains,
+    fleet,
+    logFile: logFile(dataDir, 'control'),
+  })
+  // Behind the server, in front of everything that it uses.
+  stops.splice(1, 0, async () => (await opening.catch(() => null))?.close())
+  const { facts } = await watched(opening)
+  onProgress(`control API on port ${addresses.ports.control}`)
+  writeFacts(dataDir, facts)
+  stops.unshift(async () => removeFacts(dataDir))
+
+  return {
+    facts,
+    died: died.promise,
+    serverPid: () => servers.pid,
+    killServer: (killSignal) => servers.kill(killSignal),
+    startServer: () => servers.start(),
+    addServer: (added) => servers.add(added),
+  }
+}
+
+/** Waits for a step, unless a part dies or the start is aborted first. */
+function untilEnd(died: Promise<string>, signal: AbortSignal | undefined): <T>(step: Promise<T>) => Promise<T> {
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  ended.catch(() => undefined)
+  void died.then((detail) => reject(new Error(detail)))
+  const abort = (): void => reject(new Error('The start was stopped.'))
+  if (signal?.aborted === true) abort()
+  signal?.addEventListener('abort', abort, { once: true })
+  return (step) => {
+    step.catch(() => undefined)
+    return Promise.race([ended, step])
+  }
+}
+
+/** One part that does not stop in order must not keep the next ones running; the first fault is told at the end. */
+async function stopInOrder(stops: Stops): Promise<void> {
+  const faults: unknown[] = []
+  for (const stop of stops) {
+    try {
+      await stop()
+    } catch (error) {
+      faults.push(error)
+    }
+  }
+  if (faults.length > 0) throw faults[0]
+}

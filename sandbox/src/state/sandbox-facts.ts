@@ -1,0 +1,30 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Mode } from '../addresses.ts'
+import { writeFileAtomically } from './write-file-atomically.ts'
+
+/** What `sandbox.json` and `GET /` of the control API tell (specification, sandbox.md). */
+export interface SandboxFacts {
+  readonly base_url: string
+  readonly auth_url: string
+  readonly control_url: string
+  readonly enclave_url: string
+  readonly chains: Readonly<Record<Mode, { readonly id: number; readonly rpc_url: string; readonly usdc: string }>>
+  readonly workspace: {
+    readonly slug: string
+    readonly keys: Readonly<Record<Mode, string>>
+    readonly wallets: Readonly<Record<Mode, string>>
+    readonly agent_id: string
+  }
+}
+
+export const FACTS_FILE_NAME = 'sandbox.json'
+
+export function writeFacts(dataDir: string, facts: SandboxFacts): void {
+  writeFileAtomically(join(dataDir, FACTS_FILE_NAME), `${JSON.stringify(facts, null, 2)}\n`)
+}
+
+/** A script waits for the file, so it is there only while everything runs. */
+export function removeFacts(dataDir: string): void {
+  rmSync(join(dataDir, FACTS_FILE_NAME), { force: true })
+}

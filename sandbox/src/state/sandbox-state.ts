@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Mode } from '../addresses.ts'
+import type { StoredPasskey } from '../passkey/software-passkey.ts'
+import { writeFileAtomically } from './write-file-atomically.ts'
+
+/** What the sandbox keeps for itself between two starts, secrets included. */
+export interface SandboxState {
+  readonly version: 1
+  /** base64; the server's ENCRYPTION_KEY. */
+  readonly encryptionKey: string
+  readonly enclave: { readonly appId: string; readonly appSecret: string; readonly controlToken: string }
+  readonly clockOffsetMs: number
+  /** The owner of each workspace, by slug. */
+  readonly owners: Readonly<Record<string, StoredPasskey>>
+  /** The workspace of each grant that was made through the control API: no product operation reads across workspaces. */
+  readonly grants: Readonly<Record<string, string>>
+  /** The demo workspace, as far as it has been made. */
+  readonly demo: Readonly<Partial<Record<Mode, DemoMode>>>
+}
+
+export interface DemoMode {
+  readonly key: string
+  readonly wallet: string
+}
+
+export interface StateFile {
+  readonly current: SandboxState
+  /** Replaces members, on disk first. */
+  update(change: Partial<SandboxState>): void
+}
+
+export const STATE_FILE_NAME = 'sandbox-state.json'
+const SECRET_BYTES = 32
+
+/** Opens the state of a data directory, or makes a first one. Throws when the file is there and can't be read. */
+export function openState(dataDir: string): StateFile {
+  const file = join(dataDir, STATE_FILE_NAME)
+  let current = existsSync(file) ? readState(file) : createState()
+  const write = (next: SandboxState): void => {
+    writeFileAtomically(file, `${JSON.stringify(next, null, 2)}\n`)
+    current = next
+  }
+  if (!existsSync(file)) write(current)
+  return {
+    get current() {
+      return current
+    },
+    update: (change) => write({ ...current, ...change }),
+  }
+}
+
+function readState(file: string): SandboxState {
+  try {
+    const state = JSON.parse(readFileSync(file, 'utf8')) as SandboxState
+    if (state.version === 1) return state
+  } catch (cause) {
+    throw new Error(`${file} can't be read; restore it, or start anew with npm run reset`, { cause })
+  }
+  throw new Error(`${file} is of another version of the sandbox; start anew with npm run reset`)
+}
+
+function createState(): SandboxState {
+  const secret = (): string => randomBytes(SECRET_BYTES).toString('base64url')
+  return {
+    version: 1,
+    encryptionKey: randomBytes(SECRET_BYTES).toString('base64'),
+    enclave: { appId: 'bursar-sandbox', appSecret: secret(), controlToken: secret() },
+    clockOffsetMs: 0,
+    owners: {},
+    grants: {},
+    demo: {},
+  }
+}

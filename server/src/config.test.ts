@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ConfigError, readConfig } from './config.ts'
+
+const KEY = Buffer.alloc(32, 7).toString('base64')
+const DEVELOPMENT = {
+  BASE_URL: 'http://localhost:4100',
+  AUTH_URL: 'http://localhost:4101',
+  DATABASE_URL: 'postgres://user:database-secret@localhost/bursar',
+  ENCRYPTION_KEY: KEY,
+  PRIVY_APP_ID: 'app',
+  PRIVY_APP_SECRET: 'enclave-secret',
+  TEST_RPC_URLS: 'http://localhost:8545',
+  LIVE_RPC_URLS: 'https://one.example/rpc-secret, https://two.example',
+}
+const PRODUCTION = {
+  ...DEVELOPMENT,
+  BURSAR_ENV: 'production',
+  BASE_URL: 'https://api.example.com',
+  AUTH_URL: 'https://auth.example.com',
+}
+
+describe('readConfig', () => {
+  test('what is given is read, and the rest has defaults (D13, D28)', () => {
+    const config = readConfig(DEVELOPMENT)
+    assert.equal(config.production, false)
+    assert.equal(config.role, 'all')
+    assert.deepEqual([config.host, config.port, config.authPort], ['127.0.0.1', 4100, null])
+    assert.equal(config.enclave.apiUrl, 'https://api.privy.io')
+    assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 7))
+    assert.deepEqual(config.chains.live, {
+      mode: 'live',
+      chainId: 8453,
+      rpcUrls: ['https://one.example/rpc-secret', 'https://two.example'],
+      usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      confirmations: 1,
+    })
+    assert.equal(config.chains.test.chainId, 84532)
+  })
+
+  test('production refuses to start, and names every missing setting in one message (D2)', () => {
+    const names = Object.keys(DEVELOPMENT)
+    const error = faultOf({ BURSAR_ENV: 'production' })
+    const missing = /missing: ([^.;]+)/.exec(error)?.[1]?.split(', ')
+    assert.deepEqual(missing?.toSorted(), names.toSorted())
+  })
+
+  test('a setting of white space is missing', () => {
+    assert.match(faultOf({ ...PRODUCTION, DATABASE_URL: '  ' }), /missing: DATABASE_URL\./)
+  })
+
+  const faults: readonly (readonly [string, string, RegExp])[] = [
+    ['BASE_URL', 'http://api.example.com', /BASE_URL must be an origin/],
+    ['BASE_URL', 'https://api.example.com/', /BASE_URL must be an origin/],
+    ['BASE_URL', 'https://api.example.com/v1', /BASE_URL must be an origin/],
+    ['AUTH_URL', 'api.example.com', /AUTH_URL must be an origin/],
+    ['AUTH_URL', 'http://localhost:4101', /AUTH_URL must be an origin/],
+    ['ENCRYPTION_KEY', Buffer.alloc(31).toString('base64'), /ENCRYPTION_KEY must be 32 bytes/],
+    ['PORT', '65536', /PORT must be a whole number from 0 to 65535/],
+    ['PORT', '80a', /PORT must be a whole number/],
+    ['PORT', '-1', /PORT must be a whole number/],
+    ['TEST_CONFIRMATIONS', '0', /TEST_CONFIRMATIONS must be a whole number from 1/],
+    ['TEST_USDC', '0x123', /TEST_USDC must be an EVM address/],
+    ['LIVE_RPC_URLS', 'ftp://example.com', /LIVE_RPC_URLS must be http or https/],
+    ['ROLE', 'leader', /ROLE must be one of all, api, worker/],
+    ['LOG_LEVEL', 'loud', /LOG_LEVEL must be one of/],
+    ['BURSAR_ENV', 'prod', /BURSAR_ENV must be one of development, production/],
+    ['CLOCK_OFFSET_MS', '1', /CLOCK_OFFSET_MS must not be set in production/],
+  ]
+  for (const [name, value, message] of faults) {
+    test(`${name}=${value} is refused in production`, () => {
+      assert.match(faultOf({ ...PRODUCTION, [name]: value }), message)
+    })
+  }
+
+  test('several faults are told at once', () => {
+    const error = faultOf({ ...PRODUCTION, PORT: 'x', ROLE: 'x', AUTH_URL: '' })
+    for (const name of ['PORT', 'ROLE', 'AUTH_URL']) assert.match(error, new RegExp(`\\b${name}\\b`))
+  })
+
+  test('no value is ever shown', () => {
+    const broken = Object.fromEntries(Object.entries(PRODUCTION).map(([name, value]) => [name, `${value} canary`]))
+    const error = faultOf({ ...broken, PORT: 'canary', TEST_USDC: 'canary', CLOCK_OFFSET_MS: 'canary' })
+    for (const value of ['canary', 'secret', KEY, 'example.com/'])
+      assert.ok(!error.includes(value), `${value} in ${error}`)
+  })
+
+  test('plain http is for loopback alone', () => {
+    assert.match(faultOf({ ...DEVELOPMENT, BASE_URL: 'http://192.168.0.1' }), /BASE_URL/)
+    for (const origin of ['http://127.0.0.1:4100', 'http://[::1]:4100', 'https://api.example.com']) {
+      assert.equal(readConfig({ ...DEVELOPMENT, BASE_URL: origin }).baseUrl, origin)
+    }
+  })
+
+  test('a production configuration that is whole is read', () => {
+    const config = readConfig({ ...PRODUCTION, TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1', TEST_CONFIRMATIONS: '3' })
+    assert.equal(config.production, true)
+    assert.deepEqual(config.trustedProxies, ['10.0.0.0/8', '127.0.0.1'])
+    assert.equal(config.chains.test.confirmations, 3)
+  })
+})
+
+function faultOf(environment: NodeJS.ProcessEnv): string {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return assert.fail('the configuration was read')
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { createClock } from '../lib/clock.ts'
+import { migrate } from './migrate.ts'
+
+const FILES = readdirSync(new URL('../../migrations/', import.meta.url)).toSorted()
+
+describe('migrate', () => {
+  let fresh: FreshDatabase
+  let client: pg.Client
+  before(async () => {
+    fresh = await createFreshDatabase({ empty: true })
+    client = new pg.Client({ connectionString: fresh.url })
+    await client.connect()
+  })
+  after(async () => {
+    await client.end()
+    await fresh.drop()
+  })
+
+  test('four processes that start at once on an empty database all succeed, and each file is applied once', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => migrate(fresh.url, createClock())))
+    assert.deepEqual(
+      (await ledger()).map(({ version }) => version),
+      FILES.map((file) => file.slice(0, 4)),
+    )
+    assert.equal((await client.query('select 1 from payments')).rowCount, 0)
+  })
+
+  test('a second run changes nothing', async () => {
+    const before = await ledger()
+    await migrate(fresh.url, createClock(1_000_000))
+    assert.deepEqual(await ledger(), before)
+  })
+
+  test('a file that was changed after it was applied is refused by its number', async () => {
+    const { rows } = await client.query<{ checksum: string }>(
+      "select checksum from schema_migrations where version = '0001'",
+    )
+    await client.query("update schema_migrations set checksum = 'other' where version = '0001'")
+    await assert.rejects(migrate(fresh.url, createClock()), /migration 0001 was changed after it was applied/)
+    await client.query("update schema_migrations set checksum = $1 where version = '0001'", [rows[0]?.checksum])
+    await migrate(fresh.url, createClock())
+  })
+
+  async function ledger(): Promise<{ version: string; applied_at: Date }[]> {
+    return (await client.query('select version, applied_at from schema_migrations order by version')).rows
+  }
+})

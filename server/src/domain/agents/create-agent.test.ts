@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { agent } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Account } from '../accounts/account.ts'
+import { changePlan } from '../accounts/change-plan.ts'
+import { createAccount } from '../accounts/create-account.ts'
+import { createAgent } from './create-agent.ts'
+import { listAgents } from './list-agents.ts'
+
+describe('createAgent', () => {
+  let given: TestContext
+  before(async () => {
+    given = await openTestContext()
+  })
+  after(() => given.close())
+
+  test('of 50 parallel creations at 97 of 100, exactly 3 succeed; an existing id is a no-op at the cap', async () => {
+    const account = await createAccount(given.context, { name: 'Cap', plan: 'developer' })
+    for (let index = 0; index < 97; index += 1) await create(account, `agent ${index}`)
+    const processes = [given.context, given.openAnother()] as const
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, index) =>
+        createAgent(processes[index % 2 === 0 ? 0 : 1], {
+          accountId: account.id,
+          mode: 'test',
+          id: agent(`racer ${index}`),
+        }),
+      ),
+    )
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as object] : []))
+    assert.equal(refused.length, 47)
+    for (const reason of refused) {
+      const { type, code, details } = reason as { type: string; code: string; details: unknown }
+      assert.deepEqual([type, code, details], ['validation_failed', 'agent_cap_reached', { agents_max: 100 }])
+    }
+    assert.equal((await list(account)).length, 100)
+    assert.equal((await create(account, 'agent 0')).id, 'agent 0')
+    await assert.rejects(create(account, 'one more'), { code: 'agent_cap_reached' })
+    assert.equal((await create(account, 'one more', 'live')).mode, 'live')
+    await changePlan(given.context, { account, plan: 'pro' })
+    assert.equal((await create(account, 'one more')).id, 'one more')
+  })
+
+  test('one id created 20 times at once is one agent, and everyone gets the same', async () => {
+    const account = await createAccount(given.context, { name: 'Race', plan: 'developer' })
+    const agents = await Promise.all(Array.from({ length: 20 }, () => create(account, 'same')))
+    assert.equal(new Set(agents.map(({ createdAt }) => createdAt.getTime())).size, 1)
+    assert.equal((await list(account)).length, 1)
+  })
+
+  test('an id is unique within one (account, mode) only', async () => {
+    const [left, right] = [
+      await createAccount(given.context, { name: 'Left', plan: 'developer' }),
+      await createAccount(given.context, { name: 'Right', plan: 'developer' }),
+    ]
+    await Promise.all([create(left, 'a'), create(left, 'a', 'live'), create(right, 'a')])
+    assert.deepEqual(
+      (await list(left)).map(({ mode }) => mode),
+      ['test'],
+    )
+    assert.equal((await list(right)).length, 1)
+  })
+
+  test('agents are listed by the time of their creation, and in the same order at every call', async () => {
+    const account = await createAccount(given.context, { name: 'Order', plan: 'developer' })
+    const at = (milliseconds: number) => ({ ...given.context, clock: { now: () => new Date(milliseconds) } })
+    const creations: readonly (readonly [string, number])[] = [
+      ['third', 2_000],
+      ['b', 1_000],
+      ['a', 1_000],
+      ['last', 3_000],
+    ]
+    for (const [id, time] of creations) {
+      await createAgent(at(time), { accountId: account.id, mode: 'test', id: agent(id) })
+    }
+    for (let call = 0; call < 3; call += 1) {
+      assert.deepEqual(
+        (await list(account)).map(({ id }) => id),
+        ['a', 'b', 'third', 'last'],
+      )
+    }
+  })
+
+  function create(account: Account, id: string, mode: 'test' | 'live' = 'test') {
+    return createAgent(given.context, { accountId: account.id, mode, id: agent(id) })
+  }
+
+  function list(account: Account) {
+    return listAgents(given.context, { accountId: account.id, mode: 'test' })
+  }
+})

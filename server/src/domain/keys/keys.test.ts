@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createApiKeySecret } from '../../values/api-key.ts'
+import type { Account } from '../accounts/account.ts'
+import { createAccount } from '../accounts/create-account.ts'
+import type { Context } from '../context.ts'
+import { ROTATION_GRACE_MS } from './api-key.ts'
+import { authenticateKey } from './authenticate-key.ts'
+import { issueKey } from './issue-key.ts'
+import { revokeKey } from './revoke-key.ts'
+import { rotateKey } from './rotate-key.ts'
+
+describe('API keys', () => {
+  let given: TestContext
+  let account: Account
+  before(async () => {
+    given = await openTestContext()
+    account = await createAccount(given.context, { name: 'Keys', plan: 'pro' })
+  })
+  after(() => given.close())
+
+  test('a key authenticates as its (account, mode), and is counted', async () => {
+    const { secret, key } = await issue('live')
+    const holder = await authenticate(secret)
+    assert.equal(holder?.key.id, key.id)
+    assert.equal(holder.key.mode, 'live')
+    assert.deepEqual(holder.account, { slug: account.slug, name: 'Keys', plan: 'pro' })
+    assert.equal(holder.rate.remaining, 59)
+    assert.equal((await authenticate(secret))?.rate.remaining, 58)
+  })
+
+  test('a key that was never issued authenticates nobody', async () => {
+    for (const credential of [createApiKeySecret('test'), 'svc_test_', '', 'x'.repeat(8_192)]) {
+      assert.equal(await authenticate(credential), null)
+    }
+  })
+
+  test('a rotated key works to the end of its 24 hours, and not a moment longer; the new one starts afresh', async () => {
+    const { secret } = await issue()
+    await authenticate(secret)
+    const at = given.clock.now().getTime()
+    const frozen = { db: given.context.db, clock: { now: () => new Date(at) } }
+    const rotated = await rotateKey(frozen, { secret })
+    assert.equal(rotated.graceUntil.getTime(), at + ROTATION_GRACE_MS)
+    assert.equal((await authenticate(rotated.secret))?.rate.remaining, 59)
+    assert.equal((await authenticate(rotated.secret))?.key.graceUntil, null)
+    const edge = async (milliseconds: number) =>
+      authenticate(secret, { ...given.context, clock: { now: () => new Date(at + milliseconds) } })
+    assert.deepEqual((await edge(ROTATION_GRACE_MS - 1))?.key.graceUntil, rotated.graceUntil)
+    assert.equal(await edge(ROTATION_GRACE_MS), null)
+  })
+
+  test('a key is rotated once: of ten at once one succeeds, the others are 409', async () => {
+    const { secret } = await issue()
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => rotateKey(given.context, { secret })))
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'key_not_rotatable')
+    }
+  })
+
+  test('the new key can be rotated in its turn, a revoked or unknown one can not', async () => {
+    const { secret } = await rotateKey(given.context, await issue())
+    await rotateKey(given.context, { secret })
+    const revoked = await issue()
+    await revokeKey(given.context, revoked)
+    await assert.rejects(rotateKey(given.context, revoked), { status: 409, code: 'key_not_rotatable' })
+    const unknown = { secret: createApiKeySecret('test') }
+    await assert.rejects(rotateKey(given.context, unknown), { status: 409, code: 'key_not_rotatable' })
+  })
+
+  test('a revocation holds for the very next request at another process', async () => {
+    const { secret } = await issue()
+    const other = given.openAnother()
+    for (const lane of [1, 2]) assert.ok((await authenticate(secret, other)) !== null, `lane ${lane}`)
+    await revokeKey(given.context, { secret })
+    for (const lane of [1, 2]) assert.equal(await authenticate(secret, other), null, `lane ${lane}`)
+  })
+
+  test('a key in its grace can be revoked before its end, and the new one lives on', async () => {
+    const old = await issue()
+    const { secret } = await rotateKey(given.context, old)
+    await revokeKey(given.context, old)
+    assert.equal(await authenticate(old.secret), null)
+    assert.ok((await authenticate(secret)) !== null)
+  })
+
+  test('an unknown key can not be revoked', async () => {
+    await assert.rejects(revokeKey(given.context, { secret: createApiKeySecret('test') }), { status: 404 })
+  })
+
+  test('of a key only the hash is kept', async () => {
+    const { secret } = await issue()
+    const rows = await given.context.db.read({
+      name: 'test_dump_keys',
+      text: 'select api_keys::text as row from api_keys union all select rate_windows::text from rate_windows',
+      values: [],
+      read: (rows) => rows.map((row) => String(row['row'])),
+    })
+    assert.ok(rows.length > 0)
+    for (const row of rows) {
+      assert.ok(!row.includes(secret))
+      assert.ok(!row.includes(Buffer.from(secret).toString('hex')))
+    }
+  })
+
+  function issue(mode: 'test' | 'live' = 'test') {
+    return issueKey(given.context, { accountId: account.id, mode })
+  }
+
+  function authenticate(credential: string, ctx: Pick<Context, 'db' | 'clock'> = given.context) {
+    return authenticateKey(ctx, { credential, bucket: 'default' })
+  }
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parseAddress } from '../../../values/address.ts'
+import { microUsdc } from '../../../values/money.ts'
+import { decidePayment, type PaymentCase } from './decide-payment.ts'
+
+const USDC = parseAddress(`0x${'1'.repeat(40)}`) ?? assert.fail('no address')
+const FRIEND = parseAddress(`0x${'2'.repeat(40)}`) ?? assert.fail('no address')
+const NOW = new Date('2026-12-31T23:59:59Z')
+
+const ALLOWED = {
+  agentExists: true,
+  walletExists: true,
+  policy: {
+    maxPerTxMicro: microUsdc(10_000_000n),
+    dailyCapMicro: microUsdc(25_000_000n),
+    recipientAllowlist: [FRIEND],
+    contractAllowlist: [USDC],
+    expiresAt: new Date(NOW.getTime() + 1),
+  },
+  request: { contract: USDC, to: FRIEND, amountMicro: microUsdc(5_000_000n), amountUsdc: '5' },
+  spent24hMicro: microUsdc(20_000_000n),
+  allowance: { allowance: 1_000, used: 999 },
+  balanceMicro: microUsdc(8_000_000n),
+  unminedMicro: microUsdc(3_000_000n),
+  now: NOW,
+} satisfies PaymentCase
+
+const { policy } = ALLOWED
+
+/** The faults in the documented order (D18); each leaves the ones behind it in place. */
+const FAULTS: readonly { readonly code: string; readonly fault: Partial<PaymentCase> }[] = [
+  { code: 'agent_not_found', fault: { agentExists: false } },
+  { code: 'wallet_not_found', fault: { walletExists: false } },
+  { code: 'permission_not_found', fault: { policy: null } },
+  { code: 'permission_expired', fault: { policy: { ...policy, expiresAt: NOW } } },
+  { code: 'contract_not_allowed', fault: { policy: { ...policy, contractAllowlist: [FRIEND] } } },
+  { code: 'recipient_not_allowed', fault: { policy: { ...policy, recipientAllowlist: [USDC] } } },
+  { code: 'amount_too_large', fault: { policy: { ...policy, maxPerTxMicro: microUsdc(4_999_999n) } } },
+  { code: 'daily_cap_exceeded', fault: { spent24hMicro: microUsdc(20_000_001n) } },
+  { code: 'plan_cap_exceeded', fault: { allowance: { allowance: 1_000, used: 1_000 } } },
+  { code: 'insufficient_balance', fault: { unminedMicro: microUsdc(3_000_001n) } },
+]
+
+describe('decidePayment', () => {
+  test('exactly at the cap, the allowance and the balance is allowed', () => {
+    assert.equal(decidePayment(ALLOWED), null)
+  })
+
+  for (const [index, { code, fault }] of FAULTS.entries()) {
+    test(`${code} is the answer when it is the only fault`, () => {
+      assert.equal(decidePayment({ ...ALLOWED, ...fault })?.code, code)
+    })
+
+    test(`${code} comes before all that follows it`, () => {
+      // Later faults of the policy are overwritten by this one's policy, hence the merge, first fault last.
+      const later = FAULTS.slice(index).toReversed()
+      const merged = later.reduce<PaymentCase>((sum, next) => merge(sum, next.fault), ALLOWED)
+      assert.equal(decidePayment(merged)?.code, code)
+    })
+  }
+
+  test('an unlimited or unmetered plan refuses nothing', () => {
+    assert.equal(decidePayment({ ...ALLOWED, allowance: null }), null)
+  })
+
+  test('a refusal by plan tells the allowance and when it starts anew, one by balance what there is (D18a)', () => {
+    assert.deepEqual(decidePayment({ ...ALLOWED, allowance: { allowance: 1_000, used: 1_004 } })?.details, {
+      allowance: 1_000,
+      used: 1_004,
+      resets_at: '2027-01-01T00:00:00.000Z',
+    })
+    assert.deepEqual(decidePayment({ ...ALLOWED, balanceMicro: microUsdc(0n) })?.details, {
+      balance_usdc: '0',
+      pending_usdc: '3',
+      requested: '5',
+    })
+  })
+})
+
+function merge(payment: PaymentCase, fault: Partial<PaymentCase>): PaymentCase {
+  if (fault.policy === undefined || fault.policy === null || payment.policy === null) return { ...payment, ...fault }
+  const changes = Object.entries(fault.policy).filter(([name, value]) => value !== Reflect.get(policy, name))
+  return { ...payment, policy: { ...payment.policy, ...Object.fromEntries(changes) } }
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { expectPayment, expectRefusal } from '../../../../../test/support/expect-outcome.ts'
+import { paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../../test/support/test-context.ts'
+import { markRevoked } from '../../grants/store.ts'
+import { createPayment, type PaymentOutcome } from '../create-payment.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+describe('the limits of a payment', () => {
+  let given: TestContext
+  let start: number
+  before(async () => {
+    given = await openTestContext()
+  })
+  beforeEach(() => {
+    // Ahead of the enclave's clock, so that no request is late.
+    start = Date.now() + HOUR_MS
+    given.enclave.behave = () => 'sign'
+  })
+  after(() => given.close())
+
+  test('a total exactly at the cap is allowed, a micro-USDC more is not', async () => {
+    const seeded = await seed(given.context, { dailyCap: '10' })
+    expectPayment(await pay(seeded, '9.999999'))
+    const refusal = expectRefusal(await pay(seeded, '0.000002'), 'daily_cap_exceeded')
+    assert.deepEqual(refusal.details, {
+      daily_cap_usdc: '10',
+      spent_24h_usdc: '9.999999',
+      remaining_24h_usdc: '0.000001',
+      requested: '0.000002',
+      resets_at: new Date(start + DAY_MS).toISOString(),
+    })
+    expectPayment(await pay(seeded, '0.000001'))
+    expectRefusal(await pay(seeded, '0.000001'), 'daily_cap_exceeded')
+  })
+
+  test('a payment leaves the window exactly 24 hours after it was made', async () => {
+    const seeded = await seed(given.context, { dailyCap: '10' })
+    expectPayment(await pay(seeded, '10'))
+    expectRefusal(await pay(seeded, '0.000001', DAY_MS - 1), 'daily_cap_exceeded')
+    expectPayment(await pay(seeded, '10', DAY_MS))
+  })
+
+  test('resets_at is when enough of the window has passed for this amount, and not a moment earlier', async () => {
+    const seeded = await seed(given.context, { dailyCap: '10', maxPerTx: '50' })
+    await pay(seeded, '3')
+    await pay(seeded, '4', HOUR_MS)
+    await pay(seeded, '3', 2 * HOUR_MS)
+    const resets: readonly (readonly [string, number | null])[] = [
+      ['3', DAY_MS],
+      ['3.000001', DAY_MS + HOUR_MS],
+      ['7', DAY_MS + HOUR_MS],
+      ['7.000001', DAY_MS + 2 * HOUR_MS],
+      ['10', DAY_MS + 2 * HOUR_MS],
+      ['10.000001', null],
+    ]
+    for (const [amount, after] of resets) {
+      const { details } = expectRefusal(await pay(seeded, amount, 3 * HOUR_MS), 'daily_cap_exceeded')
+      const expected = after === null ? null : new Date(start + after).toISOString()
+      assert.equal(details?.['resets_at'], expected, amount)
+    }
+    expectRefusal(await pay(seeded, '5', DAY_MS + HOUR_MS - 1), 'daily_cap_exceeded')
+    expectPayment(await pay(seeded, '5', DAY_MS + HOUR_MS))
+  })
+
+  test('a failed payment gives its amount back', async () => {
+    const seeded = await seed(given.context, { dailyCap: '10' })
+    given.enclave.behave = () => 'reject'
+    assert.equal(expectPayment(await pay(seeded, '10')).status, 'failed')
+    given.enclave.behave = () => 'sign'
+    assert.equal(expectPayment(await pay(seeded, '10')).status, 'pending')
+    expectRefusal(await pay(seeded, '0.000001'), 'daily_cap_exceeded')
+  })
+
+  test('a new policy does not reset what was spent (D16)', async () => {
+    const seeded = await seed(given.context, { dailyCap: '10' })
+    await pay(seeded, '6')
+    await given.context.db.write(markRevoked(seeded.account.id, seeded.grant.id, new Date(start)))
+    expectRefusal(await pay(seeded, '1'), 'permission_not_found')
+    await seedGrant(given.context, seeded, { dailyCap: '8' })
+    expectRefusal(await pay(seeded, '2.000001'), 'daily_cap_exceeded')
+    expectPayment(await pay(seeded, '2'))
+  })
+
+  test('the window belongs to (agent, wallet): another wallet has its own', async () => {
+    const seeded = await seed(given.context, { dailyCap: '10' })
+    await pay(seeded, '10')
+    const wallet = await seedWallet(given.context, seeded)
+    await seedGrant(given.context, { ...seeded, wallet }, { dailyCap: '10' })
+    expectPayment(await pay({ ...seeded, wallet }, '10'))
+  })
+
+  test('a balance is checked less what is on its way, to the micro-USDC', async () => {
+    const seeded = await seed(given.context)
+    setBalance(seeded, 10_000_000n)
+    await pay(seeded, '6')
+    const refusal = expectRefusal(await pay(seeded, '4.000001'), 'insufficient_balance')
+    assert.deepEqual(refusal.details, { balance_usdc: '10', pending_usdc: '6', requested: '4.000001' })
+    expectPayment(await pay(seeded, '4'))
+    expectRefusal(await pay(seeded, '0.000001'), 'insufficient_balance')
+  })
+
+  test('a deposit counts at once, though the last reading of the balance is younger than a second', async () => {
+    const seeded = await seed(given.context)
+    setBalance(seeded, 0n)
+    expectRefusal(await pay(seeded, '5'), 'insufficient_balance')
+    setBalance(seeded, 5_000_000n)
+    expectPayment(await pay(seeded, '5'))
+  })
+
+  test('a payment that is mined, and not settled yet, is not counted twice', async () => {
+    const seeded = await seed(given.context)
+    setBalance(seeded, 10_000_000n)
+    const payment = expectPayment(await pay(seeded, '6'))
+    const chain = given.chains.test
+    chain.head += 1n
+    chain.receipts.set(payment.txHash ?? '', {
+      contract: given.config.chains.test.usdc,
+      from: seeded.wallet,
+      to: payment.to,
+      amountMicro: payment.amountMicro,
+      blockNumber: chain.head,
+    })
+    setBalance(seeded, 4_000_000n)
+    // What was known of the balance is too old now, and the reading of the new block holds the payment already.
+    given.clock.setOffset(5_000)
+    expectRefusal(await pay(seeded, '4.000001'), 'insufficient_balance')
+    expectPayment(await pay(seeded, '4'))
+    given.clock.setOffset(0)
+  })
+
+  test('a failed payment leaves the balance free', async () => {
+    const seeded = await seed(given.context)
+    setBalance(seeded, 5_000_000n)
+    given.enclave.behave = () => 'reject'
+    await pay(seeded, '5')
+    given.enclave.behave = () => 'sign'
+    expectPayment(await pay(seeded, '5'))
+  })
+
+  test('a grant pays until the moment of its expiry', async () => {
+    const seeded = await seed(given.context, { expiresAt: new Date(start + HOUR_MS) })
+    expectPayment(await pay(seeded, '1', HOUR_MS - 1))
+    expectRefusal(await pay(seeded, '1', HOUR_MS), 'permission_expired')
+  })
+
+  function pay(seeded: Seed, amountUsdc: string, afterMs = 0): Promise<PaymentOutcome> {
+    const at = { ...given.context, clock: { now: () => new Date(start + afterMs) } }
+    return createPayment(at, paymentRequest(seeded, { amountUsdc }))
+  }
+
+  function setBalance(seeded: Seed, balanceMicro: bigint): void {
+    given.chains.test.balances.set(seeded.wallet.toLowerCase(), balanceMicro)
+  }
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { listEventTypes, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
+import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createPayment } from './create-payment.ts'
+import { getPayment } from './get-payment.ts'
+import { SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { reconcilePayment } from './reconcile-payment.ts'
+
+const HASH: TxHash = `0x${'1'.repeat(64)}`
+const OTHER_HASH: TxHash = `0x${'2'.repeat(64)}`
+
+interface Row {
+  readonly name: string
+  /** What the record says before. */
+  readonly record?: { readonly txHash?: TxHash; readonly enclaveTransactionId?: string }
+  /** What the enclave tells; null: it never received the payment. */
+  readonly told: { readonly status: string; readonly txHash: TxHash | null } | null
+  readonly settled: boolean
+  readonly answer: readonly [status: string, txHash: TxHash | null, failure: string | null]
+}
+
+const sent = { txHash: HASH, enclaveTransactionId: 'tx' }
+const accepted = { enclaveTransactionId: 'tx' }
+const broadcasted = { status: 'broadcasted', txHash: HASH }
+const givenUp = { status: 'failed', txHash: null }
+const pending: Row['answer'] = ['pending', null, null]
+
+/** D23. */
+const ROWS: readonly Row[] = [
+  { name: 'never received, still settling', told: null, settled: false, answer: pending },
+  { name: 'never received, settled', told: null, settled: true, answer: ['failed', null, 'never_received'] },
+  { name: 'signed', told: broadcasted, settled: false, answer: ['pending', HASH, null] },
+  { name: 'signed, found late', told: broadcasted, settled: true, answer: ['pending', HASH, null] },
+  { name: 'accepted, no hash yet', told: { status: 'pending', txHash: null }, settled: true, answer: pending },
+  { name: 'given up without a hash, still settling', told: givenUp, settled: false, answer: pending },
+  { name: 'given up without a hash', told: givenUp, settled: true, answer: ['failed', null, 'never_mined'] },
+  {
+    name: 'a fault of the provider without a hash',
+    told: { status: 'provider_error', txHash: null },
+    settled: true,
+    answer: ['failed', null, 'never_mined'],
+  },
+  {
+    name: 'the hash comes later',
+    record: accepted,
+    told: broadcasted,
+    settled: false,
+    answer: ['pending', HASH, null],
+  },
+  {
+    name: 'sent anew under another hash',
+    record: sent,
+    told: { status: 'broadcasted', txHash: OTHER_HASH },
+    settled: false,
+    answer: ['pending', OTHER_HASH, null],
+  },
+  { name: 'under way', record: sent, told: broadcasted, settled: true, answer: ['pending', HASH, null] },
+  {
+    name: 'given up with a hash, still settling',
+    record: sent,
+    told: { status: 'failed', txHash: HASH },
+    settled: false,
+    answer: ['pending', HASH, null],
+  },
+  {
+    name: 'given up with a hash',
+    record: sent,
+    told: { status: 'failed', txHash: HASH },
+    settled: true,
+    answer: ['failed', HASH, 'never_mined'],
+  },
+  {
+    name: 'sent, and not known there any more',
+    record: sent,
+    told: null,
+    settled: true,
+    answer: ['pending', HASH, null],
+  },
+]
+
+describe('reconcilePayment', () => {
+  let given: TestContext
+  before(async () => {
+    given = await openTestContext()
+  })
+  beforeEach(() => {
+    given.clock.setOffset(0)
+    given.enclave.blind = false
+  })
+  after(() => given.close())
+
+  for (const { name, record = {}, told, settled, answer } of ROWS) {
+    test(`${name}: ${answer[0]}${answer[2] === null ? '' : `, ${answer[2]}`}`, async () => {
+      const { payment } = await open(record)
+      if (told !== null) given.enclave.told.set(payment.id, told)
+      given.clock.setOffset(settled ? SETTLING_MS : 0)
+      const requests = given.enclave.requests.length
+      await reconcilePayment(given.context, { payment })
+      const { status, txHash, failureCode } = await getPayment(given.context, payment)
+      assert.deepEqual([status, txHash, failureCode], answer)
+      assert.equal(given.enclave.requests.length, requests, 'the reconciler alone never causes a signature')
+    })
+  }
+
+  test('an enclave that can not be asked changes nothing', async () => {
+    const { payment } = await open({})
+    given.clock.setOffset(SETTLING_MS)
+    given.enclave.blind = true
+    await assert.rejects(reconcilePayment(given.context, { payment }), { name: 'EnclaveUnavailable' })
+    assert.equal((await getPayment(given.context, payment)).status, 'pending')
+  })
+
+  test('never received gives the allowance back, given up by the enclave keeps it (D27), each with one event', async () => {
+    for (const [told, allowance] of [
+      [null, 0],
+      [givenUp, 1],
+    ] as const) {
+      const { payment, seeded } = await open({}, { mode: 'live' })
+      if (told !== null) given.enclave.told.set(payment.id, told)
+      given.clock.setOffset(SETTLING_MS)
+      await Promise.all(Array.from({ length: 5 }, () => reconcilePayment(given.context, { payment })))
+      assert.equal(await readAllowance(given.context.db, seeded.account.id), allowance)
+      const types = await listEventTypes(given.context.db, seeded.account.id)
+      assert.deepEqual(types, ['payment.created', 'payment.failed'])
+      given.clock.setOffset(0)
+    }
+  })
+
+  test('a decision on an attempt that has since been taken over changes nothing', async () => {
+    const { payment } = await open({})
+    await readRows(given.context.db, 'update payments set attempt = attempt + 1 where id = $1', [payment.id])
+    given.clock.setOffset(SETTLING_MS)
+    await reconcilePayment(given.context, { payment })
+    assert.equal((await getPayment(given.context, payment)).status, 'pending')
+  })
+
+  /** A payment that got no answer from the enclave, with what its record learned since. */
+  async function open(
+    record: NonNullable<Row['record']>,
+    options: Parameters<typeof seed>[1] = {},
+  ): Promise<{ payment: Payment; seeded: Seed }> {
+    const seeded = await seed(given.context, options)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(createPayment(given.context, paymentRequest(seeded)), { code: 'privy_call_failed' })
+    const [row] = await readRows(
+      given.context.db,
+      'update payments set tx_hash = $2, enclave_transaction_id = $3 where account_id = $1 returning id',
+      [seeded.account.id, record.txHash ?? null, record.enclaveTransactionId ?? null],
+    )
+    const key = { accountId: seeded.account.id, mode: seeded.mode, id: String(row?.['id']) }
+    return { payment: await getPayment(given.context, key), seeded }
+  }
+})

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectPayment, expectRefusal } from '../../../../test/support/expect-outcome.ts'
+import { RECIPIENT, address, paymentRequest, seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createPayment } from './create-payment.ts'
+import { replayPayment } from './replay-payment.ts'
+
+describe('idempotency keys', () => {
+  let given: TestContext
+  before(async () => {
+    given = await openTestContext()
+  })
+  after(() => given.close())
+
+  test('the same key with another body is the first record, as it was written', async () => {
+    const seeded = await seed(given.context)
+    const first = expectPayment(await pay(seeded, { amountUsdc: '1.50', memo: 'first' }), 'created')
+    const other = address(`0x${'9'.repeat(40)}`)
+    const second = expectPayment(await pay(seeded, { amountUsdc: '2', memo: 'second', to: other }), 'replayed')
+    assert.deepEqual(second, { ...first, attemptUntil: second.attemptUntil })
+    assert.deepEqual([second.amountUsdc, second.memo, second.to], ['1.50', 'first', RECIPIENT])
+  })
+
+  test('a key that is known comes before every limit', async () => {
+    const seeded = await seed(given.context, { dailyCap: '1', maxPerTx: '1' })
+    const first = expectPayment(await pay(seeded, {}), 'created')
+    const changes = { amountUsdc: '500', agentId: 'nobody' as typeof seeded.agentId }
+    assert.equal(expectPayment(await pay(seeded, changes), 'replayed').id, first.id)
+  })
+
+  test('accounts and modes know nothing of each other’s keys', async () => {
+    const [left, right] = [await seed(given.context), await seed(given.context)]
+    const live = await seed(given.context, { mode: 'live' })
+    const payments = [left, right, live].map(async (seeded) => expectPayment(await pay(seeded, {}), 'created'))
+    assert.equal(new Set((await Promise.all(payments)).map(({ id }) => id)).size, 3)
+    const sameAccount = { accountId: left.account.id, idempotencyKey: 'key' }
+    assert.equal(await replayPayment(given.context, { ...sameAccount, mode: 'live' }), null)
+    assert.ok((await replayPayment(given.context, { ...sameAccount, mode: 'test' })) !== null)
+  })
+
+  test('a refusal leaves no record: the key is free for the next attempt', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '1' })
+    expectRefusal(await pay(seeded, { amountUsdc: '2' }), 'amount_too_large')
+    expectPayment(await pay(seeded, { amountUsdc: '1' }), 'created')
+  })
+
+  test('while the chain is out of reach a known key is answered all the same, a new one is not', async () => {
+    const seeded = await seed(given.context)
+    const first = expectPayment(await pay(seeded, {}), 'created')
+    given.chains.test.down = true
+    given.clock.setOffset(5_000)
+    try {
+      await assert.rejects(pay(seeded, { idempotencyKey: 'new' }), { name: 'ChainUnavailable' })
+      assert.equal(expectPayment(await pay(seeded, {}), 'replayed').id, first.id)
+    } finally {
+      given.chains.test.down = false
+      given.clock.setOffset(0)
+    }
+  })
+
+  function pay(seeded: Parameters<typeof paymentRequest>[0], changes: Parameters<typeof paymentRequest>[1]) {
+    return createPayment(given.context, paymentRequest(seeded, { idempotencyKey: 'key', ...changes }))
+  }
+})

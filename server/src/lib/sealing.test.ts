@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { createSealer, SEALING_KEY_BYTES } from './sealing.ts'
+
+const sealer = createSealer(randomBytes(SEALING_KEY_BYTES))
+
+describe('createSealer', () => {
+  test('what was sealed is had back in its context', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (plaintext, context) => {
+        assert.equal(sealer.open(sealer.seal(plaintext, context), context), plaintext)
+      }),
+    )
+  })
+
+  test('in another context it does not open', () => {
+    const sealed = sealer.seal('secret', 'account 1')
+    assert.throws(() => sealer.open(sealed, 'account 2'))
+  })
+
+  test('under another key it does not open', () => {
+    const sealed = sealer.seal('secret', 'context')
+    assert.throws(() => createSealer(randomBytes(SEALING_KEY_BYTES)).open(sealed, 'context'))
+  })
+
+  test('one flipped bit anywhere, and it does not open', () => {
+    const sealed = sealer.seal('secret', 'context')
+    for (let bit = 0; bit < sealed.length * 8; bit += 1) {
+      const altered = Buffer.from(sealed)
+      altered.writeUInt8(altered.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+      assert.throws(() => sealer.open(altered, 'context'), `bit ${bit}`)
+    }
+  })
+
+  test('cut short, it does not open', () => {
+    const sealed = sealer.seal('secret', 'context')
+    for (let length = 0; length < sealed.length; length += 1) {
+      assert.throws(() => sealer.open(sealed.subarray(0, length), 'context'), `${length} bytes`)
+    }
+  })
+
+  test('the same text is never sealed to the same bytes, and does not show in them', () => {
+    const [first, second] = [sealer.seal('secret', ''), sealer.seal('secret', '')]
+    assert.notDeepEqual(first, second)
+    assert.ok(!first.includes('secret'))
+  })
+
+  test('a key of another length is refused', () => {
+    for (const length of [0, 16, 31, 33]) assert.throws(() => createSealer(randomBytes(length)), /32 bytes/)
+  })
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { createId, isId } from './ids.ts'
+
+const times = fc.date({ min: new Date('2020-01-01'), max: new Date('2200-01-01'), noInvalidDate: true })
+
+describe('ids', () => {
+  test('an id carries its kind, and is of no other', () => {
+    const id = createId('payment', new Date(0))
+    assert.match(id, /^pay_[0-9A-HJKMNP-TV-Z]{26}$/)
+    assert.ok(isId('payment', id))
+    assert.ok(!isId('grant', id))
+  })
+
+  test('ids sort as their times do', () => {
+    fc.assert(
+      fc.property(times, times, (left, right) => {
+        fc.pre(left.getTime() !== right.getTime())
+        assert.equal(createId('payment', left) < createId('payment', right), left < right)
+      }),
+    )
+  })
+
+  test('many ids of one moment are all different', () => {
+    const now = new Date('2026-01-01')
+    assert.equal(new Set(Array.from({ length: 10_000 }, () => createId('event', now))).size, 10_000)
+  })
+
+  test('what can not be an id is told apart', () => {
+    const id = createId('payment', new Date(0))
+    const others = [
+      id.toLowerCase(),
+      id.slice(0, -1),
+      `${id}0`,
+      id.slice(4),
+      `${id.slice(0, -1)}I`,
+      `${id}\n`,
+      '',
+      'pay_',
+    ]
+    for (const text of others) assert.ok(!isId('payment', text), text)
+  })
+})
