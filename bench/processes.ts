@@ -19,7 +19,11 @@ export async function startProcess<Ready>(
 ): Promise<BenchProcess<Ready>> {
   const out = log ?? 'ignore'
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '', ...environment },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      ...environment,
+    },
     stdio: ['ignore', out, log ?? 'inherit', 'ipc'],
   })
   const ready = nextMessage<Ready>(child, READY_MS_MAX)

@@ -18,6 +18,8 @@ export interface SandboxOptions {
   readonly onProgress?: (line: string) => void
   /** Settings of the server that differ from the sandbox's own. */
   readonly serverEnv?: Environment
+  /** False for one that need not survive the machine; it starts faster. True by default. */
+  readonly durable?: boolean
   /** Aborts the start. */
   readonly signal?: AbortSignal
 }
@@ -60,7 +62,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 /** Whatever has been started stands in `stops` from its first moment on, what was started last at the front. */
 async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sandbox, 'stop'>> {
-  const { dataDir, port, onProgress = () => undefined, serverEnv = {}, signal } = options
+  const { dataDir, port, onProgress = () => undefined, serverEnv = {}, durable = true, signal } = options
   const addresses = addressesFrom(port)
   const died = Promise.withResolvers<string>()
   const watched = untilEnd(died.promise, signal)
@@ -69,11 +71,11 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   await endLeftovers(dataDir)
   const state = openState(dataDir)
   const fleet = new Fleet({ state, record: openProcessRecord(dataDir), onExit: died.resolve })
-  const foundations = startFoundations({ dataDir, addresses, state, fleet, onProgress, onExit: died.resolve })
+  const foundations = startFoundations({ dataDir, addresses, state, fleet, durable, onProgress, onExit: died.resolve })
   stops.unshift(() => foundations.stop())
   const databaseUrl = await watched(foundations.databaseUrl)
 
-  const env = (): Environment => serverEnvironment({ addresses, state: state.current, databaseUrl, dataDir })
+  const env = (): Environment => serverEnvironment({ addresses, state: state.current, databaseUrl })
   const servers = new Servers({ fleet, logFile: logFile(dataDir, 'server'), env: () => ({ ...env(), ...serverEnv }) })
   stops.unshift(() => servers.stop())
   const serving = servers.start()

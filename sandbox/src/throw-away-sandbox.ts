@@ -27,7 +27,7 @@ export async function startThrowAwaySandbox(
   const dataDir = await makeDataDir()
   const remove = (): Promise<void> => rm(dataDir, { recursive: true, force: true })
   try {
-    const { sandbox, port } = await startOnFreePorts({ ...options, dataDir })
+    const { sandbox, port } = await startOnFreePorts({ durable: false, ...options, dataDir })
     return {
       ...sandbox,
       dataDir,

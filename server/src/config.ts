@@ -81,7 +81,10 @@ function readChain(reader: Reader, mode: Mode): ChainSettings {
   const prefix = mode.toUpperCase()
   return {
     mode,
-    chainId: reader.integer(`${prefix}_CHAIN_ID`, CHAIN_DEFAULTS[mode].chainId, { min: 1, max: Number.MAX_SAFE_INTEGER }),
+    chainId: reader.integer(`${prefix}_CHAIN_ID`, CHAIN_DEFAULTS[mode].chainId, {
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
     rpcUrls: reader.urls(`${prefix}_RPC_URLS`),
     usdc: reader.address(`${prefix}_USDC`, CHAIN_DEFAULTS[mode].usdc),
     confirmations: reader.integer(`${prefix}_CONFIRMATIONS`, 1, { min: 1, max: 1_000 }),

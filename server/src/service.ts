@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { addApi } from './api/add-api.ts'
@@ -39,7 +39,9 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   }
   const close = async (): Promise<void> => {
     await db.close()
-    await Promise.all([chains.test.close(), chains.live.close(), enclave.close()])
+    chains.test.close()
+    chains.live.close()
+    enclave.close()
   }
   return { context, close }
 }
@@ -64,7 +66,7 @@ export async function openService(config: Config): Promise<Service> {
 
   const http = openHttp(config, { clock, logger })
   addHealth(http, {
-    database: () => db.read({ name: 'ping', text: 'select 1', values: [], read: () => true }),
+    database: () => db.ping(),
     test_chain: () => chains.test.checkChainId(),
     live_chain: () => chains.live.checkChainId(),
     enclave: () => enclave.checkReachable(),
@@ -72,7 +74,8 @@ export async function openService(config: Config): Promise<Service> {
   if (config.role !== 'worker') await addApi(http, context, config)
   await http.listen({ host: config.host, port: config.port })
   const servers = [http.server]
-  if (config.authPort !== null) servers.push(await listenToo(http.routing, config.host, config.authPort))
+  if (config.authPort !== null)
+    servers.push(await listenToo((request, response) => http.routing(request, response), config.host, config.authPort))
   const loops = config.role === 'api' ? [] : startWork(context)
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
   logger.info({ role: config.role, ports }, 'ready')
@@ -100,7 +103,7 @@ function startWork(context: Context): Loop[] {
 }
 
 /** A second origin is a second port with the same routes (D1). */
-async function listenToo(routing: Parameters<typeof createServer>[1], host: string, port: number): Promise<Server> {
+async function listenToo(routing: RequestListener, host: string, port: number): Promise<Server> {
   const server = createServer(routing)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

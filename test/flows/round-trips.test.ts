@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openService, type Service } from '../../server/src/service.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
-import { call, type Answer } from '../support/http-client.ts'
+import { call, type JsonAnswer } from '../support/json-client.ts'
 import { startRoundTripCounter, type RoundTripCounter } from '../support/round-trip-counter.ts'
 import { RECIPIENT, seed, type Seed } from '../support/seed.ts'
 import { openTestContext, type TestContext } from '../support/test-context.ts'
@@ -17,7 +17,7 @@ const REQUESTS = 10
 describe('round trips to the database', () => {
   let given: TestContext
   let wire: RoundTripCounter
-  let service: Service
+  let service: Service | undefined
   let base: string
   before(async () => {
     given = await openTestContext()
@@ -27,7 +27,7 @@ describe('round trips to the database', () => {
     base = `http://127.0.0.1:${service.ports[0]}`
   })
   after(async () => {
-    await service.stop()
+    await service?.stop()
     await wire.close()
     await given.close()
   })
@@ -60,13 +60,13 @@ describe('round trips to the database', () => {
     })
   }
 
-  function pay({ key, agentId, wallet }: Seed): Promise<Answer> {
+  function pay({ key, agentId, wallet }: Seed): Promise<JsonAnswer> {
     const body = { agent_id: agentId, wallet, to: RECIPIENT, amount_usdc: '0.000001' }
     return call(base, 'POST', '/v1/payments', { key, body })
   }
 
   /** One request at a time; what one of them leaves behind for later counts too. */
-  async function checkTrips(tripsMax: number, request: () => Promise<Answer>): Promise<void> {
+  async function checkTrips(tripsMax: number, request: () => Promise<JsonAnswer>): Promise<void> {
     for (let index = 0; index < WARM_UPS; index += 1) await request()
     const before = wire.count()
     for (let index = 0; index < REQUESTS; index += 1) {

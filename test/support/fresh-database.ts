@@ -1,9 +1,12 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { migrate } from '../../server/src/db/migrate.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
 
-const TEMPLATE = 'bursar_template'
+const MIGRATIONS_FOLDER = new URL('../../server/migrations/', import.meta.url)
+/** Named by what it is made of: a server that is kept between runs may hold an older one. */
+const TEMPLATE = `bursar_template_${hash('sha256', readMigrations()).slice(0, 12)}`
 /** Any number, the same in every test process: whoever has this lock makes the template. */
 const TEMPLATE_LOCK = 7_301_946
 
@@ -39,6 +42,11 @@ async function makeTemplate(server: string, client: pg.Client): Promise<void> {
   await client.query(`create database ${unfinished}`)
   await migrate(databaseUrl(server, unfinished), createClock())
   await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`)
+}
+
+function readMigrations(): string {
+  const files = readdirSync(MIGRATIONS_FOLDER).toSorted()
+  return files.map((file) => readFileSync(new URL(file, MIGRATIONS_FOLDER), 'utf8')).join('')
 }
 
 function databaseUrl(server: string, name: string): string {

@@ -17,7 +17,7 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { compileUsdc, formatArtifact } from '../../scripts/compile-usdc.ts'
-import { findFreePort, TEST_CHAIN_ID } from './chain-fixture.ts'
+import { findFreePort, TEST_CHAIN_ID } from '../../test/support/chain-fixture.ts'
 import { deployUsdc, usdcAddress } from './deploy-usdc.ts'
 import { mintUsdc } from './mint-usdc.ts'
 import { type Chain, startChain } from './start-chain.ts'

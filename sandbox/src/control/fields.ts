@@ -15,8 +15,11 @@ export class Fields {
 
   /** A request without a body has no members. */
   constructor(body: unknown) {
-    if (typeof body !== 'object' || Array.isArray(body)) throw invalid('', 'must be a JSON object')
-    this.#body = { ...body }
+    const members = body === undefined ? {} : body
+    if (typeof members !== 'object' || members === null || Array.isArray(members)) {
+      throw invalid('', 'must be a JSON object')
+    }
+    this.#body = { ...members }
   }
 
   has(name: string): boolean {

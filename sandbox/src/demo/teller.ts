@@ -21,7 +21,6 @@ const ANSWER_CHARS_MAX = 360
 
 export function createTeller(): Teller {
   let faults = 0
-  const print = (text: string): void => void process.stdout.write(`${text}\n`)
   return {
     title: (text) => print(`\n${text}\n${'-'.repeat(text.length)}`),
     step: async (sentence, asking, expected) => {
@@ -48,4 +47,8 @@ function findFault({ status, body }: Pick<Answer, 'status' | 'body'>, expected: 
 
 function shorten(text: string): string {
   return text.length <= ANSWER_CHARS_MAX ? text : `${text.slice(0, ANSWER_CHARS_MAX)} …`
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
 }

@@ -16,7 +16,7 @@ export interface EnclaveConfig {
 const CAIP2_EVM_PATTERN = /^eip155:[1-9][0-9]{0,31}$/
 
 /** Reads the configuration, or throws one error that names every setting that is missing or malformed. */
-export function readConfig(env: NodeJS.ProcessEnv): EnclaveConfig {
+export function readConfig(env: NodeJS.ProcessEnv = process.env): EnclaveConfig {
   const faults: string[] = []
   const text = (name: string): string => {
     const value = env[name] ?? ''

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { hexToBytes } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { openKeyVault } from './key-vault.ts'
-import { makeDataDir, removeDataDir } from './test-enclave.ts'
+import { makeDataDir, removeDataDir } from '../../test/support/test-enclave.ts'
 
 let dataDir: string
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { makeDataDir, removeDataDir } from './test-enclave.ts'
+import { makeDataDir, removeDataDir } from '../../test/support/test-enclave.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 const SETTINGS = {

@@ -7,7 +7,7 @@ import { openEnclave } from './open-enclave.ts'
  * SIGINT, or when its parent goes away. The message `{ clockOffsetMs }` moves its clock, and is answered by the same.
  */
 async function main(): Promise<void> {
-  const enclave = await openEnclave(readConfig(process.env))
+  const enclave = await openEnclave(readConfig())
   let stopping = false
   const stop = (): void => {
     if (stopping) return

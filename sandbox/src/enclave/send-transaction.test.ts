@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { startTestChain } from './test-chain.ts'
-import type { TestChain } from './test-chain.ts'
-import { sdk } from './test-client.ts'
-import { makeDataDir, removeDataDir, startTestEnclave } from './test-enclave.ts'
-import type { TestEnclave } from './test-enclave.ts'
-import { formatPolicy, formatTransfer, openGrant, signedUpdate, transfer } from './test-grant.ts'
-import type { TestGrant, TransferInput } from './test-grant.ts'
-import { waitFor } from './wait-for.ts'
+import { startTestChain } from '../../test/support/test-chain.ts'
+import type { TestChain } from '../../test/support/test-chain.ts'
+import { sdk } from '../../test/support/test-client.ts'
+import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'
+import type { TestEnclave } from '../../test/support/test-enclave.ts'
+import { formatPolicy, formatTransfer, openGrant, signedUpdate, transfer } from '../../test/support/test-grant.ts'
+import type { TestGrant, TransferInput } from '../../test/support/test-grant.ts'
+import { waitFor } from '../../test/support/wait-for.ts'
 
 const VIOLATION = {
   status: 400,

@@ -14,6 +14,8 @@ export class PortInUse extends Error {
   }
 }
 
+const LOOPBACK_V6 = '::1'
+
 const PORT_NAMES: Readonly<Record<keyof Addresses['ports'], string>> = {
   api: 'REST API',
   auth: 'authorization server',
@@ -44,10 +46,16 @@ export function explainPort(error: unknown, ports: Addresses['ports']): unknown 
   return found === undefined ? error : new PortInUse(found[1], PORT_NAMES[found[0]], error)
 }
 
-function isFree(port: number): Promise<boolean> {
+/** In both address families: a client of `localhost` may try either first. A machine without one of them has it free. */
+async function isFree(port: number): Promise<boolean> {
+  const found = await Promise.all([isFreeOn(LOOPBACK, port), isFreeOn(LOOPBACK_V6, port)])
+  return found.every((free) => free)
+}
+
+function isFreeOn(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, LOOPBACK, () => server.close(() => resolve(true)))
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'EADDRINUSE'))
+    server.listen(port, host, () => server.close(() => resolve(true)))
   })
 }

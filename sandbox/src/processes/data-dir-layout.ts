@@ -7,7 +7,6 @@ export const DATA_FOLDERS = {
   chains: 'chains',
   enclave: 'enclave',
   logs: 'logs',
-  compileCache: 'compile-cache',
 } as const
 
 export function postgresDir(dataDir: string): string {
@@ -24,9 +23,4 @@ export function enclaveDir(dataDir: string): string {
 
 export function logFile(dataDir: string, program: 'server' | 'enclave' | 'control'): string {
   return join(dataDir, DATA_FOLDERS.logs, `${program}.log`)
-}
-
-/** Node's own cache of compiled modules: it takes a third off the second start of a program. */
-export function compileCacheDir(dataDir: string): string {
-  return join(dataDir, DATA_FOLDERS.compileCache)
 }

@@ -1,7 +1,7 @@
 import { CHAIN_IDS, LOOPBACK, MODES, caip2Of, type Addresses } from '../addresses.ts'
 import { usdcAddress } from '../chain/deploy-usdc.ts'
 import type { SandboxState } from '../state/sandbox-state.ts'
-import { compileCacheDir, enclaveDir } from './data-dir-layout.ts'
+import { enclaveDir } from './data-dir-layout.ts'
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -9,11 +9,10 @@ export interface ServerFacts {
   readonly addresses: Addresses
   readonly state: SandboxState
   readonly databaseUrl: string
-  readonly dataDir: string
 }
 
 /** The server is configured as in production: by its environment, and by nothing else. */
-export function serverEnvironment({ addresses, state, databaseUrl, dataDir }: ServerFacts): Environment {
+export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts): Environment {
   return {
     BURSAR_ENV: 'development',
     BASE_URL: addresses.baseUrl,
@@ -34,7 +33,6 @@ export function serverEnvironment({ addresses, state, databaseUrl, dataDir }: Se
     LIVE_USDC: usdcAddress,
     LOG_LEVEL: 'info',
     CLOCK_OFFSET_MS: String(state.clockOffsetMs),
-    NODE_COMPILE_CACHE: compileCacheDir(dataDir),
   }
 }
 
@@ -51,6 +49,5 @@ export function enclaveEnvironment(
     ENCLAVE_CONTROL_TOKEN: state.enclave.controlToken,
     ENCLAVE_CHAINS: JSON.stringify(Object.fromEntries(MODES.map((mode) => [caip2Of(mode), addresses.rpcUrls[mode]]))),
     ENCLAVE_CLOCK_OFFSET_MS: String(state.clockOffsetMs),
-    NODE_COMPILE_CACHE: compileCacheDir(dataDir),
   }
 }

@@ -16,6 +16,8 @@ export interface FoundationOptions {
   readonly addresses: Addresses
   readonly state: StateFile
   readonly fleet: Fleet
+  /** Whether PostgreSQL waits for the disk. */
+  readonly durable: boolean
   readonly onProgress: (line: string) => void
   readonly onExit: (detail: string) => void
 }
@@ -33,12 +35,24 @@ const ENCLAVE_PROGRAM = new URL('../enclave/main.ts', import.meta.url)
 
 /** Starts what the server stands on, all at once: PostgreSQL, the two chains with their USDC, the enclave. */
 export function startFoundations(options: FoundationOptions): Foundations {
-  const { addresses, dataDir, state, fleet, onProgress, onExit } = options
+  const { addresses, dataDir, durable, state, fleet, onProgress, onExit } = options
   const { ports } = addresses
   const startOne = (mode: Mode, port: number): Promise<Chain> =>
-    startChain({ chainId: CHAIN_IDS[mode], port, stateFile: chainFile(dataDir, mode), onExit })
+    startChain({
+      chainId: CHAIN_IDS[mode],
+      port,
+      stateFile: chainFile(dataDir, mode),
+      onExit: (detail) => onExit(`The ${mode} chain: ${detail}.`),
+    })
   const checked = checkPorts(ports, heldByLeftovers(dataDir))
-  const postgres = checked.then(() => startPostgres({ dataDir: postgresDir(dataDir), port: ports.postgres, onExit }))
+  const postgres = checked.then(() =>
+    startPostgres({
+      dataDir: postgresDir(dataDir),
+      port: ports.postgres,
+      durable,
+      onExit: (detail) => onExit(`${detail}.`),
+    }),
+  )
   const test = checked.then(() => startOne('test', ports.testChain))
   const live = checked.then(() => startOne('live', ports.liveChain))
   const enclave = checked.then(() =>

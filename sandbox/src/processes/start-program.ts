@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, fstatSync, mkdirSync } from 'node:fs'
+import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openLog, readLogTail } from '../postgres/server-log.ts'
@@ -29,8 +30,20 @@ export interface Program {
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
-/** node:sqlite announces itself as experimental on some versions. */
-const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
+/**
+ * node:sqlite announces itself as experimental on some versions. A young generation of half the default size keeps an
+ * idle process 15 MiB smaller, and is enough for the requests of one machine.
+ */
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8']
+
+/** What we have compiled, and they use too, they need not compile again: they start faster, and without the type stripper. */
+function compileCache(): Record<string, string> {
+  const folder = getCompileCacheDir()
+  if (folder === undefined) return {}
+  flushCompileCache()
+  // Node keeps each version's files in a folder of its own below the one that it is told.
+  return { NODE_COMPILE_CACHE: dirname(folder) }
+}
 
 /**
  * Starts one of our own programs and resolves when it is ready. A pipe stays open between it and us: over it its clock is
@@ -45,7 +58,7 @@ export async function startProgram({ name, file, env, logFile, onExit }: Program
   // Its own session: a Ctrl-C in the terminal is for the sandbox, which stops its children in order.
   const child = fork(fileURLToPath(file), {
     execArgv: NODE_FLAGS,
-    env: { ...env },
+    env: { ...env, ...compileCache() },
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   })

@@ -20,12 +20,16 @@ export async function addApi(http: HttpServer, ctx: Context, { baseUrl }: { base
       },
       components: {
         securitySchemes: {
-          apiKey: { type: 'http', scheme: 'bearer', description: '`svc_test_…` or `svc_live_…`; the prefix is the mode.' },
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: '`svc_test_…` or `svc_live_…`; the prefix is the mode.',
+          },
         },
       },
       security: [{ apiKey: [] }],
     },
-    refResolver: { buildLocalReference: (schema) => String(schema['$id']) },
+    refResolver: { buildLocalReference: ({ $id }) => (typeof $id === 'string' ? $id : 'unnamed') },
   })
   const authenticate: Authenticate = (bucket) => createAuthenticate(ctx, { baseUrl }, bucket)
   http.addSchema(ErrorSchema)

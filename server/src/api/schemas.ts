@@ -6,7 +6,9 @@ import { PROBLEM_CODES, PROBLEM_STATUS } from '../values/problem.ts'
 const isoTime = (description: string) => Type.String({ format: 'date-time', description })
 const usdc = (description: string) => Type.String({ description, examples: ['12.5'] })
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-const modeSchema = Type.Union([Type.Literal('test'), Type.Literal('live')], { description: 'Derived from the API key.' })
+const modeSchema = Type.Union([Type.Literal('test'), Type.Literal('live')], {
+  description: 'Derived from the API key.',
+})
 
 export const ErrorSchema = Type.Object(
   {
@@ -21,7 +23,9 @@ export const ErrorSchema = Type.Object(
           description: `Specific failure within the type: ${Object.keys(PROBLEM_CODES).join(', ')}.`,
         }),
       ),
-      details: Type.Optional(Type.Unknown({ description: 'Structured context: validation issues, or the limit that was met.' })),
+      details: Type.Optional(
+        Type.Unknown({ description: 'Structured context: validation issues, or the limit that was met.' }),
+      ),
     }),
   },
   { $id: 'Error', title: 'Error' },
@@ -96,7 +100,10 @@ export const CreateAgentBody = Type.Object({
 })
 
 export const CreatePaymentBody = Type.Object({
-  agent_id: Type.String({ minLength: 1, description: '1 to 64 characters. The agent needs an active grant on the wallet.' }),
+  agent_id: Type.String({
+    minLength: 1,
+    description: '1 to 64 characters. The agent needs an active grant on the wallet.',
+  }),
   wallet: Type.String({ description: 'Sender wallet, an EVM address of this account and mode.' }),
   to: Type.String({ description: 'Recipient, an EVM address.' }),
   amount_usdc: Type.String({ description: 'Positive decimal, at most 6 decimal places.', examples: ['1.25'] }),
@@ -127,7 +134,5 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 /** The error answers of a route, by status. */
 export function errorResponses(...statuses: (keyof typeof DESCRIPTIONS)[]) {
   const reference = Type.Ref('Error')
-  return Object.fromEntries(
-    statuses.map((status) => [status, { ...reference, description: DESCRIPTIONS[status] }]),
-  )
+  return Object.fromEntries(statuses.map((status) => [status, { ...reference, description: DESCRIPTIONS[status] }]))
 }

@@ -10,7 +10,7 @@ export type Balance = { readonly balanceMicro: MicroUsdc; readonly blockNumber: 
 type Round = { readonly addresses: Set<Address>; readonly balances: Promise<ReadonlyMap<Address, Balance>> }
 
 /** Public nodes refuse batches somewhere between 100 and 1,000 calls. */
-export const BALANCES_PER_BATCH_MAX = 100
+const BALANCES_PER_BATCH_MAX = 100
 /** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
 const BALANCE_OF_SELECTOR = '0x70a08231'
 const WORD_PATTERN = /^0x[0-9a-fA-F]{64}$/

@@ -5,7 +5,7 @@ import type { Address } from '../values/address.ts'
 export type BalanceSnapshot = Awaited<ReturnType<Chain['readUsdcBalance']>>
 
 /** How old a snapshot may be for a payment to be admitted on it. One that refuses a payment is always read anew. */
-export const SNAPSHOT_AGE_MS_MAX = 1_000
+const SNAPSHOT_AGE_MS_MAX = 1_000
 const SNAPSHOTS_MAX = 10_000
 
 interface Entry {

@@ -21,7 +21,7 @@ export type ChainOptions = {
 
 export type Chain = ReturnType<typeof openChain>
 
-export const NODE_TIMEOUT_MS = 3_000
+const NODE_TIMEOUT_MS = 3_000
 export const RECEIPTS_PER_BATCH_MAX = 100
 
 /**

@@ -57,6 +57,11 @@ export class Database {
     return lane.run(query)
   }
 
+  /** Whether the database answers; throws `DatabaseUnavailable` when it does not. */
+  async ping(): Promise<void> {
+    await this.read({ name: 'ping', text: 'select 1', values: [], read: () => null })
+  }
+
   /** Runs two such statements in one round trip. */
   async readBoth<First, Second>(first: Query<First>, second: Query<Second>): Promise<[First, Second]> {
     const lane = this.#lanes[this.#nextLane]

@@ -26,7 +26,7 @@ export type EnclaveWallet = {
 }
 
 /** Of policies and signers; of the longer limit for wallets nothing is gained. */
-export const NAME_CHARS_MAX = 50
+const NAME_CHARS_MAX = 50
 /** An id of the right form that nothing has. */
 const ABSENT_WALLET_ID = 'c00000000000000000000000'
 

@@ -51,12 +51,14 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
         handler,
       )
       server.maxConnections = CONNECTIONS_MAX
-      server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenRequest(error, socket, clock))
+      server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+        answerBrokenRequest(error, socket, clock),
+      )
       return server
     },
     frameworkErrors: (error, request, reply) => {
       void reply.header('Request-Id', request.id)
-      sendProblem(reply as unknown as FastifyReply, toProblem(error))
+      sendProblem(reply, toProblem(error))
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 

@@ -29,7 +29,11 @@ export function reconcilePayments(ctx: Context, { holder }: { holder: string }):
     ),
     startLoop({ ...options, intervalMs: STALE_INTERVAL_MS }, (signal) => {
       const before = new Date(ctx.clock.now().getTime() - SETTLING_MS)
-      return run(STALE_INTERVAL_MS, (mode, after) => listLongAwaitingChain(mode, before, after, PAYMENTS_PER_PAGE), signal)
+      return run(
+        STALE_INTERVAL_MS,
+        (mode, after) => listLongAwaitingChain(mode, before, after, PAYMENTS_PER_PAGE),
+        signal,
+      )
     }),
   ]
   return {

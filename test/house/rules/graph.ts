@@ -5,6 +5,8 @@ import type { Module, SourceTree } from '../source-tree.ts'
 const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/main.ts', owns: 'server/src/' },
   { entry: 'sandbox/src/main.ts', owns: 'sandbox/src/' },
+  { entry: 'sandbox/src/reset.ts', owns: 'sandbox/src/' },
+  { entry: 'sandbox/src/demo/main.ts', owns: 'sandbox/src/' },
 ]
 /** Folders whose files are programs, or are reached by tests. */
 const ENTRY_PATTERN = /^(?:scripts|sandbox\/scripts|server\/scripts)\/|^bench\/[^/]+$/

@@ -3,6 +3,7 @@ import { getAccount } from '../../../../server/src/domain/accounts/get-account.t
 import { formatGrant } from '../../../../server/src/domain/grants/format-grant.ts'
 import type { SignerChange } from '../../../../server/src/domain/grants/grant.ts'
 import { openGrant, type OpenGrantRequest } from '../../../../server/src/domain/grants/open-grant.ts'
+import { suspendGrant } from '../../../../server/src/domain/grants/suspend-grant.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Problem } from '../../../../server/src/values/problem.ts'
 import { Fields } from '../fields.ts'
@@ -34,6 +35,13 @@ export function addGrantRoutes(http: HttpServer, world: World): void {
   }
   addSigning('/grants/:id/sign', 'activate')
   addSigning('/grants/:id/revoke', 'revoke')
+
+  // Needs no signature: stopping an agent must never wait (D15).
+  http.post('/grants/:id/suspend', async (request) => {
+    const grantId = idIn(request)
+    const { id: accountId } = await accountOf(world, grantId)
+    return { grant: formatGrant(await suspendGrant(context, { accountId, grantId })) }
+  })
 }
 
 function readGrant(fields: Fields, account: Account): OpenGrantRequest {

@@ -46,7 +46,10 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       if (parsed instanceof Problem) {
         const replayed = await replay(ctx, caller, idempotencyKey)
         if (replayed === null) throw parsed
-        return reply.code(201).header(REPLAY_HEADER, 'true').send({ payment: formatPayment(replayed) })
+        return reply
+          .code(201)
+          .header(REPLAY_HEADER, 'true')
+          .send({ payment: formatPayment(replayed) })
       }
       const outcome = await createPayment(ctx, { ...caller, ...parsed })
       if (outcome.kind === 'refused') throw problem(outcome.refusal.code, { details: outcome.refusal.details })

@@ -61,7 +61,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     const payment = expectPayment(await pay(seeded, { ...given.context, enclave }), 'replayed')
     assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
     assert.equal(requestsOf(payment.id).length, 2)
-    await enclave.close()
+    enclave.close()
   })
 
   test('a look-up that fails is no proof that nothing was sent: nothing is sent again', async () => {

@@ -14,8 +14,8 @@ export type TxHash = `0x${string}`
  * - the chain confirms it, deep enough: `confirmed`. The chain reports failure: `failed`, its amount is given back.
  *
  * A receipt that is not deep enough yet is noted (`minedBlock`), and forgotten if a reorganization takes it away.
- * `confirmed` and `failed` are final. The table below is all there is; `PAYMENT_MOVES` is checked by the one function
- * that moves a payment, and by the constraints of the table `payments`.
+ * `confirmed` and `failed` are final. The table below is all there is: the one function that moves a payment
+ * (`movePayment`, in the store) takes its states from there, and the constraints of the table `payments` agree.
  */
 export const PAYMENT_MOVES = {
   accept: { from: 'pending', to: 'pending' },
@@ -23,6 +23,8 @@ export const PAYMENT_MOVES = {
   confirm: { from: 'pending', to: 'confirmed' },
   fail: { from: 'pending', to: 'failed' },
 } as const satisfies Record<string, { from: PaymentStatus; to: PaymentStatus }>
+
+export type PaymentMove = keyof typeof PAYMENT_MOVES
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'failed'
 

@@ -2,7 +2,15 @@ import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
-import type { Admission, FailureCode, Payment, PaymentStatus, TxHash } from './payment.ts'
+import {
+  PAYMENT_MOVES,
+  type Admission,
+  type FailureCode,
+  type Payment,
+  type PaymentMove,
+  type PaymentStatus,
+  type TxHash,
+} from './payment.ts'
 
 const COLUMNS = `account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc, memo,
   idempotency_key, status, failure_code, tx_hash, created_at, to_char(allowance_month, 'YYYY-MM-DD') as allowance_month,
@@ -87,66 +95,86 @@ export function giveBackAttempt(payment: Payment): Query<boolean> {
   }
 }
 
-/** What the enclave accepted: written once; a hash that comes later is added, and never replaced but by `replaceHash`. */
-export function markAccepted(payment: Payment, transactionId: string, txHash: TxHash | null): Query<Payment | null> {
+/**
+ * The one function that moves a payment: from the state that the table `PAYMENT_MOVES` names, and only while `guard`
+ * holds, so that of two that see the same thing one moves it. Answers the payment as it then stands, or null.
+ */
+function movePayment(
+  payment: Payment,
+  {
+    name,
+    move,
+    set,
+    guard,
+    values,
+  }: { name: string; move: PaymentMove; set: string; guard: string; values: unknown[] },
+): Query<Payment | null> {
+  const { from, to } = PAYMENT_MOVES[move]
   return {
-    name: 'mark_payment_accepted',
-    text: `update payments set enclave_transaction_id = $3, tx_hash = coalesce(tx_hash, $4), attempt_until = null
-      where account_id = $1 and id = $2 and status = 'pending' and tx_hash is null
-      returning ${COLUMNS}`,
-    values: [payment.accountId, payment.id, transactionId, txHash],
+    name,
+    text: `update payments set status = '${to}', ${set}
+      where account_id = $1 and id = $2 and status = '${from}' and ${guard} returning ${COLUMNS}`,
+    values: [payment.accountId, payment.id, ...values],
     read: firstOrNull(toPayment),
   }
 }
 
+/** What the enclave accepted: written once; a hash that comes later is added. */
+export function markAccepted(payment: Payment, transactionId: string, txHash: TxHash | null): Query<Payment | null> {
+  return movePayment(payment, {
+    name: 'mark_payment_accepted',
+    move: 'accept',
+    set: 'enclave_transaction_id = $3, tx_hash = $4, attempt_until = null',
+    guard: 'tx_hash is null',
+    values: [transactionId, txHash],
+  })
+}
+
 /** The enclave sent the transaction anew under another hash. */
-export function replaceHash(payment: Payment, txHash: TxHash): Query<boolean> {
-  return {
+export function replaceHash(payment: Payment, txHash: TxHash): Query<Payment | null> {
+  return movePayment(payment, {
     name: 'replace_payment_hash',
-    text: `update payments set tx_hash = $4, mined_block = null, mined_block_hash = null
-      where account_id = $1 and id = $2 and status = 'pending' and tx_hash = $3`,
-    values: [payment.accountId, payment.id, payment.txHash, txHash],
-    read: changed,
-  }
+    move: 'accept',
+    set: 'tx_hash = $4, mined_block = null, mined_block_hash = null',
+    guard: 'tx_hash = $3',
+    values: [payment.txHash, txHash],
+  })
 }
 
 /** Notes in which block a pending payment stands, or that it stands in none any more. */
-export function markMined(payment: Payment, block: { number: bigint; hash: string } | null): Query<boolean> {
-  return {
+export function markMined(payment: Payment, block: { number: bigint; hash: string } | null): Query<Payment | null> {
+  return movePayment(payment, {
     name: 'mark_payment_mined',
-    text: `update payments set mined_block = $4, mined_block_hash = $5
-      where account_id = $1 and id = $2 and status = 'pending' and tx_hash = $3`,
-    values: [payment.accountId, payment.id, payment.txHash, block?.number ?? null, block?.hash ?? null],
-    read: changed,
-  }
+    move: 'note',
+    set: 'mined_block = $4, mined_block_hash = $5',
+    guard: 'tx_hash = $3',
+    values: [payment.txHash, block?.number ?? null, block?.hash ?? null],
+  })
 }
 
-/** pending → confirmed, once. */
 export function markConfirmed(
   payment: Payment,
   block: { number: bigint; hash: string },
   now: Date,
 ): Query<Payment | null> {
-  return {
+  return movePayment(payment, {
     name: 'mark_payment_confirmed',
-    text: `update payments set status = 'confirmed', mined_block = $4, mined_block_hash = $5, settled_at = $6
-      where account_id = $1 and id = $2 and status = 'pending' and tx_hash = $3
-      returning ${COLUMNS}`,
-    values: [payment.accountId, payment.id, payment.txHash, block.number, block.hash, now],
-    read: firstOrNull(toPayment),
-  }
+    move: 'confirm',
+    set: 'mined_block = $4, mined_block_hash = $5, settled_at = $6',
+    guard: 'tx_hash = $3',
+    values: [payment.txHash, block.number, block.hash, now],
+  })
 }
 
-/** pending → failed, once, and only while its hash and its attempt are the ones that the decision was made on. */
+/** Only while its hash and its attempt are the ones that the decision was made on. */
 export function markFailed(payment: Payment, code: FailureCode, now: Date): Query<Payment | null> {
-  return {
+  return movePayment(payment, {
     name: 'mark_payment_failed',
-    text: `update payments set status = 'failed', failure_code = $5, settled_at = $6, attempt_until = null
-      where account_id = $1 and id = $2 and status = 'pending' and tx_hash is not distinct from $3 and attempt = $4
-      returning ${COLUMNS}`,
-    values: [payment.accountId, payment.id, payment.txHash, payment.attempt, code, now],
-    read: firstOrNull(toPayment),
-  }
+    move: 'fail',
+    set: 'failure_code = $5, settled_at = $6, attempt_until = null',
+    guard: 'tx_hash is not distinct from $3 and attempt = $4',
+    values: [payment.txHash, payment.attempt, code, now],
+  })
 }
 
 /** A page of what waits for the chain, oldest first. By `payments_unsettled`. */
@@ -210,7 +238,7 @@ export function listLongAwaitingChain(
   }
 }
 
-export function toPayment(row: Row): Payment {
+function toPayment(row: Row): Payment {
   return {
     id: row['id'],
     accountId: row['account_id'],

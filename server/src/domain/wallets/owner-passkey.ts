@@ -5,8 +5,6 @@ import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { Passkey } from './wallet.ts'
 
-const ES256 = -7
-
 /** The passkey's public key in the form that the enclave takes: base64 of its SPKI. Only ES256 keys have one. */
 export function toSpki(publicKeyCose: Uint8Array): string {
   const key = readCoseKey(publicKeyCose)
@@ -42,7 +40,7 @@ export async function checkOwnerSignature(
 function readCoseKey(publicKeyCose: Uint8Array): { x: Uint8Array; y: Uint8Array } | null {
   try {
     const key = decodeCredentialPublicKey(Uint8Array.from(publicKeyCose))
-    if (!cose.isCOSEPublicKeyEC2(key) || key.get(cose.COSEKEYS.alg) !== ES256) return null
+    if (!cose.isCOSEPublicKeyEC2(key) || key.get(cose.COSEKEYS.alg) !== cose.COSEALG.ES256) return null
     const x = key.get(cose.COSEKEYS.x)
     const y = key.get(cose.COSEKEYS.y)
     return x === undefined || y === undefined ? null : { x, y }

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Fault } from './faults.ts'
+import type { Fault } from '../../src/enclave/faults.ts'
 import { sdk } from './test-client.ts'
 import type { SdkClient } from './test-client.ts'
 
@@ -54,7 +54,7 @@ export async function removeDataDir(dataDir: string): Promise<void> {
 
 /** Starts the enclave as the process that the sandbox starts, on a free port. */
 export async function startTestEnclave(options: { dataDir: string; rpcUrl: string }): Promise<TestEnclave> {
-  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), {
+  const child = fork(fileURLToPath(new URL('../../src/enclave/main.ts', import.meta.url)), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
-import { type Chain, startChain, type StartChainOptions } from './start-chain.ts'
+import { type Chain, startChain, type StartChainOptions } from '../../src/chain/start-chain.ts'
 
 export const TEST_CHAIN_ID = 84532
 

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import type { Address, Hash } from 'viem'
-import type { PolicyRecord, QuorumRecord, WalletRecord } from './records.ts'
+import type { PolicyRecord, QuorumRecord, WalletRecord } from '../../src/enclave/records.ts'
 import type {
   CreatePolicyBody,
   CreateQuorumBody,
   CreateWalletBody,
   UpdatePolicyBody,
   UpdateWalletBody,
-} from './schemas.ts'
+} from '../../src/enclave/schemas.ts'
 
 /** What the tests call of the provider's official SDK: the real client on the other side of the wire. */
 export interface SdkClient {

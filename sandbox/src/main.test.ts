@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { after, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { addressesFrom } from './addresses.ts'
+import { isProcessAlive } from './postgres/process-facts.ts'
+import { checkPorts } from './processes/check-ports.ts'
+import type { SandboxFacts } from './state/sandbox-facts.ts'
+import { findFreePorts, makeDataDir } from './throw-away-sandbox.ts'
+
+const POLL_MS = 20
+const running = new Set<ChildProcess>()
+const folders: string[] = []
+after(async () => {
+  for (const child of running) child.kill('SIGTERM')
+  await Promise.all([...running].map((child) => once(child, 'exit')))
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
+})
+
+async function makeFolder(): Promise<string> {
+  const folder = await makeDataDir()
+  folders.push(folder)
+  return folder
+}
+
+interface Run {
+  readonly child: ChildProcess
+  readonly exit: Promise<number | null>
+  readonly output: () => string
+}
+
+function run(program: 'main.ts' | 'reset.ts' | 'demo/main.ts', env: Record<string, string>): Run {
+  const file = fileURLToPath(new URL(program, import.meta.url))
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const exit = once(child, 'close').then(([code]) => {
+    running.delete(child)
+    return code as number | null
+  })
+  return { child, exit, output: () => output }
+}
+
+function startMain(port: number, dataDir: string): Run {
+  return run('main.ts', { BURSAR_PORT: String(port), BURSAR_DATA_DIR: dataDir })
+}
+
+async function awaitFacts({ child, output }: Run, dataDir: string): Promise<SandboxFacts> {
+  const file = join(dataDir, 'sandbox.json')
+  while (!existsSync(file)) {
+    assert.ok(child.exitCode === null, output())
+    await delay(POLL_MS)
+  }
+  return JSON.parse(readFileSync(file, 'utf8')) as SandboxFacts
+}
+
+/** The processes that a sandbox has started: its programs, its chains' nodes, PostgreSQL. */
+function readPids(dataDir: string): number[] {
+  const programs = JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as { pid: number }[]
+  const nodes = ['test', 'live'].map((mode) => {
+    return JSON.parse(readFileSync(join(dataDir, 'chains', `${mode}.pid`), 'utf8')) as { pid: number }
+  })
+  const [postgres] = readFileSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')
+  return [...programs, ...nodes].map(({ pid }) => pid).concat(Number(postgres))
+}
+
+async function awaitEnd(pids: readonly number[]): Promise<void> {
+  while (pids.some(isProcessAlive)) await delay(POLL_MS)
+}
+
+it('runs once on a data directory, outlives its own violent death, and leaves no process behind', async () => {
+  const dataDir = await makeFolder()
+  const port = await findFreePorts()
+  const first = startMain(port, dataDir)
+  const facts = await awaitFacts(first, dataDir)
+
+  const rival = startMain(await findFreePorts(), dataDir)
+  assert.equal(await rival.exit, 1)
+  assert.match(rival.output(), /Another sandbox \(process \d+\) runs on/)
+  const reset = run('reset.ts', { BURSAR_DATA_DIR: dataDir })
+  assert.equal(await reset.exit, 1)
+  assert.match(reset.output(), /Another sandbox/)
+
+  const orphans = readPids(dataDir)
+  assert.equal(orphans.length, 5)
+  first.child.kill('SIGKILL')
+  await first.exit
+
+  const second = startMain(port, dataDir)
+  while (!second.output().includes('Ready after')) {
+    assert.ok(second.child.exitCode === null, second.output())
+    await delay(POLL_MS)
+  }
+  assert.deepEqual(await awaitFacts(second, dataDir), facts)
+  await awaitEnd(orphans)
+  const pids = readPids(dataDir)
+  second.child.kill('SIGINT')
+  second.child.kill('SIGINT')
+  second.child.kill('SIGTERM')
+  assert.equal(await second.exit, 0, second.output())
+  assert.deepEqual(pids.filter(isProcessAlive), [])
+  await checkPorts(addressesFrom(port).ports)
+
+  const removed = run('reset.ts', { BURSAR_DATA_DIR: dataDir })
+  assert.equal(await removed.exit, 0, removed.output())
+  assert.equal(existsSync(dataDir), false)
+})
+
+it('ends with one message when a part of it dies, and stops the others', async () => {
+  const dataDir = await makeFolder()
+  const sandbox = startMain(await findFreePorts(), dataDir)
+  await awaitFacts(sandbox, dataDir)
+  const pids = readPids(dataDir)
+  const [enclave] = pids
+  assert.ok(enclave)
+  process.kill(enclave, 'SIGKILL')
+  assert.equal(await sandbox.exit, 1)
+  assert.match(sandbox.output(), /The enclave ended \(SIGKILL\), see .*enclave\.log/)
+  assert.deepEqual(pids.filter(isProcessAlive), [])
+})
+
+it('can be stopped while it starts', async () => {
+  const dataDir = await makeFolder()
+  const port = await findFreePorts()
+  const sandbox = startMain(port, dataDir)
+  while (!sandbox.output().includes('chain on port')) await delay(POLL_MS)
+  sandbox.child.kill('SIGTERM')
+  assert.equal(await sandbox.exit, 0, sandbox.output())
+  await checkPorts(addressesFrom(port).ports)
+  assert.equal(existsSync(join(dataDir, 'sandbox.pid')), false)
+})
+
+it('names a port that is in use, and the setting to change', async () => {
+  const dataDir = await makeFolder()
+  const port = await findFreePorts()
+  const blocker = createServer().listen(port + 4, '127.0.0.1')
+  await once(blocker, 'listening')
+  const sandbox = startMain(port, dataDir)
+  assert.equal(await sandbox.exit, 1)
+  assert.match(sandbox.output(), new RegExp(`^Port ${port + 4} \\(test chain\\) is in use.*BURSAR_PORT`, 'm'))
+  blocker.close()
+  await checkPorts(addressesFrom(port).ports)
+})
+
+it('says in one line why it can not start', async () => {
+  const dataDir = await makeFolder()
+  const cases = [
+    [{ BURSAR_ENV: 'production', BURSAR_DATA_DIR: dataDir }, /does not run with BURSAR_ENV=production/],
+    [{ BURSAR_PORT: '99999', BURSAR_DATA_DIR: dataDir }, /BURSAR_PORT must be/],
+    [{ BURSAR_DATA_DIR: fileURLToPath(import.meta.url) }, /can't be written .*BURSAR_DATA_DIR/],
+  ] as const
+  for (const [env, message] of cases) {
+    const sandbox = run('main.ts', env)
+    assert.equal(await sandbox.exit, 1)
+    assert.match(sandbox.output(), message)
+  }
+  assert.deepEqual(readdirSync(dataDir), [])
+})
+
+it('tells the whole story in the demo, and every answer is as expected', async () => {
+  const demo = run('demo/main.ts', {})
+  assert.equal(await demo.exit, 0, demo.output())
+  assert.match(demo.output(), /Every answer was as expected\.\n$/)
+})

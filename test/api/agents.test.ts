@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectError, readBody } from '../support/http-client.ts'
+import { seed, type Seed } from '../support/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+
+interface AgentAnswer {
+  readonly agent: Readonly<Record<string, unknown>>
+}
+
+describe('agents over HTTP', () => {
+  let given: TestService
+  let seeded: Seed
+  let key: string
+  before(async () => {
+    given = await openTestService()
+    seeded = await seed(given.context, { dailyCap: '25', maxPerTx: '10' })
+    key = seeded.key
+  })
+  after(() => given.close())
+
+  test('an agent is created once, 201 both times, with every field of the specification', async () => {
+    const first = await given.call({ path: '/v1/agents', key, body: { id: 'trader', ignored: { deep: true } } })
+    const { agent } = readBody<AgentAnswer>(first, 201)
+    assert.deepEqual(agent, {
+      id: 'trader',
+      status: 'no_permissions',
+      mode: 'test',
+      created_at: agent['created_at'],
+      active_signers: 0,
+      pending_signers: 0,
+      account_slug: seeded.account.slug,
+      wallets: [],
+    })
+    assert.equal(new Date(String(agent['created_at'])).toISOString(), agent['created_at'])
+    const second = await given.call({ path: '/v1/agents', key, body: { id: 'trader' } })
+    assert.deepEqual(readBody<AgentAnswer>(second, 201), { agent })
+  })
+
+  test('an agent with a grant is active, and shows what it may spend (D9)', async () => {
+    readBody(await given.call({ path: '/v1/payments', key, body: paymentBody(seeded, { amount_usdc: '4.50' }) }), 201)
+    const answer = await given.call({ path: `/v1/agents/${seeded.agentId}`, key })
+    const { agent } = readBody<AgentAnswer>(answer, 200)
+    assert.deepEqual([agent['status'], agent['active_signers']], ['active', 1])
+    assert.deepEqual(agent['wallets'], [
+      {
+        address: seeded.wallet,
+        max_per_tx_usdc: '10',
+        daily_cap_usdc: '25',
+        spent_24h_usdc: '4.5',
+        remaining_24h_usdc: '20.5',
+        expires_at: null,
+      },
+    ])
+  })
+
+  test('an id of any allowed characters is had back by its percent-encoded path', async () => {
+    for (const id of ['team/research bot', '🤖'.repeat(64), 'a%2Fb', '../x', '...', 'é', '?#&+;=', '名前']) {
+      readBody(await given.call({ path: '/v1/agents', key, body: { id } }), 201)
+      const answer = await given.call({ path: `/v1/agents/${encodeURIComponent(id)}`, key })
+      assert.equal(readBody<AgentAnswer>(answer, 200).agent['id'], id)
+    }
+  })
+
+  test('the list holds every agent of this (account, mode), and of no other', async () => {
+    const other = await seed(given.context)
+    const answer = await given.call({ path: '/v1/agents', key: other.key })
+    const { agents } = readBody<{ agents: { id: string }[] }>(answer, 200)
+    assert.deepEqual(
+      agents.map(({ id }) => id),
+      [other.agentId],
+    )
+    const live = await given.issueKey(other, 'live')
+    assert.deepEqual(readBody(await given.call({ path: '/v1/agents', key: live }), 200), { agents: [] })
+  })
+
+  test('an agent of another account, or one that was never made, is 404', async () => {
+    const other = await seed(given.context)
+    const paths = [
+      other.agentId,
+      'nobody',
+      '%00',
+      '%0a',
+      'x'.repeat(700),
+      'x'.repeat(5_000),
+      '%F0%9F',
+      '%E0%A4%A',
+      '%zz',
+      '%',
+    ]
+    for (const id of paths) {
+      const answer = await given.call({ path: `/v1/agents/${id}`, key })
+      assert.equal(expectErrorType(answer), 'not_found', id)
+    }
+  })
+
+  test('at the cap of the plan a new id is 400 agent_cap_reached, a known one 201', async () => {
+    const account = await seed(given.context)
+    let used = 1
+    while (used < 100) {
+      const fresh = await given.issueKey(account)
+      for (let index = 0; index < 55 && used < 100; index += 1, used += 1) {
+        readBody(await given.call({ path: '/v1/agents', key: fresh, body: { id: `agent ${used}` } }), 201)
+      }
+    }
+    const over = await given.call({ path: '/v1/agents', key: account.key, body: { id: 'one more' } })
+    expectError(over, { type: 'validation_failed', code: 'agent_cap_reached' })
+    readBody(await given.call({ path: '/v1/agents', key: account.key, body: { id: 'agent 1' } }), 201)
+  })
+
+  test('an API key describes itself at /v1/me (D30)', async () => {
+    const me = readBody<Record<string, unknown>>(await given.call({ path: '/v1/me', key }), 200)
+    assert.deepEqual(me, {
+      auth_type: 'api_key',
+      account_slug: seeded.account.slug,
+      account_name: seeded.account.name,
+      mode: 'test',
+      scopes: ['wallet:read', 'wallet:transfer', 'x402:pay'],
+      agent_id: null,
+      expires_at: null,
+      wallets: [{ address: seeded.wallet, max_per_tx_usdc: '10', daily_cap_usdc: '25', agent_id: seeded.agentId }],
+    })
+  })
+
+  function expectErrorType(answer: Awaited<ReturnType<TestService['call']>>): string {
+    return answer.status === 404 && expectNotFound(answer) ? 'not_found' : `${answer.status} ${answer.text}`
+  }
+
+  /** An agent that is not there carries its code, a path that is none does not. */
+  function expectNotFound(answer: Awaited<ReturnType<TestService['call']>>): boolean {
+    const { code } = JSON.parse(answer.text).error as { code?: 'agent_not_found' }
+    expectError(answer, { type: 'not_found', ...(code === undefined ? {} : { code }) })
+    return true
+  }
+})

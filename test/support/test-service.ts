@@ -1,0 +1,56 @@
+import type { Config } from '../../server/src/config.ts'
+import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
+import type { Mode } from '../../server/src/values/mode.ts'
+import { openService, type Service } from '../../server/src/service.ts'
+import { send, type Answer, type Call } from './http-client.ts'
+import { readRows } from './read-rows.ts'
+import { RECIPIENT, type Seed } from './seed.ts'
+import { openTestContext, type TestContext } from './test-context.ts'
+
+export interface TestService extends TestContext {
+  readonly service: Service
+  readonly url: string
+  call(call: Call): Promise<Answer>
+  /** A fresh key of the seeded (account, mode), with a fresh rate budget. */
+  issueKey(seeded: Seed, mode?: Mode): Promise<string>
+  /** How many agents, payments and events there are. */
+  countRows(): Promise<Readonly<Record<string, number>>>
+}
+
+/** The whole service on a free port, over a fresh database, with the enclave and the chains replaced at the socket. */
+export async function openTestService(
+  change: (config: Config) => Config | Promise<Config> = (config) => config,
+): Promise<TestService> {
+  const given = await openTestContext()
+  const service = await openService(await change(given.config)).catch(async (error: unknown) => {
+    await given.close()
+    throw error
+  })
+  const url = `http://127.0.0.1:${service.ports[0]}`
+  return {
+    ...given,
+    service,
+    url,
+    call: (call) => send(url, call),
+    async issueKey(seeded, mode = seeded.mode) {
+      return (await issueKey(given.context, { accountId: seeded.account.id, mode })).secret
+    },
+    async countRows() {
+      const tables = ['agents', 'payments', 'events']
+      const counts = tables.map(async (table) => {
+        const [row] = await readRows(given.context.db, `select count(*) as rows from ${table}`)
+        return [table, Number(row?.['rows'])] as const
+      })
+      return Object.fromEntries(await Promise.all(counts))
+    },
+    async close() {
+      await service.stop()
+      await given.close()
+    },
+  }
+}
+
+/** A whole body of `POST /v1/payments` that would be paid. */
+export function paymentBody(seeded: Seed, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return { agent_id: seeded.agentId, wallet: seeded.wallet, to: RECIPIENT, amount_usdc: '1', ...changes }
+}
