@@ -18,6 +18,8 @@ export interface SandboxOptions {
   readonly onProgress?: (line: string) => void
   /** Settings of the server that differ from the sandbox's own. */
   readonly serverEnv?: Environment
+  /** Another address under which the enclave can be reached; it is part of what its clients sign. For a proxy. */
+  readonly enclaveUrl?: string
   /** False for one that need not survive the machine; it starts faster. True by default. */
   readonly durable?: boolean
   /** Aborts the start. */
@@ -63,7 +65,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** Whatever has been started stands in `stops` from its first moment on, what was started last at the front. */
 async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sandbox, 'stop'>> {
   const { dataDir, port, onProgress = () => undefined, serverEnv = {}, durable = true, signal } = options
-  const addresses = addressesFrom(port)
+  const own = addressesFrom(port)
+  const addresses = { ...own, enclaveUrl: options.enclaveUrl ?? own.enclaveUrl }
   const died = Promise.withResolvers<string>()
   const watched = untilEnd(died.promise, signal)
 

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { addApi } from './api/add-api.ts'
@@ -10,7 +10,8 @@ import type { Context } from './domain/context.ts'
 import { BalanceSnapshots } from './chain/balance-snapshots.ts'
 import { openEnclave } from './enclave/open-enclave.ts'
 import { addHealth } from './http/add-health.ts'
-import { openHttp } from './http/open-http.ts'
+import { KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
+import { createHttpServer, openHttp } from './http/open-http.ts'
 import { createClock, type MovableClock } from './lib/clock.ts'
 import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
@@ -74,8 +75,10 @@ export async function openService(config: Config): Promise<Service> {
   if (config.role !== 'worker') await addApi(http, context, config)
   await http.listen({ host: config.host, port: config.port })
   const servers = [http.server]
-  if (config.authPort !== null)
-    servers.push(await listenToo((request, response) => http.routing(request, response), config.host, config.authPort))
+  if (config.authPort !== null) {
+    const routing: RequestListener = (request, response) => http.routing(request, response)
+    servers.push(await listenToo(createHttpServer(routing, { clock }), config.host, config.authPort))
+  }
   const loops = config.role === 'api' ? [] : startWork(context)
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
   logger.info({ role: config.role, ports }, 'ready')
@@ -86,6 +89,7 @@ export async function openService(config: Config): Promise<Service> {
     clock,
     logger,
     async stop() {
+      for (const server of servers) server.keepAliveTimeout = KEEP_ALIVE_STOPPING_MS
       const others = servers.slice(1).map(closeServer)
       await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])
       await close()
@@ -103,8 +107,7 @@ function startWork(context: Context): Loop[] {
 }
 
 /** A second origin is a second port with the same routes (D1). */
-async function listenToo(routing: RequestListener, host: string, port: number): Promise<Server> {
-  const server = createServer(routing)
+async function listenToo(server: Server, host: string, port: number): Promise<Server> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)

@@ -16,7 +16,7 @@ export interface ToldTransaction {
 }
 
 /** What the enclave does with a signing request: sign and answer, or one of the ways in which it does not. */
-export type Behaviour = 'sign' | 'sign without hash' | 'sign and lose the answer' | 'reject' | 'unavailable' | 'hang'
+export type Behaviour = 'sign' | 'sign without hash' | 'sign and lose the answer' | 'reject' | 'unavailable' | 'hang' | 'sign when released'
 
 /** An enclave that signs nothing, but answers transfers at once, once for each reference id, or misbehaves as told. */
 export interface FakeEnclave extends FakeServer {
@@ -26,6 +26,8 @@ export interface FakeEnclave extends FakeServer {
   readonly accepted: Map<string, string>
   /** What look-ups tell of a reference id, where that is not the transaction as it was accepted. */
   readonly told: Map<string, ToldTransaction>
+  /** For 'sign when released'. */
+  released: Promise<void>
   /** While true, look-ups are answered with 503. */
   blind: boolean
   /** Asked for each signing request. */
@@ -42,6 +44,7 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
     accepted: new Map<string, string>(),
     told: new Map<string, ToldTransaction>(),
     blind: false,
+    released: Promise.resolve(),
     behave: (): Behaviour => 'sign',
   } satisfies Omit<FakeEnclave, keyof FakeServer>
   const enclave: Omit<FakeEnclave, keyof FakeServer> = state
@@ -98,6 +101,10 @@ function answerSigning(
 ): void {
   const behaviour = enclave.behave(request)
   if (behaviour === 'hang') return
+  if (behaviour === 'sign when released') {
+    void enclave.released.then(() => answerSigning({ ...enclave, behave: () => 'sign' }, request, response))
+    return
+  }
   if (behaviour === 'unavailable') {
     answerJson(response, { error: 'unavailable' }, 503)
     return

@@ -19,7 +19,7 @@ export type ReceivedRequest = {
 
 export type StubAnswer = (response: ServerResponse, request: ReceivedRequest) => void
 
-export const STUB_APP_ID = 'app-test'
+const STUB_APP_ID = 'app-test'
 export const STUB_APP_SECRET = 'APP-SECRET'
 
 export async function startStubEnclave() {

@@ -27,9 +27,10 @@ export async function openTestService(
     throw error
   })
   const url = `http://127.0.0.1:${service.ports[0]}`
+  let stopped: Promise<void> | null = null
   return {
     ...given,
-    service,
+    service: { ...service, stop: () => (stopped ??= service.stop()) },
     url,
     call: (call) => send(url, call),
     async issueKey(seeded, mode = seeded.mode) {
@@ -44,7 +45,7 @@ export async function openTestService(
       return Object.fromEntries(await Promise.all(counts))
     },
     async close() {
-      await service.stop()
+      await (stopped ?? service.stop())
       await given.close()
     },
   }

@@ -7,7 +7,7 @@ export class ChainRefusal extends Error {
 }
 
 /** No answer, or none that is JSON-RPC: what became of the call is not known. */
-export class ChainUnreachable extends Error {
+class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable'
 }
 

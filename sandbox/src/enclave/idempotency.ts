@@ -16,8 +16,6 @@ export interface OnceRequest {
   readonly body: unknown
 }
 
-export type Idempotency = ReturnType<typeof createIdempotency>
-
 /**
  * Executes a request once a key: the same key and body get the first answer again, failures included (see `ApiError.kept`),
  * for 24 hours; another body is 400. A second request waits while the first is under way.

@@ -10,7 +10,7 @@ import type { SendAnswer, SendParams } from './test-client.ts'
 import { APP_ID, CAIP2 } from './test-enclave.ts'
 import type { TestEnclave } from './test-enclave.ts'
 
-export const PAYEE: Address = '0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B'
+const PAYEE: Address = '0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B'
 export const CHAIN_ID = 84532
 const EXPIRY_MS = 15 * 60 * 1000
 const ABI = parseAbi(['function transfer(address to, uint256 amount) returns (bool)'])

@@ -5,6 +5,7 @@ import { retryAfterSeconds, type Bucket, type RateState } from '../limiter/bucke
 import { Problem } from '../values/problem.ts'
 import { SCOPES, setCaller, type Caller } from './caller.ts'
 
+const AUTHORIZATION_PATTERN = /^authorization$/i
 /** RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1). */
 const BEARER_PATTERN = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
@@ -35,9 +36,9 @@ export function createAuthenticate(ctx: Context, { baseUrl }: { baseUrl: string 
 
 /** One `Authorization` header, in the form of RFC 6750; two of them are none, since nobody can tell which one counts. */
 function readCredential(request: FastifyRequest): string | null {
-  const sent = request.raw.headersDistinct['authorization'] ?? []
-  if (sent.length !== 1) return null
-  return BEARER_PATTERN.exec(sent[0] ?? '')?.[1] ?? null
+  const names = request.raw.rawHeaders.filter((name, index) => index % 2 === 0 && AUTHORIZATION_PATTERN.test(name))
+  if (names.length !== 1) return null
+  return BEARER_PATTERN.exec(request.headers.authorization ?? '')?.[1] ?? null
 }
 
 function setRateHeaders(reply: FastifyReply, rate: RateState): void {

@@ -2,8 +2,6 @@ import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type In
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 
-export type BoundedFetch = ReturnType<typeof createBoundedFetch>
-
 /** Requests beyond it wait in the agent's queue, under their own time limit. */
 const SOCKETS_MAX = 128
 /** Shorter than what servers commonly allow (5 s at least), so that we close an idle connection before they do. */

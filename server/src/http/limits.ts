@@ -5,6 +5,8 @@ export const HEADER_BYTES_MAX = 16 * 1_024
 export const REQUEST_TIMEOUT_MS = 30_000
 export const HEADERS_TIMEOUT_MS = 15_000
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** While the service stops: a connection whose last answer is out is not kept for another request. */
+export const KEEP_ALIVE_STOPPING_MS = 1
 /** 64 code points of four bytes, percent-encoded. */
 export const PATH_PARAMETER_CHARS_MAX = 64 * 4 * 3
 export const CONNECTIONS_MAX = 10_000

@@ -1,6 +1,7 @@
-import { createServer, STATUS_CODES } from 'node:http'
+import { isUtf8 } from 'node:buffer'
+import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { LogController, type FastifyReply } from 'fastify'
+import Fastify, { LogController, type FastifyBodyParser, type FastifyInstance, type FastifyReply } from 'fastify'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { Clock } from '../lib/clock.ts'
 import { createSortableId } from '../lib/ids.ts'
@@ -40,31 +41,18 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
-    serverFactory: (handler) => {
-      const server = createServer(
-        {
-          maxHeaderSize: HEADER_BYTES_MAX,
-          requestTimeout: REQUEST_TIMEOUT_MS,
-          headersTimeout: HEADERS_TIMEOUT_MS,
-          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-        },
-        handler,
-      )
-      server.maxConnections = CONNECTIONS_MAX
-      server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-        answerBrokenRequest(error, socket, clock),
-      )
-      return server
-    },
+    serverFactory: (handler) => createHttpServer(handler, { clock }),
     frameworkErrors: (error, request, reply) => {
       void reply.header('Request-Id', request.id)
       sendProblem(reply, toProblem(error))
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  http.removeContentTypeParser('text/plain')
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))
   http.addHook('onRequest', async (request, reply) => {
     void reply.header('Request-Id', request.id)
+    if (!namesOneHost(request.raw)) throw new Problem('validation_failed', 'The request must name one host.')
     if (!options.production) return
     void reply.header('Strict-Transport-Security', `max-age=${STRICT_TRANSPORT_SECONDS}; includeSubDomains`)
     if (request.protocol !== 'https' && !PLAIN_HTTP_PATHS.includes(request.url)) throw problem('https_required')
@@ -90,6 +78,41 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     sendProblem(reply, new Problem('not_found', 'No such path.'))
   })
   return http
+}
+
+/** One listener: what it takes of a client, and what it answers to what is not HTTP. A second origin has one too (D1). */
+export function createHttpServer(handler: RequestListener, { clock }: { clock: Clock }): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      // Node would answer by itself, without the envelope; the first hook does it.
+      requireHostHeader: false,
+    },
+    handler,
+  )
+  // The same for expectations that are not `100-continue`: a server may ignore them (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', handler)
+  server.maxConnections = CONNECTIONS_MAX
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenRequest(error, socket, clock))
+  return server
+}
+
+/** RFC 9112, section 3.2. */
+function namesOneHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const hosts = headersDistinct['host']?.length ?? 0
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+}
+
+/** JSON is UTF-8 (RFC 8259, section 8.1). Read leniently, an agent's id or a memo would be another than was sent. */
+function createJsonParser(http: Pick<FastifyInstance, 'getDefaultJsonParser'>): FastifyBodyParser<Buffer> {
+  const parse = http.getDefaultJsonParser('error', 'error') as FastifyBodyParser<string>
+  return (request, body, done) => {
+    if (!isUtf8(body)) throw new Problem('validation_failed', 'The body is not valid UTF-8.')
+    return parse(request, body.toString('utf8'), done)
+  }
 }
 
 function sendProblem(reply: FastifyReply, answer: Problem): void {

@@ -14,6 +14,7 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, Problem>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: new Problem('payload_too_large', 'The body is larger than 64 KiB.'),
   FST_ERR_CTP_EMPTY_JSON_BODY: new Problem('validation_failed', 'The body is empty. Send a JSON object.'),
   FST_ERR_BAD_URL: new Problem('not_found', 'No such path.'),
+  FST_ERR_MAX_PARAM_LENGTH: new Problem('not_found', 'No such path.'),
 }
 
 /** The one place where anything thrown becomes an answer. What is not the caller's to know stays behind. */
@@ -42,9 +43,7 @@ function fromFramework(error: FastifyError): Problem {
   if (known !== undefined) return known
   const status = error.statusCode ?? 500
   if (status >= 400 && status < 500) {
-    return new Problem('validation_failed', 'The request could not be read: its body is not valid JSON.', {
-      cause: error,
-    })
+    return new Problem('validation_failed', 'The request could not be read. Send a JSON object.', { cause: error })
   }
   return new Problem('internal', 'Something went wrong on our side.', { cause: error })
 }

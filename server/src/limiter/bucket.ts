@@ -19,13 +19,18 @@ export interface RateState {
 export function rateState(bucket: Bucket, counted: readonly number[], allowed: boolean, now: Date): RateState {
   const { limit, windowMs } = BUCKETS[bucket]
   const time = now.getTime()
-  const hits = counted.filter((hit) => hit > time - windowMs && hit < time + windowMs)
-  const oldest = hits.length === 0 ? time : Math.min(...hits)
+  let used = 0
+  let oldest = Number.POSITIVE_INFINITY
+  for (const hit of counted) {
+    if (hit <= time - windowMs || hit >= time + windowMs) continue
+    used += 1
+    if (hit < oldest) oldest = hit
+  }
   return {
     allowed,
     limit,
-    remaining: allowed ? Math.max(0, limit - hits.length) : 0,
-    resetAt: new Date(oldest + windowMs),
+    remaining: allowed ? Math.max(0, limit - used) : 0,
+    resetAt: new Date((used === 0 ? time : oldest) + windowMs),
   }
 }
 

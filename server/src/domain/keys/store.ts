@@ -8,7 +8,7 @@ import type { ApiKey } from './api-key.ts'
 const COLUMNS = 'id, account_id, mode, secret_hash, created_at, grace_until, revoked_at'
 
 export interface KeyHolder {
-  readonly key: ApiKey
+  readonly key: Pick<ApiKey, 'id' | 'accountId' | 'mode' | 'graceUntil' | 'revokedAt'>
   readonly account: { readonly slug: string; readonly name: string; readonly plan: Plan }
 }
 
@@ -33,12 +33,18 @@ export function countKeyRequest(
   return {
     name: 'count_key_request',
     text: `with counted as (${COUNT_REQUEST})
-      select k.id, k.account_id, k.mode, k.secret_hash, k.created_at, k.grace_until, k.revoked_at, a.slug, a.name, a.plan,
+      select k.id, k.account_id, k.mode, k.grace_until, k.revoked_at, a.slug, a.name, a.plan,
         (select hits from counted) as hits
       from api_keys k join accounts a on a.id = k.account_id where k.secret_hash = $1`,
     values: countValues(secretHash, bucket, now),
     read: firstOrNull((row) => ({
-      key: toKey(row),
+      key: {
+        id: row['id'],
+        accountId: row['account_id'],
+        mode: row['mode'],
+        graceUntil: row['grace_until'],
+        revokedAt: row['revoked_at'],
+      },
       account: { slug: row['slug'], name: row['name'], plan: toPlan(row['plan']) },
       rate: readCounted(row['hits'], bucket, now),
     })),

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectError, readBody, type Answer } from '../support/http-client.ts'
+import { seed, type Seed } from '../support/seed.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+describe('outages', () => {
+  let given: TestService
+  let proxy: TcpProxy
+  let seeded: Seed
+  before(async () => {
+    given = await openTestService(async (config) => {
+      proxy = await startTcpProxy(config.database.url)
+      return { ...config, database: { ...config.database, url: proxy.url } }
+    })
+    seeded = await seed(given.context)
+  })
+  after(async () => {
+    await given.close()
+    await proxy.close()
+  })
+
+  test('while the database is gone all of /v1 is 503 with Retry-After, and the service is not ready; then it comes back', async () => {
+    readBody(await given.call({ path: '/v1/me', key: seeded.key }), 200)
+    proxy.cut()
+    const calls = [{ path: '/v1/me' }, { path: '/v1/agents', body: { id: 'lost' } }, paymentCall()]
+    for (const call of calls) {
+      const answer = await given.call({ ...call, key: seeded.key })
+      expectError(answer, { type: 'unavailable' })
+      assert.match(answer.headers['retry-after'] ?? '', /^[1-9][0-9]*$/)
+    }
+    const ready = await given.call({ path: '/readyz' })
+    assert.equal(readBody<{ checks: Wire }>(ready, 503).checks['database'], 'unavailable')
+    assert.equal((await given.call({ path: '/healthz' })).status, 200)
+    proxy.restore()
+    await untilServed()
+    assert.equal((await given.call({ path: '/readyz' })).status, 200)
+    const { agents } = readBody<{ agents: Wire[] }>(await given.call({ path: '/v1/agents', key: seeded.key }), 200)
+    assert.deepEqual(
+      agents.map(({ id }) => id),
+      [seeded.agentId],
+    )
+  })
+
+  test('a database that is lost after the enclave was asked is a 500, never "nothing was recorded"; a retry finds out', async () => {
+    given.enclave.behave = () => {
+      proxy.cut()
+      return 'sign'
+    }
+    const call = paymentCall({ idempotency_key: 'lost' })
+    expectError(await given.call({ ...call, key: seeded.key }), { type: 'internal' })
+    given.enclave.behave = () => 'sign'
+    proxy.restore()
+    await untilServed()
+    const { id } = await retryUntilPaid(call)
+    assert.equal(given.enclave.requests.filter(({ referenceId }) => referenceId === id).length, 1)
+  })
+
+  test('while the chain is gone a payment is 503 and nothing is recorded; reads answer what is recorded', async () => {
+    const key = await given.issueKey(seeded)
+    const paid = await given.call({ ...paymentCall({ idempotency_key: 'known' }), key })
+    const { payment } = readBody<{ payment: Wire }>(paid, 201)
+    given.chains.test.down = true
+    given.service.clock.setOffset(5_000)
+    const before = await given.countRows()
+    const refused = await given.call({ ...paymentCall({ idempotency_key: 'new' }), key })
+    expectError(refused, { type: 'unavailable' })
+    assert.match(refused.headers['retry-after'] ?? '', /^[1-9][0-9]*$/)
+    assert.deepEqual(await given.countRows(), before)
+    const read = await given.call({ path: `/v1/payments/${String(payment['id'])}`, key })
+    assert.deepEqual(readBody(read, 200), { payment })
+    const replayed = await given.call({ ...paymentCall({ idempotency_key: 'known' }), key })
+    assert.deepEqual(readBody(replayed, 201), { payment })
+    const ready = await given.call({ path: '/readyz' })
+    assert.equal(readBody<{ checks: Wire }>(ready, 200).checks['test_chain'], 'unavailable')
+    given.chains.test.down = false
+    given.service.clock.setOffset(0)
+    readBody(await given.call({ ...paymentCall({ idempotency_key: 'new' }), key }), 201)
+  })
+
+  function paymentCall(changes: Wire = {}) {
+    return { path: '/v1/payments', body: paymentBody(seeded, changes) }
+  }
+
+  async function untilServed(): Promise<void> {
+    while ((await given.call({ path: '/readyz' })).status !== 200);
+  }
+
+  /** The attempt of the request that was lost is held until its signed request has expired. */
+  async function retryUntilPaid(call: ReturnType<typeof paymentCall>): Promise<Wire> {
+    given.service.clock.setOffset(15_000)
+    let answer: Answer
+    do answer = await given.call({ ...call, key: await given.issueKey(seeded) })
+    while (answer.status !== 201)
+    given.service.clock.setOffset(0)
+    return readBody<{ payment: Wire }>(answer, 201).payment
+  }
+})

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
+import { expectError, readBody, type Answer } from '../support/http-client.ts'
+import { address, RECIPIENT, seed, seedWallet, type Seed } from '../support/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+describe('payments over HTTP', () => {
+  let given: TestService
+  before(async () => {
+    given = await openTestService()
+  })
+  beforeEach(() => {
+    given.enclave.behave = () => 'sign'
+  })
+  after(() => given.close())
+
+  test('a payment is 201 with every field of the specification, and is had back by its id', async () => {
+    const seeded = await seed(given.context)
+    const changes = { amount_usdc: '1.50', memo: 'lunch 🍜', idempotency_key: 'order 7', to: RECIPIENT.toLowerCase() }
+    const answer = await pay(seeded, { ...changes, wallet: seeded.wallet.toLowerCase(), extra: [1] })
+    const payment = paymentOf(answer)
+    assert.deepEqual(payment, {
+      id: payment['id'],
+      status: 'pending',
+      tx_hash: given.enclave.accepted.get(String(payment['id'])),
+      amount_usdc: '1.50',
+      to: RECIPIENT,
+      from: seeded.wallet,
+      memo: 'lunch 🍜',
+      idempotency_key: 'order 7',
+      created_at: payment['created_at'],
+    })
+    assert.equal(answer.headers['idempotent-replayed'], undefined)
+    const read = await given.call({ path: `/v1/payments/${String(payment['id'])}`, key: seeded.key })
+    assert.deepEqual(readBody(read, 200), { payment })
+  })
+
+  test('what the chain says is told by the next read', async () => {
+    const seeded = await seed(given.context)
+    const payment = paymentOf(await pay(seeded))
+    given.chains.test.receipts.set(String(payment['tx_hash']), {
+      contract: given.config.chains.test.usdc,
+      from: seeded.wallet,
+      to: RECIPIENT,
+      amountMicro: 1_000_000n,
+      blockNumber: given.chains.test.head,
+    })
+    const read = await given.call({ path: `/v1/payments/${String(payment['id'])}`, key: seeded.key })
+    assert.equal(readBody<{ payment: Wire }>(read, 200).payment['status'], 'confirmed')
+  })
+
+  test('a replay is 201 with its header, before the body is judged (D21)', async () => {
+    const seeded = await seed(given.context)
+    const payment = paymentOf(await pay(seeded, { idempotency_key: 'k' }))
+    const bodies: unknown[] = [
+      paymentBody(seeded, { idempotency_key: 'k' }),
+      paymentBody(seeded, { idempotency_key: 'k', amount_usdc: '-5', to: 'nowhere' }),
+      { idempotency_key: 'k' },
+      { idempotency_key: 'k', agent_id: 7, memo: [] },
+      paymentBody(seeded, { idempotency_key: 'k', agent_id: 'nobody', wallet: address(`0x${'7'.repeat(40)}`) }),
+    ]
+    for (const body of bodies) {
+      const answer = await given.call({ path: '/v1/payments', key: seeded.key, body })
+      assert.deepEqual(paymentOf(answer), payment)
+      assert.equal(answer.headers['idempotent-replayed'], 'true')
+    }
+  })
+
+  test('a key that is known in one (account, mode) is fresh in every other', async () => {
+    const [seeded, other] = [await seed(given.context), await seed(given.context)]
+    const first = paymentOf(await pay(seeded, { idempotency_key: 'k' }))
+    const second = await pay(other, { idempotency_key: 'k' })
+    assert.notEqual(paymentOf(second)['id'], first['id'])
+    const live = await given.issueKey(seeded, 'live')
+    const body = paymentBody(seeded, { idempotency_key: 'k' })
+    const answer = await given.call({ path: '/v1/payments', key: live, body })
+    expectError(answer, { type: 'not_found', code: 'agent_not_found' })
+  })
+
+  test('a payment of another account or mode is 404, as is anything that is no payment id', async () => {
+    const [seeded, other] = [await seed(given.context), await seed(given.context)]
+    const { id } = paymentOf(await pay(seeded))
+    const live = await given.issueKey(seeded, 'live')
+    for (const key of [other.key, live]) {
+      expectError(await given.call({ path: `/v1/payments/${String(id)}`, key }), { type: 'not_found' })
+    }
+    for (const text of ['pay_', 'pay_0', '%00', '🤖', "'; drop table payments", `${String(id)}%20`]) {
+      const path = `/v1/payments/${text.startsWith('%') ? text : encodeURIComponent(text)}`
+      expectError(await given.call({ path, key: seeded.key }), { type: 'not_found' })
+    }
+  })
+
+  test('every refusal of the pre-check has its status, code and details, and leaves no record', async () => {
+    const expired = await seed(given.context, { expiresAt: new Date(Date.now() - 1) })
+    const friend = address(`0x${'5'.repeat(40)}`)
+    const listed = await seed(given.context, { recipients: [friend] })
+    const contract = await seed(given.context, { contracts: [friend] })
+    const limited = await seed(given.context, { maxPerTx: '5', dailyCap: '6' })
+    const poor = await seed(given.context)
+    given.chains.test.balances.set(poor.wallet.toLowerCase(), 999_999n)
+    const suspended = await seed(given.context)
+    await suspendGrant(given.context, { accountId: suspended.account.id, grantId: suspended.grant.id })
+    const unbound = await seedWallet(given.context, limited)
+    paymentOf(await pay(limited, { amount_usdc: '5' }))
+    const before = await given.countRows()
+
+    const stranger = address(`0x${'6'.repeat(40)}`)
+    const rows: readonly (readonly [Seed, Wire, number, Parameters<typeof expectError>[1]['code'], Wire | null])[] = [
+      [limited, { agent_id: 'nobody' }, 404, 'agent_not_found', null],
+      [limited, { wallet: stranger }, 404, 'wallet_not_found', null],
+      [limited, { wallet: poor.wallet }, 404, 'wallet_not_found', null],
+      [limited, { wallet: unbound }, 404, 'permission_not_found', null],
+      [suspended, {}, 404, 'permission_not_found', null],
+      [expired, {}, 403, 'permission_expired', { expires_at: expired.grant.expiresAt?.toISOString() }],
+      [contract, {}, 403, 'contract_not_allowed', { contract_allowlist: [friend] }],
+      [listed, {}, 403, 'recipient_not_allowed', { recipient_allowlist: [friend], requested: RECIPIENT }],
+      [limited, { amount_usdc: '5.01' }, 403, 'amount_too_large', { max_per_tx_usdc: '5', requested: '5.01' }],
+      [
+        limited,
+        { amount_usdc: '1.50' },
+        403,
+        'daily_cap_exceeded',
+        { daily_cap_usdc: '6', spent_24h_usdc: '5', remaining_24h_usdc: '1', requested: '1.50' },
+      ],
+      [poor, {}, 403, 'insufficient_balance', { balance_usdc: '0.999999', pending_usdc: '0', requested: '1' }],
+    ]
+    for (const [seeded, changes, status, code = 'agent_not_found', details] of rows) {
+      const answer = await pay(seeded, changes)
+      const error = expectError(answer, { status, type: status === 404 ? 'not_found' : 'forbidden', code })
+      assert.deepEqual(error.details ?? null, details === null ? null : { ...Object(error.details), ...details })
+    }
+    assert.deepEqual(await given.countRows(), before)
+  })
+
+  test('beyond the plan’s allowance a live payment is 403 plan_cap_exceeded, a test payment is not counted', async () => {
+    const live = await seed(given.context, { mode: 'live' })
+    const now = given.clock.now()
+    const month = `${now.toISOString().slice(0, 7)}-01`
+    await given.context.db.write({
+      name: '',
+      text: 'insert into allowances (account_id, month, used) values ($1, $2, 999)',
+      values: [live.account.id, month],
+      read: () => null,
+    })
+    paymentOf(await pay(live))
+    const { details } = expectError(await pay(live), { type: 'forbidden', code: 'plan_cap_exceeded' })
+    const resetsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString()
+    assert.deepEqual(details, { allowance: 1_000, used: 1_000, resets_at: resetsAt })
+  })
+
+  test('the enclave’s refusal is a 201 with a failed payment, its silence a 500 privy_call_failed', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'reject'
+    assert.equal(paymentOf(await pay(seeded))['status'], 'failed')
+    given.enclave.behave = () => 'unavailable'
+    expectError(await pay(seeded, { idempotency_key: 'k' }), { type: 'internal', code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    const answer = await pay(seeded, { idempotency_key: 'k' })
+    assert.equal(paymentOf(answer)['status'], 'pending')
+    assert.equal(answer.headers['idempotent-replayed'], 'true')
+  })
+
+  function pay(seeded: Seed, changes: Wire = {}): Promise<Answer> {
+    return given.call({ path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, changes) })
+  }
+
+  function paymentOf(answer: Answer): Wire {
+    return readBody<{ payment: Wire }>(answer, 201).payment
+  }
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { Agent } from 'node:http'
+import { request } from 'node:http'
+import { test } from 'node:test'
+import { readBody } from '../support/http-client.ts'
+import { seed } from '../support/seed.ts'
+import { openTestService, paymentBody } from '../support/test-service.ts'
+import { readRows } from '../support/read-rows.ts'
+
+/** Far below the time that an idle connection is kept (65 s), and above that of a round of background work. */
+const STOP_MS_MAX = 5_000
+
+test('a stop lets the payment in flight finish, takes no new connection, and ends though clients keep theirs open', async () => {
+  const given = await openTestService()
+  const seeded = await seed(given.context)
+  const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  given.enclave.behave = () => {
+    arrived.resolve()
+    return 'sign when released'
+  }
+  given.enclave.released = released.promise
+  const agent = new Agent({ keepAlive: true })
+  try {
+    const payment = postKeepingAlive(given.url, agent, { key: seeded.key, body: JSON.stringify(paymentBody(seeded)) })
+    await arrived.promise
+    const startedAt = performance.now()
+    const stopped = given.service.stop()
+    await refusesConnections(given.call)
+    released.resolve()
+    const answer = await payment
+    assert.equal(readBody<{ payment: { status: string } }>(answer, 201).payment.status, 'pending')
+    await stopped
+    assert.ok(performance.now() - startedAt < STOP_MS_MAX)
+    const [row] = await readRows(given.context.db, 'select status, tx_hash from payments')
+    assert.equal(row?.['status'], 'pending')
+    assert.match(String(row['tx_hash']), /^0x/)
+    assert.deepEqual(await readRows(given.context.db, 'select name from leases'), [])
+  } finally {
+    released.resolve()
+    agent.destroy()
+    await given.close()
+  }
+})
+
+async function refusesConnections(call: Awaited<ReturnType<typeof openTestService>>['call']): Promise<void> {
+  for (;;) {
+    const outcome = await call({ path: '/healthz' }).catch((error: NodeJS.ErrnoException) => error)
+    if (outcome instanceof Error) {
+      assert.equal(outcome.code, 'ECONNREFUSED')
+      return
+    }
+  }
+}
+
+async function postKeepingAlive(url: string, agent: Agent, { key, body }: { key: string; body: string }) {
+  return await new Promise<Parameters<typeof readBody>[0]>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const outgoing = request(`${url}/v1/payments`, { agent, method: 'POST', headers }, (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text })
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}

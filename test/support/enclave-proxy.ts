@@ -1,0 +1,136 @@
+import { createServer, request as connectHttp, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Stands between the service and the enclave, and knows what is asked. */
+export interface EnclaveProxy {
+  /** The enclave's public address, which is part of what its clients sign. */
+  readonly url: string
+  /** Holds the next signing request, or the enclave's answer to it, until it is let go. */
+  hold(side: 'request' | 'answer'): Hold
+  /** What was asked, in order. */
+  readonly requests: readonly ProxiedRequest[]
+  /** Ends every connection, and refuses new requests until `restore`. */
+  cut(): void
+  restore(): void
+  close(): Promise<void>
+}
+
+export interface Hold {
+  /** Resolves when there is something to hold. */
+  readonly held: Promise<void>
+  /** Lets it pass, and answers the status that the enclave gave. */
+  release(): Promise<number>
+}
+
+export interface ProxiedRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+interface Gate {
+  readonly side: 'request' | 'answer'
+  readonly reached: () => void
+  readonly opened: Promise<void>
+  readonly told: (status: number) => void
+}
+
+const SIGNING_PATH = /^\/v1\/wallets\/[^/]+\/rpc$/
+
+export async function startEnclaveProxy(enclavePort: number): Promise<EnclaveProxy> {
+  const requests: ProxiedRequest[] = []
+  const gates: Gate[] = []
+  let isCut = false
+
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('error', () => undefined)
+    incoming.on('end', () => {
+      const { method = 'GET', url: path = '/', headers } = incoming
+      const asked = { method, path, headers, body: Buffer.concat(chunks) }
+      requests.push(asked)
+      void pass(asked)
+        .then(({ status, headers: answered, body }) => outgoing.writeHead(status, answered).end(body))
+        .catch(() => outgoing.destroy())
+    })
+  })
+
+  async function pass(asked: ProxiedRequest): Promise<EnclaveAnswer> {
+    const gate = SIGNING_PATH.test(asked.path) ? gates.shift() : undefined
+    if (gate?.side === 'request') {
+      gate.reached()
+      await gate.opened
+    }
+    const answer = await forward(enclavePort, asked)
+    if (gate?.side === 'answer') {
+      gate.reached()
+      await gate.opened
+    }
+    gate?.told(answer.status)
+    return answer
+  }
+
+  server.on('connection', (socket) => {
+    if (isCut) socket.destroy()
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    hold(side) {
+      const reached = Promise.withResolvers<void>()
+      const opened = Promise.withResolvers<void>()
+      const told = Promise.withResolvers<number>()
+      gates.push({ side, reached: reached.resolve, opened: opened.promise, told: told.resolve })
+      return {
+        held: reached.promise,
+        release: () => {
+          opened.resolve()
+          return told.promise
+        },
+      }
+    },
+    cut: () => {
+      isCut = true
+      server.closeAllConnections()
+    },
+    restore: () => {
+      isCut = false
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    },
+  }
+}
+
+interface EnclaveAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** Header names and values, path and body go on as they came: all of them may be signed. */
+async function forward(port: number, { method, path, headers, body }: ProxiedRequest): Promise<EnclaveAnswer> {
+  return await new Promise((resolve, reject) => {
+    const sent = connectHttp({ host: 'localhost', port, method, path, headers, agent: false }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.once('error', reject)
+      answer.once('end', () => {
+        // How this body travels on is this server's own affair.
+        const { 'transfer-encoding': _, connection: __, ...kept } = answer.headers
+        resolve({ status: answer.statusCode ?? 502, headers: kept, body: Buffer.concat(chunks) })
+      })
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import pg from 'pg'
+import { addressesFrom } from '../../sandbox/src/addresses.ts'
+import { postgresDir } from '../../sandbox/src/processes/data-dir-layout.ts'
+import { serverEnvironment } from '../../sandbox/src/processes/environments.ts'
+import { startSandbox, type Sandbox } from '../../sandbox/src/start-sandbox.ts'
+import { openState } from '../../sandbox/src/state/sandbox-state.ts'
+import { findFreePorts, makeDataDir } from '../../sandbox/src/throw-away-sandbox.ts'
+import type { Row } from '../../server/src/db/query.ts'
+import type { Mode } from '../../server/src/values/mode.ts'
+import { startEnclaveProxy, type EnclaveProxy } from './enclave-proxy.ts'
+import { call, type JsonAnswer } from './json-client.ts'
+import { openUsdcChain, type UsdcChain } from './usdc-chain.ts'
+
+/** A whole sandbox with its data in a temporary folder, and every hand that a test needs on it. */
+export interface World {
+  readonly sandbox: Sandbox
+  readonly dataDir: string
+  readonly port: number
+  readonly baseUrl: string
+  readonly chains: Readonly<Record<Mode, UsdcChain>>
+  /** Stands in front of the enclave. */
+  readonly enclave: EnclaveProxy
+  /** Settings of the server from its next start on. */
+  readonly serverEnv: Record<string, string>
+  /** As the sandbox's own server has it. */
+  readonly databaseUrl: string
+  /** The server's whole environment, to open its parts in this process. */
+  environment(): Record<string, string>
+  /** A call to the control API that must succeed. */
+  control(path: string, body?: object): Promise<JsonAnswer>
+  advanceClock(seconds: number): Promise<void>
+  /** Asks PostgreSQL, past the service. */
+  query(text: string, values?: readonly unknown[]): Promise<Row[]>
+  close(): Promise<void>
+}
+
+const ENCLAVE_OFFSET = 3
+
+export interface WorldOptions {
+  /** Settings of the server; handed the first port, since proxies may stand in front of what listens there. */
+  readonly serverEnv?: (port: number) => Record<string, string> | Promise<Record<string, string>>
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const [port, dataDir] = await Promise.all([findFreePorts(), makeDataDir()])
+  const enclave = await startEnclaveProxy(port + ENCLAVE_OFFSET)
+  const removeAll = async (): Promise<void> => {
+    await enclave.close()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  const serverEnv = { ...(await options.serverEnv?.(port)) }
+  let sandbox: Sandbox
+  try {
+    sandbox = await startSandbox({ port, dataDir, serverEnv, enclaveUrl: enclave.url })
+  } catch (error) {
+    await removeAll()
+    throw error
+  }
+  const { facts } = sandbox
+  const databaseUrl = readDatabaseUrl(dataDir, port)
+  const control = async (path: string, body: object = {}): Promise<JsonAnswer> => {
+    const answer = await call(facts.control_url, 'POST', path, { body })
+    if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
+    return answer
+  }
+  return {
+    sandbox,
+    dataDir,
+    port,
+    baseUrl: facts.base_url,
+    chains: { test: openUsdcChain(facts.chains.test), live: openUsdcChain(facts.chains.live) },
+    enclave,
+    serverEnv,
+    databaseUrl,
+    environment: () => {
+      const addresses = { ...addressesFrom(port), enclaveUrl: enclave.url }
+      return { ...serverEnvironment({ addresses, state: openState(dataDir).current, databaseUrl }) }
+    },
+    control,
+    advanceClock: async (seconds) => void (await control('/clock', { advance_seconds: seconds })),
+    query: (text, values = []) => queryOnce(databaseUrl, text, values),
+    close: async () => {
+      await sandbox.stop()
+      await removeAll()
+    },
+  }
+}
+
+/** A port that nobody listens on. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => {
+    server.close(resolve)
+  })
+  return port
+}
+
+function readDatabaseUrl(dataDir: string, port: number): string {
+  const password = readFileSync(`${postgresDir(dataDir)}.password`, 'utf8').trim()
+  return `postgres://bursar:${password}@127.0.0.1:${addressesFrom(port).ports.postgres}/bursar`
+}
+
+async function queryOnce(url: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(text, [...values])).rows as Row[]
+  } finally {
+    await client.end()
+  }
+}
