@@ -60,10 +60,10 @@ function useCompileCache() {
 
 /** The program runs in this very process, so signals reach it directly and nothing stands between it and its parent. */
 function runHere(file) {
-  const emitWarning = process.emitWarning
+  const emitWarning = process.emitWarning.bind(process)
   process.emitWarning = function (warning, type, ...rest) {
     const kind = type !== null && typeof type === 'object' ? type.type : type
-    if (kind !== 'ExperimentalWarning') emitWarning.call(process, warning, type, ...rest)
+    if (kind !== 'ExperimentalWarning') emitWarning(warning, type, ...rest)
   }
   process.argv.splice(1, 2, file)
   const saveCompileCache = useCompileCache()

@@ -47,8 +47,9 @@ describe('credentials over HTTP', () => {
     const typo = secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0')
     const bearers = ['', 'x', typo, secret.toUpperCase(), secret.slice(0, -1), `${secret} ${secret}`, `"${secret}"`]
     const credentials = [
-      ...[...bearers, createApiKeySecret('test'), 'a'.repeat(8_192), 'svc_oat_x', 'ünïcode', '%00', '=', '🤖']
-        .map((bearer) => `Bearer ${bearer}`),
+      ...[...bearers, createApiKeySecret('test'), 'a'.repeat(8_192), 'svc_oat_x', 'ünïcode', '%00', '=', '🤖'].map(
+        (bearer) => `Bearer ${bearer}`,
+      ),
       ...[secret, `Basic ${secret}`, `Bearer${secret}`, `Token ${secret}`, `Bearer\t${secret}`, 'Bearer', ''],
     ]
     for (const credential of credentials) {

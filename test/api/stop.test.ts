@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { Agent } from 'node:http'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { readBody } from '../support/http-client.ts'
 import { seed } from '../support/seed.ts'
-import { openTestService, paymentBody } from '../support/test-service.ts'
+import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
 import { readRows } from '../support/read-rows.ts'
 
 /** Far below the time that an idle connection is kept (65 s), and above that of a round of background work. */
@@ -25,7 +24,7 @@ test('a stop lets the payment in flight finish, takes no new connection, and end
     await arrived.promise
     const startedAt = performance.now()
     const stopped = given.service.stop()
-    await refusesConnections(given.call)
+    await refusesConnections(given)
     released.resolve()
     const answer = await payment
     assert.equal(readBody<{ payment: { status: string } }>(answer, 201).payment.status, 'pending')
@@ -42,9 +41,9 @@ test('a stop lets the payment in flight finish, takes no new connection, and end
   }
 })
 
-async function refusesConnections(call: Awaited<ReturnType<typeof openTestService>>['call']): Promise<void> {
+async function refusesConnections(given: TestService): Promise<void> {
   for (;;) {
-    const outcome = await call({ path: '/healthz' }).catch((error: NodeJS.ErrnoException) => error)
+    const outcome = await given.call({ path: '/healthz' }).catch((error: NodeJS.ErrnoException) => error)
     if (outcome instanceof Error) {
       assert.equal(outcome.code, 'ECONNREFUSED')
       return

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { addressesFrom } from '../../sandbox/src/addresses.ts'
+import { isProcessAlive } from '../../sandbox/src/postgres/process-facts.ts'
 import { startPostgres, type Postgres } from '../../sandbox/src/postgres/start-postgres.ts'
 import { postgresDir } from '../../sandbox/src/processes/data-dir-layout.ts'
 import type { JsonAnswer } from '../support/json-client.ts'
@@ -87,14 +88,18 @@ describe('wires that break', () => {
         acknowledged.set(idempotencyKey, body.payment.id)
       }
     }
-    const workers = Array.from({ length: IN_FLIGHT }, work)
+    const working = Promise.all(Array.from({ length: IN_FLIGHT }, work))
+    // It is waited for below, unless something else fails first.
+    working.catch(() => undefined)
     await waitFor('the load runs', () => acknowledged.size >= KILL_AFTER)
     const dataDir = postgresDir(world.dataDir)
-    process.kill(Number(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL')
+    const pid = Number(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])
+    process.kill(pid, 'SIGKILL')
+    await waitFor('PostgreSQL is gone', () => !isProcessAlive(pid))
     assert.ok(acknowledged.size < PAYMENTS - IN_FLIGHT, 'the kill came too late to matter')
     const early = new Map(acknowledged)
     restarted = await startPostgres({ dataDir, port: addressesFrom(world.port).ports.postgres })
-    await Promise.all(workers)
+    await working
 
     assert.equal(acknowledged.size, PAYMENTS)
     const confirmed = async () => (await listRecords(party)).filter(({ status }) => status === 'confirmed').length

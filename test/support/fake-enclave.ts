@@ -16,7 +16,8 @@ export interface ToldTransaction {
 }
 
 /** What the enclave does with a signing request: sign and answer, or one of the ways in which it does not. */
-export type Behaviour = 'sign' | 'sign without hash' | 'sign and lose the answer' | 'reject' | 'unavailable' | 'hang' | 'sign when released'
+export type Behaviour =
+  'sign' | 'sign without hash' | 'sign and lose the answer' | 'reject' | 'unavailable' | 'hang' | 'sign when released'
 
 /** An enclave that signs nothing, but answers transfers at once, once for each reference id, or misbehaves as told. */
 export interface FakeEnclave extends FakeServer {

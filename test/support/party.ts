@@ -5,6 +5,9 @@ import { call, type JsonAnswer, type WireAgent, type WirePayment } from './json-
 import { waitFor } from './wait-for.ts'
 import type { World } from './world.ts'
 
+/** What it takes to make a party. */
+type Hands = Pick<World, 'control' | 'baseUrl'>
+
 /** Who pays: a workspace of its own with a key, an agent, a funded wallet and a signed grant. */
 export interface Party {
   readonly slug: string
@@ -27,7 +30,7 @@ export interface PartyOptions {
   readonly grant?: object
 }
 
-export async function makeParty(world: World, options: PartyOptions = {}): Promise<Party> {
+export async function makeParty(world: Hands, options: PartyOptions = {}): Promise<Party> {
   const { mode = 'test', plan = 'developer', fundUsdc = '1000' } = options
   const { workspace } = (await world.control('/workspaces', { name: `W ${randomBytes(4).toString('hex')}`, plan })).body
   const key = workspace.keys[mode]
@@ -37,7 +40,7 @@ export async function makeParty(world: World, options: PartyOptions = {}): Promi
   return { ...party, grantId: await makeGrant(world, party, options) }
 }
 
-export async function makeAgent(world: World, key: string): Promise<string> {
+export async function makeAgent(world: Hands, key: string): Promise<string> {
   const id = `agent-${randomBytes(4).toString('hex')}`
   const answer = await call(world.baseUrl, 'POST', '/v1/agents', { key, body: { id } })
   if (answer.status !== 201) throw new Error(answer.text)
@@ -45,7 +48,7 @@ export async function makeAgent(world: World, key: string): Promise<string> {
 }
 
 export async function makeWallet(
-  world: World,
+  world: Hands,
   { slug, mode, fundUsdc = '0' }: { slug: string; mode: Mode; fundUsdc?: string },
 ): Promise<string> {
   const answer = await world.control(`/workspaces/${slug}/wallets`, { mode, fund_usdc: fundUsdc })
@@ -54,7 +57,7 @@ export async function makeWallet(
 
 /** Answers the grant's id. */
 export async function makeGrant(
-  world: World,
+  world: Hands,
   { slug, mode, agentId, wallet }: Pick<Party, 'slug' | 'mode' | 'agentId' | 'wallet'>,
   { maxPerTxUsdc = '10', dailyCapUsdc = '100', grant = {} }: PartyOptions = {},
 ): Promise<string> {
@@ -63,7 +66,7 @@ export async function makeGrant(
   return answer.body.grant.id
 }
 
-export async function makeKeys(world: World, { slug, mode }: Party, count: number): Promise<string[]> {
+export async function makeKeys(world: Hands, { slug, mode }: Party, count: number): Promise<string[]> {
   const keys: string[] = []
   for (let index = 0; index < count; index += 1) {
     keys.push((await world.control(`/workspaces/${slug}/keys`, { mode })).body.key.secret)

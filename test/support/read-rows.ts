@@ -16,3 +16,15 @@ export async function readAllowance(db: Database, accountId: string): Promise<nu
   const rows = await readRows(db, 'select used from allowances where account_id = $1', [accountId])
   return Number(rows[0]?.['used'] ?? 0)
 }
+
+/** More than any pool holds in a test, and long enough that all of them are open at once. */
+const WARMING = { connections: 10, seconds: 0.05 }
+
+/** Opens a pool's connections before a race, which would else be run one behind the other on the first of them. */
+export async function openConnections(...databases: readonly Database[]): Promise<void> {
+  await Promise.all(
+    databases.flatMap((db) =>
+      Array.from({ length: WARMING.connections }, () => readRows(db, 'select pg_sleep($1)', [WARMING.seconds])),
+    ),
+  )
+}

@@ -133,6 +133,6 @@ export function agent(text: string): AgentId {
   return parsed
 }
 
-export function amount(text: string): MicroUsdc {
+function amount(text: string): MicroUsdc {
   return parseAmount(text) ?? microUsdc(0n)
 }

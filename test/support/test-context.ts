@@ -35,6 +35,8 @@ export async function openTestContext(change: (config: Config) => Config = (conf
     AUTH_URL: 'http://localhost:4101',
     PORT: '0',
     DATABASE_URL: database.url,
+    // Enough for a race; many test files share the server's connections.
+    DATABASE_CONNECTIONS: '5',
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     PRIVY_APP_ID: 'app',
     PRIVY_APP_SECRET: 'secret',

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import pg from 'pg'
 import { addressesFrom } from '../../sandbox/src/addresses.ts'
-import { postgresDir } from '../../sandbox/src/processes/data-dir-layout.ts'
 import { serverEnvironment } from '../../sandbox/src/processes/environments.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/src/start-sandbox.ts'
 import { openState } from '../../sandbox/src/state/sandbox-state.ts'
@@ -12,7 +9,11 @@ import type { Row } from '../../server/src/db/query.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
 import { startEnclaveProxy, type EnclaveProxy } from './enclave-proxy.ts'
 import { call, type JsonAnswer } from './json-client.ts'
+import { findSandboxDatabase } from './sandbox-database.ts'
 import { openUsdcChain, type UsdcChain } from './usdc-chain.ts'
+
+/** A call to the control API that must succeed. */
+export type Control = (path: string, body?: object) => Promise<JsonAnswer>
 
 /** A whole sandbox with its data in a temporary folder, and every hand that a test needs on it. */
 export interface World {
@@ -29,8 +30,7 @@ export interface World {
   readonly databaseUrl: string
   /** The server's whole environment, to open its parts in this process. */
   environment(): Record<string, string>
-  /** A call to the control API that must succeed. */
-  control(path: string, body?: object): Promise<JsonAnswer>
+  control: Control
   advanceClock(seconds: number): Promise<void>
   /** Asks PostgreSQL, past the service. */
   query(text: string, values?: readonly unknown[]): Promise<Row[]>
@@ -60,12 +60,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     throw error
   }
   const { facts } = sandbox
-  const databaseUrl = readDatabaseUrl(dataDir, port)
-  const control = async (path: string, body: object = {}): Promise<JsonAnswer> => {
-    const answer = await call(facts.control_url, 'POST', path, { body })
-    if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
-    return answer
-  }
+  const { url: databaseUrl, query } = findSandboxDatabase({ dataDir, port })
+  const control = connectControl(facts.control_url)
   return {
     sandbox,
     dataDir,
@@ -81,11 +77,19 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     },
     control,
     advanceClock: async (seconds) => void (await control('/clock', { advance_seconds: seconds })),
-    query: (text, values = []) => queryOnce(databaseUrl, text, values),
+    query,
     close: async () => {
       await sandbox.stop()
       await removeAll()
     },
+  }
+}
+
+export function connectControl(url: string): Control {
+  return async (path, body = {}) => {
+    const answer = await call(url, 'POST', path, { body })
+    if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
+    return answer
   }
 }
 
@@ -100,19 +104,4 @@ export async function findFreePort(): Promise<number> {
     server.close(resolve)
   })
   return port
-}
-
-function readDatabaseUrl(dataDir: string, port: number): string {
-  const password = readFileSync(`${postgresDir(dataDir)}.password`, 'utf8').trim()
-  return `postgres://bursar:${password}@127.0.0.1:${addressesFrom(port).ports.postgres}/bursar`
-}
-
-async function queryOnce(url: string, text: string, values: readonly unknown[]): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query(text, [...values])).rows as Row[]
-  } finally {
-    await client.end()
-  }
 }

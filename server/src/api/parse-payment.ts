@@ -1,22 +1,16 @@
 import type { Static } from 'typebox'
+import type { PaymentRequest } from '../domain/payments/admission/reserve-payment.ts'
 import { parseAddress, ZERO_ADDRESS, type Address } from '../values/address.ts'
-import { parseAgentId, type AgentId } from '../values/agent-id.ts'
-import { parseAmount, type MicroUsdc } from '../values/money.ts'
+import { parseAgentId } from '../values/agent-id.ts'
+import { parseAmount } from '../values/money.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { countCodePoints, isStorable } from '../values/text.ts'
 import type { CreatePaymentBody } from './schemas.ts'
 
 const IDEMPOTENCY_KEY_CHARS_MAX = 64
 
-export interface ParsedPayment {
-  readonly agentId: AgentId
-  readonly wallet: Address
-  readonly to: Address
-  readonly amountMicro: MicroUsdc
-  readonly amountUsdc: string
-  readonly memo: string | null
-  readonly idempotencyKey: string | null
-}
+/** What the body says of a payment; the rest comes of the caller. */
+type ParsedPayment = Omit<PaymentRequest, 'accountId' | 'mode' | 'plan'>
 
 /**
  * The idempotency key of any body, before anything else of it is looked at (D18, D21). Null where there is none;

@@ -7,6 +7,8 @@ import { createClock } from '../lib/clock.ts'
 import { migrate } from './migrate.ts'
 
 const FILES = readdirSync(new URL('../../migrations/', import.meta.url)).toSorted()
+/** The race is lost in one of several places, and not every time. */
+const ROUNDS = 5
 
 describe('migrate', () => {
   let fresh: FreshDatabase
@@ -21,12 +23,16 @@ describe('migrate', () => {
     await fresh.drop()
   })
 
-  test('four processes that start at once on an empty database all succeed, and each file is applied once', async () => {
-    await Promise.all(Array.from({ length: 4 }, () => migrate(fresh.url, createClock())))
-    assert.deepEqual(
-      (await ledger()).map(({ version }) => version),
-      FILES.map((file) => file.slice(0, 4)),
-    )
+  test('processes that start at once on an empty database all succeed, and each file is applied once', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await client.query('drop schema public cascade')
+      await client.query('create schema public')
+      await Promise.all(Array.from({ length: 6 }, () => migrate(fresh.url, createClock())))
+      assert.deepEqual(
+        (await ledger()).map(({ version }) => version),
+        FILES.map((file) => file.slice(0, 4)),
+      )
+    }
     assert.equal((await client.query('select 1 from payments')).rowCount, 0)
   })
 

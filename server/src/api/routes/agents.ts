@@ -15,7 +15,7 @@ import { AgentSchema, CreateAgentBody, errorResponses, IdParams } from '../schem
 
 export type Authenticate = (bucket: Parameters<typeof createAuthenticate>[2]) => ReturnType<typeof createAuthenticate>
 
-const AgentAnswer = Type.Object({ agent: Type.Ref('Agent') })
+const AgentAnswer = Type.Object({ agent: Type.Ref('Agent') }, { description: 'The agent as it stands.' })
 
 export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(AgentSchema)
@@ -53,7 +53,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
         description: 'Every agent of this (account, mode), by created_at ascending, stable across calls.',
         tags: ['Agents'],
         response: {
-          200: Type.Object({ agents: Type.Array(Type.Ref('Agent')) }),
+          200: Type.Object({ agents: Type.Array(Type.Ref('Agent')) }, { description: 'Every agent.' }),
           ...errorResponses(401, 429, 500, 503),
         },
       },

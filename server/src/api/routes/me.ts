@@ -17,7 +17,10 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
         operationId: 'getIdentity',
         summary: 'Describe the current connection',
         tags: ['Identity'],
-        response: { 200: Type.Ref('Identity'), ...errorResponses(401, 429, 500, 503) },
+        response: {
+          200: { ...Type.Ref('Identity'), description: 'Who you are here.' },
+          ...errorResponses(401, 429, 500, 503),
+        },
       },
     },
     async (request) => {

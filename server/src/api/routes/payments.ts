@@ -14,7 +14,7 @@ import { parseIdempotencyKey, parsePayment } from '../parse-payment.ts'
 import { CreatePaymentBody, errorResponses, IdParams, PaymentSchema } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
-const PaymentAnswer = Type.Object({ payment: Type.Ref('Payment') })
+const PaymentAnswer = Type.Object({ payment: Type.Ref('Payment') }, { description: 'The payment as it stands.' })
 /** D21. */
 const REPLAY_HEADER = 'Idempotent-Replayed'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { openConnections } from '../../../../test/support/read-rows.ts'
 import { agent } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
@@ -19,6 +20,7 @@ describe('createAgent', () => {
     const account = await createAccount(given.context, { name: 'Cap', plan: 'developer' })
     for (let index = 0; index < 97; index += 1) await create(account, `agent ${index}`)
     const processes = [given.context, given.openAnother()] as const
+    await openConnections(processes[0].db, processes[1].db)
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_, index) =>
         createAgent(processes[index % 2 === 0 ? 0 : 1], {

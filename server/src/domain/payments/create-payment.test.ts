@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { openConnections } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
-import { paymentRequest, seed, seedWallet } from '../../../../test/support/seed.ts'
+import { paymentRequest, seed, seedGrant, seedWallet } from '../../../../test/support/seed.ts'
+import type { Context } from '../context.ts'
+import { monthOf } from '../plans/plan.ts'
+import { setAllowance } from '../plans/store.ts'
 import { createPayment, type PaymentOutcome } from './create-payment.ts'
 
 describe('createPayment', () => {
   let given: TestContext
+  let processes: readonly [Context, Context]
   before(async () => {
     given = await openTestContext()
+    processes = [given.context, given.openAnother()]
+    await openConnections(processes[0].db, processes[1].db)
   })
   after(() => given.close())
 
@@ -36,15 +43,24 @@ describe('createPayment', () => {
 
   test('of 50 parallel live payments against an allowance that allows 7, exactly 7 are made', async () => {
     const seeded = await seed(given.context, { mode: 'live' })
-    const month = given.clock.now().toISOString().slice(0, 7)
-    await given.context.db.write({
-      name: 'test_allowance',
-      text: 'insert into allowances (account_id, month, used) values ($1, $2, 993)',
-      values: [seeded.account.id, `${month}-01`],
-      read: () => null,
-    })
+    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 993))
     const outcomes = await inParallel(50, () => paymentRequest(seeded))
     assert.deepEqual(countKinds(outcomes), { created: 7, plan_cap_exceeded: 43 })
+  })
+
+  test('the allowance is as exact over many wallets, which share no lock but its own', async () => {
+    const seeded = await seed(given.context, { mode: 'live' })
+    const wallets = [seeded.wallet]
+    while (wallets.length < 8) {
+      const wallet = await seedWallet(given.context, seeded)
+      await seedGrant(given.context, { ...seeded, wallet })
+      wallets.push(wallet)
+    }
+    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 993))
+    const outcomes = await inParallel(48, (index) =>
+      paymentRequest(seeded, { wallet: wallets[index % wallets.length] ?? seeded.wallet }),
+    )
+    assert.deepEqual(countKinds(outcomes), { created: 7, plan_cap_exceeded: 41 })
   })
 
   test('50 parallel requests with one key over two processes make one record and one transfer, and 50 equal answers', async () => {
@@ -63,7 +79,6 @@ describe('createPayment', () => {
   test('one key on two wallets at once makes one record', async () => {
     const seeded = await seed(given.context)
     const other = await seedWallet(given.context, seeded)
-    const { seedGrant } = await import('../../../../test/support/seed.ts')
     await seedGrant(given.context, { ...seeded, wallet: other })
     const outcomes = await inParallel(20, (index) =>
       paymentRequest(seeded, { idempotencyKey: 'two wallets', wallet: index % 2 === 0 ? seeded.wallet : other }),
@@ -75,7 +90,6 @@ describe('createPayment', () => {
     count: number,
     request: (index: number) => Parameters<typeof createPayment>[1],
   ): Promise<PaymentOutcome[]> {
-    const processes = [given.context, given.openAnother()] as const
     return await Promise.all(
       Array.from({ length: count }, (_, index) => createPayment(processes[index % 2 === 0 ? 0 : 1], request(index))),
     )

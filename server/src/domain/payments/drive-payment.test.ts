@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { expectPayment } from '../../../../test/support/expect-outcome.ts'
-import { listEventTypes, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
+import { listEventTypes, openConnections, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
 import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { SigningRequest } from '../../../../test/support/fake-enclave.ts'
@@ -116,6 +116,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
     given.enclave.behave = () => 'sign'
     const processes = [given.context, given.openAnother()] as const
+    await openConnections(processes[0].db, processes[1].db)
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, index) => pay(seeded, processes[index % 2 === 0 ? 0 : 1])),
     )

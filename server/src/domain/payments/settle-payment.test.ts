@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { expectPayment } from '../../../../test/support/expect-outcome.ts'
 import type { FakeReceipt } from '../../../../test/support/fake-chain.ts'
-import { listEventTypes, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
+import { listEventTypes, openConnections, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
 import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { microUsdc } from '../../values/money.ts'
@@ -46,6 +46,7 @@ describe('settling a payment (D28)', () => {
     const { payment, seeded } = await open()
     mine(payment, { blockNumber: 98n })
     const processes = [given.context, given.openAnother()] as const
+    await openConnections(processes[0].db, processes[1].db)
     const settled = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         settlePayments(processes[index % 2 === 0 ? 0 : 1], { mode: 'test', payments: [payment] }),

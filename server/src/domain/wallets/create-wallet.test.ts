@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { openConnections } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
@@ -27,6 +28,7 @@ describe('createWallet', () => {
 
   test('of 10 parallel creations under a cap of 3, exactly 3 are recorded, in each mode by itself', async () => {
     const account = await open('developer')
+    await openConnections(given.context.db)
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create(account)))
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue

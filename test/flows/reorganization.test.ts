@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { listPaymentEvents, makeParty, pay, readPayment, waitForRecord } from '../support/party.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const CONFIRMATIONS = 3
+
+describe('a chain that takes blocks back', () => {
+  let world: World
+  before(async () => {
+    world = await openWorld({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
+    await world.control('/chains/test', { mining: false })
+  })
+  after(() => world.close())
+
+  test('a payment in a block that is not deep enough stays pending, and is confirmed when it is', async () => {
+    const party = await makeParty(world)
+    await mine(1)
+    const { payment } = (await pay(world, party)).body
+    await mine(CONFIRMATIONS - 1)
+    await waitFor('its block is noted', () => minedBlock(payment.id))
+    assert.equal((await readPayment(world, party, payment.id)).status, 'pending')
+    await mine(1)
+    await waitForRecord(world, payment.id, 'confirmed')
+  })
+
+  test('a payment whose block is taken back waits again, and is confirmed once', async () => {
+    const party = await makeParty(world)
+    await mine(1)
+    const { payment } = (await pay(world, party)).body
+    await mine(1)
+    const first = await waitFor('its block is noted', () => minedBlock(payment.id))
+    await world.control('/chains/test', { reorg: 1 })
+    await waitFor('its block is forgotten', async () => (await minedBlock(payment.id)) === null)
+    assert.equal((await readPayment(world, party, payment.id)).status, 'pending')
+
+    await mine(1)
+    const second = await waitFor('its block is noted anew', () => minedBlock(payment.id))
+    assert.notEqual(second.hash, first.hash)
+    await mine(CONFIRMATIONS - 1)
+    await waitForRecord(world, payment.id, 'confirmed')
+    const settled = await readPayment(world, party, payment.id)
+    assert.deepEqual(settled, { ...payment, status: 'confirmed' })
+    assert.deepEqual(await listPaymentEvents(world, payment.id), ['payment.created', 'payment.confirmed'])
+    const transfers = await world.chains.test.listTransfers(party.wallet)
+    assert.deepEqual(
+      transfers.map(({ txHash }) => txHash),
+      [payment.tx_hash],
+    )
+  })
+
+  test('ten readers and the watcher at once tell of a confirmation once', async () => {
+    const party = await makeParty(world)
+    await mine(1)
+    const { payment } = (await pay(world, party)).body
+    await mine(CONFIRMATIONS)
+    const read = await Promise.all(Array.from({ length: 10 }, () => readPayment(world, party, payment.id)))
+    assert.deepEqual([...new Set(read.map(({ status }) => status))], ['confirmed'])
+    assert.deepEqual(await listPaymentEvents(world, payment.id), ['payment.created', 'payment.confirmed'])
+  })
+
+  async function mine(blocks: number): Promise<void> {
+    await world.control('/chains/test', { mine: blocks })
+  }
+
+  async function minedBlock(id: string): Promise<{ hash: string } | null> {
+    const rows = await world.query('select mined_block_hash from payments where id = $1', [id])
+    const hash: unknown = rows[0]?.['mined_block_hash']
+    return typeof hash === 'string' ? { hash } : null
+  }
+})
