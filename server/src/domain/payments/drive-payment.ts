@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { findSigningParties } from './admission/store.ts'
 import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, isUnsent, type Payment } from './payment.ts'
 import { recordEnclaveFind } from './record-enclave-find.ts'
 import { giveBackAttempt, takeAttempt } from './store.ts'
-import { submitPayment } from './submit-payment.ts'
+import { callFailed, submitPayment } from './submit-payment.ts'
 
 /** Long enough for one whole attempt of another process, and then one of ours. */
 const DRIVE_MS_MAX = 2 * ATTEMPT_MS
@@ -30,7 +29,7 @@ export async function drivePayment(ctx: Context, known: Payment): Promise<Paymen
     await delay(POLL_MS)
     payment = await getPayment(ctx, payment)
   }
-  throw problem('privy_call_failed')
+  throw callFailed(payment)
 }
 
 /** What the enclave has already accepted is recorded, never sent again; only what it never received is sent. */
@@ -41,7 +40,7 @@ async function attempt(ctx: Context, payment: Payment): Promise<Payment> {
   } catch (error) {
     if (!(error instanceof EnclaveUnavailable)) throw error
     await ctx.db.write(giveBackAttempt(payment))
-    throw problem('privy_call_failed', { cause: error })
+    throw callFailed(payment, error)
   }
   const signing = await ctx.db.read(findSigningParties({ ...payment, wallet: payment.walletAddress }))
   if (signing === null) throw new Error(`payment ${payment.id} has no wallet or signer`)

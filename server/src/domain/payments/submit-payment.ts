@@ -1,5 +1,5 @@
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import { problem } from '../../values/problem.ts'
+import { problem, type Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { signerSealContext } from '../grants/open-grant.ts'
 import type { SigningParties } from './admission/store.ts'
@@ -37,7 +37,7 @@ export async function submitPayment(
     })
     if (answer.kind === 'refused' && mayStillArrive(payment, ctx.clock.now())) {
       await ctx.db.write(giveBackAttempt(payment))
-      throw problem('privy_call_failed')
+      throw callFailed(payment)
     }
     if (answer.kind === 'refused') {
       ctx.logger.warn({ payment: payment.id, code: answer.code }, 'the enclave refused a payment')
@@ -50,8 +50,13 @@ export async function submitPayment(
   } catch (error) {
     if (!(error instanceof EnclaveUnavailable)) throw error
     await ctx.db.write(giveBackAttempt(payment))
-    throw problem('privy_call_failed', { cause: error })
+    throw callFailed(payment, error)
   }
+}
+
+/** Names the payment, so that a caller without an idempotency key can ask for it later. */
+export function callFailed({ id }: Payment, cause?: unknown): Problem {
+  return problem('privy_call_failed', { cause, details: { payment_id: id } })
 }
 
 /** A refusal of this attempt says nothing about an earlier one that is still on its way. */
