@@ -64,7 +64,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     },
     encryptionKey: reader.key('ENCRYPTION_KEY'),
     enclave: {
-      apiUrl: reader.text('PRIVY_API_URL', 'https://api.privy.io'),
+      apiUrl: reader.secureUrl('PRIVY_API_URL', 'https://api.privy.io', production),
       appId: reader.text('PRIVY_APP_ID'),
       appSecret: reader.text('PRIVY_APP_SECRET'),
     },
@@ -141,6 +141,16 @@ class Reader {
     if (url === null || !secure || url.origin !== text) {
       this.faults.push(`${name} must be an origin such as https://api.example.com, without a slash at its end`)
     }
+    return text
+  }
+
+  /** An address that a secret is sent to: https, or loopback, and in production https alone. */
+  secureUrl(name: string, fallback: string, production: boolean): string {
+    const text = this.text(name, fallback)
+    const url = URL.canParse(text) ? new URL(text) : null
+    if (url?.protocol === 'https:' || (!production && url?.protocol === 'http:' && isLoopback(url.hostname)))
+      return text
+    this.faults.push(`${name} must be an https address`)
     return text
   }
 

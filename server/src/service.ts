@@ -21,6 +21,8 @@ import { reconcilePayments } from './worker/reconcile-payments.ts'
 
 /** Below the time in which an attempt's signed request expires (`ATTEMPT_MS`). */
 const ENCLAVE_TIMEOUT_MS = 8_000
+/** Longer than any request of ours takes, shorter than what `main.ts` allows for the whole stop. */
+const STOP_GRACE_MS = 15_000
 
 /** Opens every way to the outside, and nothing else: what the domain's verbs need. */
 export function openContext(config: Config, { clock, logger }: { clock: MovableClock; logger: Logger }) {
@@ -90,8 +92,11 @@ export async function openService(config: Config): Promise<Service> {
     logger,
     async stop() {
       for (const server of servers) server.keepAliveTimeout = KEEP_ALIVE_STOPPING_MS
+      // A connection that never finishes its request is in flight to Node; it does not hold up the stop for ever.
+      const grace = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS)
       const others = servers.slice(1).map(closeServer)
       await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])
+      clearTimeout(grace)
       await close()
     },
   }

@@ -31,6 +31,8 @@ export interface FakeEnclave extends FakeServer {
   released: Promise<void>
   /** While true, look-ups are answered with 503. */
   blind: boolean
+  /** How many look-ups by reference id were answered. */
+  lookUps: number
   /** Asked for each signing request. */
   behave: (request: SigningRequest) => Behaviour
 }
@@ -45,6 +47,7 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
     accepted: new Map<string, string>(),
     told: new Map<string, ToldTransaction>(),
     blind: false,
+    lookUps: 0,
     released: Promise.resolve(),
     behave: (): Behaviour => 'sign',
   } satisfies Omit<FakeEnclave, keyof FakeServer>
@@ -73,6 +76,7 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
     }
     const reference = url.searchParams.get('reference_id')
     if (reference !== null) {
+      enclave.lookUps += 1
       const transaction = findTransaction(enclave, reference)
       answerJson(response, { transactions: transaction === null ? [] : [transaction] })
       return

@@ -5,7 +5,7 @@ import { keepSigner } from '../../server/src/domain/agents/store.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import type { Grant } from '../../server/src/domain/grants/grant.ts'
-import { signerSealContext } from '../../server/src/domain/grants/open-grant.ts'
+import { signerSealContext } from '../../server/src/domain/agents/signer-seal.ts'
 import { insertGrant, markActive } from '../../server/src/domain/grants/store.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import type { Plan } from '../../server/src/domain/plans/plan.ts'
@@ -109,7 +109,6 @@ export function paymentRequest(
   return {
     accountId: seeded.account.id,
     mode: seeded.mode,
-    plan: seeded.account.plan,
     agentId: seeded.agentId,
     wallet: seeded.wallet,
     to: RECIPIENT,

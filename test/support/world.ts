@@ -85,7 +85,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-export function connectControl(url: string): Control {
+function connectControl(url: string): Control {
   return async (path, body = {}) => {
     const answer = await call(url, 'POST', path, { body })
     if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { checkAuthorization, checkIdempotencyKey } from './check-authorization.ts'
+import { checkAuthorization, checkExpiry, checkIdempotencyKey } from './check-authorization.ts'
 import type { Party, SignedRequest } from './check-authorization.ts'
 import type { EnclaveContext } from './context.ts'
 import { checkCredentials } from './credentials.ts'
@@ -113,7 +113,13 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
       const { body } = request
       try {
         return await once(request, reply, (keep) =>
-          sendWithFaults(context, wallet, { party, body, keep, hungUp: hungUp.signal }),
+          sendWithFaults(context, wallet, {
+            party,
+            body,
+            keep,
+            hungUp: hungUp.signal,
+            checkExpiry: () => checkExpiry(readHeader(request, 'privy-request-expiry'), clock.nowMs()),
+          }),
         )
       } catch (error) {
         if (!(error instanceof ConnectionDropped)) throw error

@@ -100,7 +100,8 @@ function countMembers(signatures: readonly string[], payload: Uint8Array, quorum
   return count
 }
 
-function checkExpiry(expiry: string | null, nowMs: number): void {
+/** Throws 401 when the request has expired, 400 when its expiry is no time. */
+export function checkExpiry(expiry: string | null, nowMs: number): void {
   if (expiry === null) return
   if (!EXPIRY_PATTERN.test(expiry)) throw invalidData('`privy-request-expiry` must be a Unix timestamp in milliseconds')
   if (Number(expiry) <= nowMs) throw new ApiError(401, 'The request has expired', { code: 'request_expired' })

@@ -27,6 +27,14 @@ interface Transfer {
   readonly chainId: number
 }
 
+export interface SendOrder {
+  readonly party: SendingParty
+  readonly body: SendTransactionBody
+  readonly keep: KeepAnswer
+  /** Throws 401 once the signed request has expired: the wallet's turn may have been waited for. */
+  readonly checkExpiry: () => void
+}
+
 /**
  * Simulates, checks the policy, signs, writes the signed transaction down together with its answer, and only then broadcasts it.
  * From the moment of writing it will be sent until it is mined; so an answer lost on the way loses nothing.
@@ -36,7 +44,7 @@ interface Transfer {
 export async function sendTransaction(
   context: EnclaveContext,
   wallet: WalletRecord,
-  { party, body, keep }: { party: SendingParty; body: SendTransactionBody; keep: KeepAnswer },
+  { party, body, keep, checkExpiry }: SendOrder,
 ): Promise<unknown> {
   const chain = getChain(context, body.caip2)
   const transfer = parseTransfer(wallet, body)
@@ -44,6 +52,7 @@ export async function sendTransaction(
     checkReference(context, body.reference_id)
     const gasEstimated = await simulate(chain, wallet.address, transfer)
     checkPolicy(context, party, transfer)
+    checkExpiry()
     const nonce = await turn.next(() => findNextNonce(context, chain, wallet, body.caip2))
     const tx = await sign(context, wallet, { body, transfer, nonce, gasEstimated })
     const answer = formatAnswer(tx)

@@ -3,15 +3,13 @@ import type { EnclaveContext } from './context.ts'
 import { ApiError, ConnectionDropped, policyViolation } from './errors.ts'
 import { HELD_REQUEST_MS_MAX } from './limits.ts'
 import type { WalletRecord } from './records.ts'
-import { sendTransaction } from './send-transaction.ts'
-
-type SendRequest = Parameters<typeof sendTransaction>[2]
+import { sendTransaction, type SendOrder } from './send-transaction.ts'
 
 /** Sends, unless a fault was ordered for this request: then nothing is signed, but for `lost_response`, whose answer alone is lost. */
 export async function sendWithFaults(
   context: EnclaveContext,
   wallet: WalletRecord,
-  { hungUp, ...request }: SendRequest & { hungUp: AbortSignal },
+  { hungUp, ...request }: SendOrder & { hungUp: AbortSignal },
 ): Promise<unknown> {
   const fault = context.faults.take()
   if (fault === 'reject') throw policyViolation()

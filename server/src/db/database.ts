@@ -72,12 +72,31 @@ export class Database {
 
   /** Runs one statement durably: when it resolves, it is on disk. */
   async write<Result>(query: Query<Result>): Promise<Result> {
-    try {
-      const result = await this.#pool.query({ name: query.name, text: query.text, values: [...query.values] })
-      return readResult(query, result)
-    } catch (error) {
+    return await this.#runAlone(
+      query,
+      (cause) => new CommitUnknown('the connection was lost during a write', { cause }),
+    )
+  }
+
+  /** Runs a read that may take long, where no other one waits behind it. */
+  async readLarge<Result>(query: Query<Result>): Promise<Result> {
+    return await this.#runAlone(query, translateError)
+  }
+
+  async #runAlone<Result>(query: Query<Result>, lostWith: (cause: unknown) => unknown): Promise<Result> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
       throw translateError(error)
-    }
+    })
+    let usable = true
+    const result = await client
+      .query({ name: query.name, text: query.text, values: [...query.values] })
+      .catch((error: unknown) => {
+        if (error instanceof pg.DatabaseError) throw translateError(error)
+        usable = false
+        throw lostWith(error)
+      })
+      .finally(() => client.release(!usable))
+    return readResult(query, result)
   }
 
   /**

@@ -1,17 +1,20 @@
 import { DatabaseError } from 'pg'
 
-/** The database can't be reached, or the connection was lost before a commit was sent: nothing was recorded. */
+/** The database can't be reached, or gave up on a statement before a commit was sent: nothing was recorded. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
 }
 
-/** The connection was lost while the commit was under way: the outcome is not known. */
+/** The connection was lost while a commit, or a write that commits by itself, was under way: the outcome is not known. */
 export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown'
 }
 
-/** Connection exceptions, shutdowns and too many connections: the server is there no more, or not for us. */
-const UNAVAILABLE_SQLSTATES = /^(08|57P0|53300)/
+/**
+ * Connection exceptions, shutdowns, exhausted resources, and statements, locks or idle transactions that took too long:
+ * the server is there no more, or not for us.
+ */
+const UNAVAILABLE_SQLSTATES = /^(08|53|55P03|57014|57P0|25P03)/
 /** Serialization failure and deadlock: the transaction did nothing and may be tried again. */
 const RETRYABLE_SQLSTATES: readonly (string | undefined)[] = ['40001', '40P01']
 const UNIQUE_VIOLATION = '23505'

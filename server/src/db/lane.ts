@@ -15,12 +15,17 @@ export interface Lane {
 
 export function openLane(config: pg.ClientConfig): Lane {
   let connection: Promise<pg.Client> | null = null
+  let current: pg.Client | null = null
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ ...config, pipeline: true })
+    // Only while it is the lane's connection: a late end of an old one must not lose the new one.
     const forget = (): void => {
+      if (current !== client) return
       connection = null
+      current = null
     }
+    current = client
     client.on('error', forget)
     client.on('end', forget)
     try {
@@ -34,14 +39,16 @@ export function openLane(config: pg.ClientConfig): Lane {
 
   return {
     async run(query) {
-      try {
-        connection ??= connect()
-        const client = await connection
-        gatherWrites(client)
-        return readResult(query, await client.query({ name: query.name, text: query.text, values: [...query.values] }))
-      } catch (error) {
-        throw translateError(error)
-      }
+      connection ??= connect()
+      const result = await connection
+        .then((client) => {
+          gatherWrites(client)
+          return client.query({ name: query.name, text: query.text, values: [...query.values] })
+        })
+        .catch((error: unknown) => {
+          throw translateError(error)
+        })
+      return readResult(query, result)
     },
     async close() {
       const open = connection

@@ -5,6 +5,9 @@ import { inOneWrite } from './one-write.ts'
 import type { Query, Results } from './query.ts'
 import { readResult } from './query.ts'
 
+/** All exactness under locks rests on it: what is read after a lock was had shows what was committed before. */
+const BEGIN = 'begin isolation level read committed'
+
 /**
  * A transaction on one connection. `begin` travels with the first batch and `commit` with the last one, so a
  * transaction that reads once and writes once costs two round trips.
@@ -22,7 +25,7 @@ export class Transaction {
     const begins = this.#state === 'new'
     this.#state = 'open'
     const sent = inOneWrite(this.#client, () => [
-      ...(begins ? [this.#send('begin')] : []),
+      ...(begins ? [this.#send(BEGIN)] : []),
       ...queries.map((query) => this.#sendQuery(query)),
     ])
     const results = (await settled(sent)).slice(begins ? 1 : 0)
@@ -39,7 +42,7 @@ export class Transaction {
     const begins = this.#state === 'new'
     this.#state = 'done'
     const { sent, commit } = inOneWrite(this.#client, () => ({
-      sent: [...(begins ? [this.#send('begin')] : []), ...queries.map((query) => this.#sendQuery(query))],
+      sent: [...(begins ? [this.#send(BEGIN)] : []), ...queries.map((query) => this.#sendQuery(query))],
       commit: this.#send('commit'),
     }))
     // Everything is listened to at once: a statement may fail well before its commit is answered.

@@ -63,7 +63,7 @@ export async function sendTransfer(
       })
   } catch (error) {
     const failure = readFailure(error)
-    if (failure.kind === 'unknown' || isAmbiguous(failure))
+    if (failure.kind === 'unknown' || isAmbiguous(failure) || isAboutUs(failure))
       throw client.raise(OPERATION, { ...failure, kind: 'unknown' })
     return { kind: 'refused', code: failure.code, reason: failure.reason }
   }
@@ -90,6 +90,15 @@ function isAmbiguous({ status, code, reason }: Failure): boolean {
     /reference_id.*\b(unique|already|exists|duplicate|taken|in use|used)\b/i.test(reason) ||
     /idempotency key was reused/i.test(reason)
   )
+}
+
+/**
+ * Not the payment was refused, but our way of asking: our credentials, the address, the form. Whoever mends that can
+ * retry, so the payment must not end by it. A 401 for the signer's own signature is a refusal: the signer was removed.
+ */
+function isAboutUs({ status, reason }: Failure): boolean {
+  if (status === 401) return !/authorization.signature/i.test(reason)
+  return status !== null && [402, 404, 405, 413, 414, 415, 431].includes(status)
 }
 
 function encodeTransfer({ to, amountMicro }: TransferOrder): string {

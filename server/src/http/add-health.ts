@@ -4,24 +4,38 @@ import type { HttpServer } from './open-http.ts'
 export type Check = () => Promise<unknown>
 
 const CHECK_MS_MAX = 2_000
+/** Anyone may ask; the parts are asked once in this time, however many do. */
+const OUTCOME_AGE_MS_MAX = 1_000
+
+type Outcome = 'ok' | 'unavailable'
 
 /**
  * `/healthz`: the process lives. `/readyz`: it can serve, which takes the database; the other parts are shown, since
  * reads go on without them.
  */
 export function addHealth(http: HttpServer, checks: { database: Check } & Record<string, Check>): void {
-  http.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))
-  http.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
-    const outcomes = await Promise.all(
+  let outcomes: Promise<Record<string, Outcome>> | null = null
+
+  const checkAll = async (): Promise<Record<string, Outcome>> => {
+    const entries = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => [name, await outcomeOf(check)] as const),
     )
-    const parts = Object.fromEntries(outcomes)
+    setTimeout(() => {
+      outcomes = null
+    }, OUTCOME_AGE_MS_MAX).unref()
+    return Object.fromEntries(entries)
+  }
+
+  http.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }))
+  http.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
+    outcomes ??= checkAll()
+    const parts = await outcomes
     const ready = parts['database'] === 'ok'
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', checks: parts })
   })
 }
 
-async function outcomeOf(check: Check): Promise<'ok' | 'unavailable'> {
+async function outcomeOf(check: Check): Promise<Outcome> {
   const late = AbortSignal.timeout(CHECK_MS_MAX)
   const timeout = new Promise<never>((_resolve, reject) => {
     late.addEventListener('abort', () => reject(new Error('too late')), { once: true })

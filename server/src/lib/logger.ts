@@ -5,13 +5,26 @@ export type { Logger } from 'pino'
 /** Members that are never written, wherever an object carries them. */
 const SECRET_PATHS = ['authorization', 'secret', 'token', 'password', 'privateKey', 'signature', 'appSecret', 'cookie']
 
+const CAUSES_MAX = 4
+
 export function createLogger(level: string, name = 'bursar'): Logger {
   return pino({
     name,
     level,
+    serializers: { err: (error: unknown) => describeError(error) },
     redact: {
       paths: SECRET_PATHS.flatMap((path) => [path, `*.${path}`, `*.*.${path}`, `headers["${path}"]`]),
       censor: '[redacted]',
     },
   })
+}
+
+/**
+ * What an error says of itself, and its causes. Other members are left out: a database's `detail` repeats whole rows.
+ */
+function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const cause = error.cause === undefined || depth >= CAUSES_MAX ? undefined : describeError(error.cause, depth + 1)
+  return { type: error.name, message: error.message, code, stack: error.stack, cause }
 }

@@ -1,6 +1,7 @@
-import { giveBackLease, takeLease } from '../db/leases.ts'
+import { giveBackLease } from '../db/leases.ts'
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
+import { takeLeaseNow } from '../domain/take-lease-now.ts'
 import { settlePayments } from '../domain/payments/settle-payments.ts'
 import { listAwaitingChain } from '../domain/payments/store.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
@@ -9,32 +10,31 @@ import type { Mode } from '../values/mode.ts'
 const INTERVAL_MS = 400
 const LEASE_MS = 10_000
 const PAYMENTS_PER_PAGE = 200
-/** A round looks at so many payments at the most; the oldest come first, the rest waits for the next round. */
+/** A round looks at so many payments at the most; the next one goes on where it ended. */
 const PAGES_PER_ROUND_MAX = 50
 
 /** Settles the payments of one mode as their chain confirms them. Of all processes, the one with the lease does it. */
 export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
-  const lease = `watch:${mode}`
-  const loop = startLoop({ name: lease, intervalMs: INTERVAL_MS, logger: ctx.logger }, async (signal) => {
-    const now = ctx.clock.now()
-    if (await ctx.db.write(takeLease(lease, holder, now, new Date(now.getTime() + LEASE_MS)))) {
-      await settleRound(ctx, { mode, signal })
+  const name = `watch:${mode}`
+  let last: Payment | null = null
+  const round = async (signal: AbortSignal): Promise<void> => {
+    let failure: unknown
+    for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
+      if (!(await takeLeaseNow(ctx, { name, holder, leaseMs: LEASE_MS }))) return
+      const payments: Payment[] = await ctx.db.read(listAwaitingChain(mode, last, PAYMENTS_PER_PAGE))
+      await settlePayments(ctx, { mode, payments }).catch((error: unknown) => {
+        failure ??= error
+      })
+      last = payments.length < PAYMENTS_PER_PAGE ? null : (payments.at(-1) ?? null)
+      if (last === null) break
     }
-  })
+    if (failure !== undefined) throw failure
+  }
+  const loop = startLoop({ name, intervalMs: INTERVAL_MS, logger: ctx.logger }, round)
   return {
     async stop() {
       await loop.stop()
-      await ctx.db.write(giveBackLease(lease, holder))
+      await ctx.db.write(giveBackLease(name, holder))
     },
-  }
-}
-
-async function settleRound(ctx: Context, { mode, signal }: { mode: Mode; signal: AbortSignal }): Promise<void> {
-  let last: Payment | null = null
-  for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
-    const payments: Payment[] = await ctx.db.read(listAwaitingChain(mode, last, PAYMENTS_PER_PAGE))
-    await settlePayments(ctx, { mode, payments })
-    last = payments.at(-1) ?? null
-    if (payments.length < PAYMENTS_PER_PAGE) return
   }
 }

@@ -27,7 +27,7 @@ export function findAccountBySlug(slug: string): Query<Account | null> {
 export function lockAccount(accountId: string): Query<Account | null> {
   return {
     name: 'lock_account',
-    text: `select ${COLUMNS} from accounts where id = $1 for update`,
+    text: `select ${COLUMNS} from accounts where id = $1 for no key update`,
     values: [accountId],
     read: firstOrNull(toAccount),
   }

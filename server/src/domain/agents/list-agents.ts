@@ -8,7 +8,7 @@ export async function listAgents(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<Agent[]> {
-  return await ctx.db.read(listAgentRows(accountId, mode, ctx.clock.now()))
+  return await ctx.db.readLarge(listAgentRows(accountId, mode, ctx.clock.now()))
 }
 
 /** Every grant of (account, mode) that can be spent from now. */

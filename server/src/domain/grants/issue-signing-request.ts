@@ -7,6 +7,7 @@ import { getGrant } from './get-grant.ts'
 import { SIGNING_REQUEST_MS, sameSigners, type Grant, type SignerChange, type WalletSigner } from './grant.ts'
 import { recordChange } from './record-change.ts'
 import { keepSigningRequest } from './store.ts'
+import { withSignerChange } from './with-signer-change.ts'
 
 /** What the owner's passkey is asked to sign, and by when. */
 export interface SigningRequest {
@@ -33,7 +34,9 @@ export async function issueSigningRequest(
   const { wallet, grantSigner } = await readParties(ctx, grant)
   const { signers: before } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
   const after = changedSigners(before, grantSigner, change)
-  if (sameSigners(before, after)) return { grant: await recordChange(ctx, grant, change), challenge: null }
+  if (sameSigners(before, after)) {
+    return { grant: await recordAsItIs(ctx, { grant, wallet, grantSigner, change }), challenge: null }
+  }
 
   const expiresAt = new Date(ctx.clock.now().getTime() + SIGNING_REQUEST_MS)
   await ctx.db.write(keepSigningRequest(grant, { change, before, after, expires_at: expiresAt.toISOString() }))
@@ -43,6 +46,23 @@ export async function issueSigningRequest(
     expiresAt,
   })
   return { grant, challenge, credentialId: wallet.owner.credentialId, rpId: ctx.relyingParty.id, expiresAt }
+}
+
+/** Under the lease, and read again: a change that is under way right now may have made it another. */
+async function recordAsItIs(
+  ctx: Context,
+  {
+    grant,
+    wallet,
+    grantSigner,
+    change,
+  }: { grant: Grant; wallet: Wallet; grantSigner: WalletSigner; change: SignerChange },
+): Promise<Grant> {
+  return await withSignerChange(ctx, wallet, async () => {
+    const { signers } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
+    if (!sameSigners(signers, changedSigners(signers, grantSigner, change))) throw problem('signing_request_stale')
+    return await recordChange(ctx, grant, change)
+  })
 }
 
 export async function readParties(ctx: Context, grant: Grant): Promise<{ wallet: Wallet; grantSigner: WalletSigner }> {

@@ -6,6 +6,7 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
+import { signerSealContext } from '../agents/signer-seal.ts'
 import { findSigner, keepSigner } from '../agents/store.ts'
 import type { Context } from '../context.ts'
 import { findWallet } from '../wallets/store.ts'
@@ -118,9 +119,4 @@ async function createSigner(
   const { signerId } = await ctx.enclave.createSigner({ publicKey, name: policyName(agentId) })
   const sealed = ctx.sealer.seal(privateKey, signerSealContext(accountId, mode, agentId))
   await ctx.db.write(keepSigner(accountId, mode, agentId, signerId, sealed))
-}
-
-/** Binds a sealed signer key to its agent: moved to another row it does not open. */
-export function signerSealContext(accountId: string, mode: Mode, agentId: string): string {
-  return JSON.stringify(['agent signer', accountId, mode, agentId])
 }

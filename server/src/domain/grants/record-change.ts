@@ -1,4 +1,5 @@
 import { createId } from '../../values/ids.ts'
+import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { insertEvent } from '../events/store.ts'
 import { formatGrant } from './format-grant.ts'
@@ -28,5 +29,8 @@ export async function recordChange(
     await transaction.commit([insertEvent(event)])
     return after
   })
-  return moved ?? (await getGrant(ctx, { accountId: grant.accountId, grantId: grant.id }))
+  if (moved !== null) return moved
+  const recorded = await getGrant(ctx, { accountId: grant.accountId, grantId: grant.id })
+  if (recorded.status !== (change === 'activate' ? 'active' : 'revoked')) throw problem('grant_revoked')
+  return recorded
 }

@@ -3,15 +3,12 @@ import { policyMatches } from '../../enclave/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
-import { giveBackSignerChange, takeSignerChange } from '../wallets/store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { getGrant } from './get-grant.ts'
 import { sameSigners, type Grant, type StoredSigningRequest } from './grant.ts'
 import { readParties } from './issue-signing-request.ts'
 import { recordChange } from './record-change.ts'
-
-/** Longer than the two enclave calls that it covers may take. */
-const SIGNER_CHANGE_LEASE_MS = 60_000
+import { withSignerChange } from './with-signer-change.ts'
 
 /**
  * Hands the owner's signature to the enclave, and records what the enclave then says. The service verifies the
@@ -33,8 +30,10 @@ export async function submitSignature(
   const { enclaveWalletId, owner } = wallet
   const { challenge } = ctx.enclave.buildSignerChange({ enclaveWalletId, signers: request.after, expiresAt })
   await checkOwnerSignature(ctx, { owner, challenge, assertion })
-  await withSignerChange(ctx, wallet, () => applyChange(ctx, { grant, wallet, request, expiresAt, assertion }))
-  return await recordChange(ctx, grant, request.change)
+  return await withSignerChange(ctx, wallet, async () => {
+    await applyChange(ctx, { grant, wallet, request, expiresAt, assertion })
+    return await recordChange(ctx, grant, request.change)
+  })
 }
 
 interface Change {
@@ -74,16 +73,5 @@ async function checkEnclaveRecord(
   const terms = { ...grant, chainId: ctx.chains[grant.mode].chainId }
   if (policy.ownerId !== wallet.ownerQuorumId || !policyMatches(policy.rules, terms)) {
     throw new Error(`the enclave's policy of grant ${grant.id} is not what was signed`)
-  }
-}
-
-async function withSignerChange(ctx: Context, wallet: Wallet, change: () => Promise<void>): Promise<void> {
-  const now = ctx.clock.now()
-  const until = new Date(now.getTime() + SIGNER_CHANGE_LEASE_MS)
-  if (!(await ctx.db.write(takeSignerChange(wallet, now, until)))) throw problem('signer_change_under_way')
-  try {
-    await change()
-  } finally {
-    await ctx.db.write(giveBackSignerChange(wallet, until))
   }
 }

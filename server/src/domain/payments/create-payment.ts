@@ -1,9 +1,10 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
-import { DatabaseUnavailable, violatesUnique } from '../../db/errors.ts'
-import { Problem, type Refusal } from '../../values/problem.ts'
+import { violatesUnique } from '../../db/errors.ts'
+import type { Refusal } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { reservePayment, type PaymentRequest, type Reservation } from './admission/reserve-payment.ts'
 import { drivePayment } from './drive-payment.ts'
+import { onRecord } from './on-record.ts'
 import { findPaymentByKey, IDEMPOTENCY_INDEX } from './store.ts'
 import type { Payment } from './payment.ts'
 import { settleWallet } from './settle-wallet.ts'
@@ -25,34 +26,31 @@ export async function createPayment(ctx: Context, request: PaymentRequest): Prom
     await settleWallet(ctx, request)
     reservation = await reserve(ctx, request, 0)
   }
-  switch (reservation.kind) {
-    case 'refused':
-      return reservation
-    case 'known':
-      return { kind: 'replayed', payment: await drivePayment(ctx, reservation.payment) }
-    case 'reserved':
-      return { kind: 'created', payment: await submitReserved(ctx, reservation) }
+  if (reservation.kind === 'refused') return reservation
+  if (reservation.kind === 'known') {
+    const { payment } = reservation
+    return { kind: 'replayed', payment: await onRecord(drivePayment(ctx, payment)) }
   }
+  return { kind: 'created', payment: await onRecord(submitPayment(ctx, reservation)) }
 }
 
-/** From here on there is a record: a database that is lost now must not answer that nothing was recorded. */
-async function submitReserved(ctx: Context, reservation: Parameters<typeof submitPayment>[1]): Promise<Payment> {
-  try {
-    return await submitPayment(ctx, reservation)
-  } catch (error) {
-    if (!(error instanceof DatabaseUnavailable)) throw error
-    const message = 'The payment is recorded, but its outcome could not be. Retry with the same idempotency key.'
-    throw new Problem('internal', message, { cause: error })
-  }
-}
+type Judged = Exclude<Reservation, { readonly kind: 'unjudged' }>
 
-async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: number): Promise<Reservation> {
+async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: number): Promise<Judged> {
+  const chain = ctx.chains[request.mode]
+  let unavailable: unknown
+  const balance = await ctx.balances.read(chain, request.wallet, balanceAgeMsMax).catch((error: unknown) => {
+    if (!(error instanceof ChainUnavailable)) throw error
+    unavailable = error
+    return null
+  })
   try {
-    const balance = await ctx.balances.read(ctx.chains[request.mode], request.wallet, balanceAgeMsMax)
-    return await reservePayment(ctx, { request, balance })
+    const reservation = await reservePayment(ctx, { request, balance })
+    if (reservation.kind === 'unjudged') throw unavailable
+    return reservation
   } catch (error) {
-    // A known key needs no chain (D21); one that lost a race on another wallet is known by now.
-    if (!(error instanceof ChainUnavailable) && !violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
+    if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
+    // Another request with this key won the race on another wallet; its record is the answer.
     const known = await ctx.db.write(findPaymentByKey(request.accountId, request.mode, request.idempotencyKey))
     if (known === null) throw error
     return { kind: 'known', payment: known }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expectPayment } from '../../../../test/support/expect-outcome.ts'
 import { listEventTypes, openConnections, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
 import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
@@ -7,8 +8,9 @@ import { openTestContext, type TestContext } from '../../../../test/support/test
 import type { SigningRequest } from '../../../../test/support/fake-enclave.ts'
 import { openEnclave } from '../../enclave/open-enclave.ts'
 import type { Context } from '../context.ts'
+import { suspendGrant } from '../grants/suspend-grant.ts'
 import { createPayment } from './create-payment.ts'
-import { ATTEMPT_MS } from './payment.ts'
+import { ATTEMPT_MS, FENCE_MARGIN_MS } from './payment.ts'
 
 const SHORT_TIMEOUT_MS = 150
 
@@ -52,16 +54,44 @@ describe('a payment whose outcome at the enclave is not known', () => {
     assert.equal((await listPayments(seeded)).length, 1)
   })
 
-  test('the enclave hangs: the call ends in time, and a retry pays once', async () => {
+  test('the enclave hangs: the call ends in time, and a retry sends only when the hanging request has expired', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'hang'
     const enclave = openEnclave({ ...given.config.enclave, timeoutMs: SHORT_TIMEOUT_MS }, given.context)
-    await assert.rejects(pay(seeded, { ...given.context, enclave }), { status: 500, code: 'privy_call_failed' })
+    const hasty = { ...given.context, enclave }
+    await assert.rejects(pay(seeded, hasty), { status: 500, code: 'privy_call_failed' })
+    const [id = ''] = await listPayments(seeded, 'pending')
     given.enclave.behave = () => 'sign'
-    const payment = expectPayment(await pay(seeded, { ...given.context, enclave }), 'replayed')
-    assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
-    assert.equal(requestsOf(payment.id).length, 2)
+    const lookUps = given.enclave.lookUps
+    const retry = pay(seeded, hasty)
+    while (given.enclave.lookUps === lookUps) await nextTurn()
+    assert.equal(requestsOf(id).length, 1)
+    given.clock.setOffset(ATTEMPT_MS + FENCE_MARGIN_MS)
+    const payment = expectPayment(await retry, 'replayed')
+    assert.deepEqual([payment.id, payment.txHash], [id, given.enclave.accepted.get(id)])
+    assert.equal(requestsOf(id).length, 2)
     enclave.close()
+  })
+
+  test('a grant that is suspended meanwhile sends nothing any more', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id })
+    await assert.rejects(pay(seeded), { status: 404, code: 'permission_not_found' })
+    const [id = ''] = await listPayments(seeded, 'pending')
+    assert.equal(requestsOf(id).length, 1)
+  })
+
+  test('a grant that has expired meanwhile sends nothing any more', async () => {
+    const expiresAt = new Date(given.clock.now().getTime() + ATTEMPT_MS)
+    const seeded = await seed(given.context, { expiresAt })
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    given.clock.setOffset(ATTEMPT_MS)
+    await assert.rejects(pay(seeded), { status: 403, code: 'permission_expired' })
   })
 
   test('a look-up that fails is no proof that nothing was sent: nothing is sent again', async () => {
@@ -97,17 +127,14 @@ describe('a payment whose outcome at the enclave is not known', () => {
     assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
   })
 
-  test('a refusal while an earlier request may still arrive proves nothing: pending until that one has expired', async () => {
+  test('an enclave that was unavailable and then refuses ends the payment', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'unavailable'
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
     given.enclave.behave = () => 'reject'
-    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
-    const [id = ''] = await listPayments(seeded, 'pending')
-    given.clock.setOffset(3 * ATTEMPT_MS)
     const payment = expectPayment(await pay(seeded), 'replayed')
-    assert.deepEqual([payment.id, payment.status], [id, 'failed'])
-    assert.equal(requestsOf(id).length, 3)
+    assert.equal(payment.status, 'failed')
+    assert.equal(requestsOf(payment.id).length, 2)
   })
 
   test('of 20 retries at once, over two processes, one sends', async () => {

@@ -66,6 +66,12 @@ export interface Admission {
   readonly spent24hMicro: MicroUsdc
 }
 
+/** Whether no request of any attempt can arrive at the enclave any more. */
+export function isFenceOver(payment: Payment, now: Date): boolean {
+  const latest = Math.max(payment.fencedUntil?.getTime() ?? 0, payment.attemptUntil?.getTime() ?? 0)
+  return latest === 0 || now.getTime() >= latest + FENCE_MARGIN_MS
+}
+
 /** Whether nobody knows yet what became of it at the enclave. */
 export function isUnsent(payment: Payment): boolean {
   return payment.status === 'pending' && payment.txHash === null && payment.enclaveTransactionId === null
@@ -76,6 +82,8 @@ export function isUnsent(payment: Payment): boolean {
  * The enclave's own answer is awaited for less, see `ENCLAVE_TIMEOUT_MS`.
  */
 export const ATTEMPT_MS = 10_000
+/** Clocks differ: a request counts as expired only so long after its expiry. */
+export const FENCE_MARGIN_MS = 1_000
 /** How long a sponsored send's hash is awaited before the answer goes out without it (D24). */
 export const HASH_WAIT_MS = 5_000
 /** What the enclave has not received by then, it never will (D23). */

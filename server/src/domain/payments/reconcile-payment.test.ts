@@ -5,8 +5,9 @@ import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.t
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
+import { giveBackAttempt, takeAttempt } from './store.ts'
 
 const HASH: TxHash = `0x${'1'.repeat(64)}`
 const OTHER_HASH: TxHash = `0x${'2'.repeat(64)}`
@@ -31,6 +32,13 @@ const pending: Row['answer'] = ['pending', null, null]
 const ROWS: readonly Row[] = [
   { name: 'never received, still settling', told: null, settled: false, answer: pending },
   { name: 'never received, settled', told: null, settled: true, answer: ['failed', null, 'never_received'] },
+  {
+    name: 'accepted without a hash, and now not told of',
+    record: accepted,
+    told: null,
+    settled: true,
+    answer: pending,
+  },
   { name: 'signed', told: broadcasted, settled: false, answer: ['pending', HASH, null] },
   { name: 'signed, found late', told: broadcasted, settled: true, answer: ['pending', HASH, null] },
   { name: 'accepted, no hash yet', told: { status: 'pending', txHash: null }, settled: true, answer: pending },
@@ -103,6 +111,21 @@ describe('reconcilePayment', () => {
       assert.equal(given.enclave.requests.length, requests, 'the reconciler alone never causes a signature')
     })
   }
+
+  test('while the request of a late attempt may still arrive, never received proves nothing', async () => {
+    const { payment } = await open({})
+    given.clock.setOffset(SETTLING_MS)
+    const late = await given.context.db.write(
+      takeAttempt(payment, given.clock.now(), new Date(given.clock.now().getTime() + ATTEMPT_MS)),
+    )
+    assert.ok(late !== null)
+    await given.context.db.write(giveBackAttempt(late, { unanswered: true }))
+    await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
+    assert.equal((await getPayment(given.context, payment)).status, 'pending')
+    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + FENCE_MARGIN_MS)
+    await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
+    assert.equal((await getPayment(given.context, payment)).status, 'failed')
+  })
 
   test('an enclave that can not be asked changes nothing', async () => {
     const { payment } = await open({})

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { failPayment } from './fail-payment.ts'
-import { SETTLING_MS, type Payment } from './payment.ts'
+import { isFenceOver, isUnsent, SETTLING_MS, type Payment } from './payment.ts'
 import { recordEnclaveFind } from './record-enclave-find.ts'
 import { replaceHash } from './store.ts'
 
@@ -13,23 +13,22 @@ const GIVEN_UP: readonly string[] = ['failed', 'provider_error']
  * Throws `EnclaveUnavailable`.
  */
 export async function reconcilePayment(
-  ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'logger'>,
   { payment }: { payment: Payment },
 ): Promise<void> {
+  // Taken before the look-up: a fence that ends during it proves nothing about what was looked up.
+  const now = ctx.clock.now()
+  const settled = now.getTime() - payment.createdAt.getTime() >= SETTLING_MS && isFenceOver(payment, now)
   const found = await ctx.enclave.findTransfer(payment.id)
-  const settled = ctx.clock.now().getTime() - payment.createdAt.getTime() >= SETTLING_MS
   if (found === null) {
-    if (settled && payment.txHash === null) await failPayment(ctx, { payment, code: 'never_received' })
+    if (settled && isUnsent(payment)) await failPayment(ctx, { payment, code: 'never_received' })
     return
   }
-  if (payment.txHash === null) {
-    if (settled && found.txHash === null && GIVEN_UP.includes(found.status)) {
-      await failPayment(ctx, { payment, code: 'never_mined' })
-    } else if (found.txHash !== null || payment.enclaveTransactionId === null) {
-      await recordEnclaveFind(ctx, { payment, found })
-    }
-    return
-  }
-  if (found.txHash !== null && found.txHash !== payment.txHash) await ctx.db.write(replaceHash(payment, found.txHash))
-  else if (settled && GIVEN_UP.includes(found.status)) await failPayment(ctx, { payment, code: 'never_mined' })
+  const givenUp = settled && GIVEN_UP.includes(found.status)
+  if (found.txHash === null) {
+    if (givenUp) await failPayment(ctx, { payment, code: 'never_mined' })
+    else if (isUnsent(payment)) await recordEnclaveFind(ctx, { payment, found })
+  } else if (payment.txHash === null) await recordEnclaveFind(ctx, { payment, found })
+  else if (found.txHash !== payment.txHash) await ctx.db.write(replaceHash(payment, found.txHash))
+  else if (givenUp) await failPayment(ctx, { payment, code: 'never_mined' })
 }

@@ -1,6 +1,7 @@
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { drivePayment } from './drive-payment.ts'
+import { onRecord } from './on-record.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentByKey } from './store.ts'
 
@@ -10,5 +11,5 @@ export async function replayPayment(
   { accountId, mode, idempotencyKey }: { accountId: string; mode: Mode; idempotencyKey: string },
 ): Promise<Payment | null> {
   const payment = await ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey))
-  return payment === null ? null : await drivePayment(ctx, payment)
+  return payment === null ? null : await onRecord(drivePayment(ctx, payment))
 }

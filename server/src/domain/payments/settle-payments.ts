@@ -2,7 +2,13 @@ import type { Context } from '../context.ts'
 import type { Payment, TxHash } from './payment.ts'
 import { settlePayment } from './settle-payment.ts'
 
-/** Settles payments of one mode that have a hash, from one reading of the chain. Throws `ChainUnavailable`. */
+/** So many transactions at once: the pool is the payments' own. */
+const SETTLERS = 4
+
+/**
+ * Settles payments of one mode that have a hash, from one reading of the chain. One that can't be settled does not keep
+ * the others; the first such error is thrown in the end. Throws `ChainUnavailable`.
+ */
 export async function settlePayments(
   ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
   { mode, payments }: { mode: Payment['mode']; payments: readonly Payment[] },
@@ -14,7 +20,19 @@ export async function settlePayments(
   const receipts = await chain.readReceipts(hashes)
   const head = await chain.readHead()
   const receiptOf = (txHash: TxHash | null) => (txHash === null ? null : (receipts.get(txHash) ?? null))
-  return await Promise.all(
-    payments.map((payment) => settlePayment(ctx, { payment, receipt: receiptOf(payment.txHash), head })),
-  )
+  const settled = [...payments]
+  const errors: unknown[] = []
+  const waiting = payments.entries()
+  const settler = async (): Promise<void> => {
+    for (const [index, payment] of waiting) {
+      try {
+        settled[index] = await settlePayment(ctx, { payment, receipt: receiptOf(payment.txHash), head })
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: SETTLERS }, settler))
+  if (errors.length > 0) throw errors[0]
+  return settled
 }

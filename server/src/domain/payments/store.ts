@@ -71,11 +71,15 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
   }
 }
 
-/** Takes the next attempt at the enclave, unless one is under way or none is needed; answers the payment that is held now. */
+/**
+ * Takes the next attempt at the enclave, unless one is under way or none is needed; answers the payment that is held
+ * now. An attempt whose process died leaves its end as the fence.
+ */
 export function takeAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
     name: 'take_payment_attempt',
-    text: `update payments set attempt = attempt + 1, attempt_until = $4
+    text: `update payments set attempt = attempt + 1, attempt_until = $4,
+        fenced_until = greatest(fenced_until, attempt_until)
       where account_id = $1 and id = $2 and status = 'pending' and tx_hash is null and enclave_transaction_id is null
         and (attempt_until is null or attempt_until <= $3)
       returning ${COLUMNS}`,
@@ -84,13 +88,17 @@ export function takeAttempt(payment: Payment, now: Date, until: Date): Query<Pay
   }
 }
 
-/** Lets the next attempt begin at once. This one's request may still arrive until it expires, which is remembered. */
-export function giveBackAttempt(payment: Payment): Query<boolean> {
+/**
+ * Lets the next attempt begin. `unanswered`: this one's request may still arrive until it expires, which is remembered;
+ * otherwise it surely won't, or nothing was sent.
+ */
+export function giveBackAttempt(payment: Payment, { unanswered }: { unanswered: boolean }): Query<boolean> {
   return {
     name: 'give_back_payment_attempt',
-    text: `update payments set fenced_until = attempt_until, attempt_until = null
+    text: `update payments set attempt_until = null,
+        fenced_until = case when $4 then greatest(fenced_until, attempt_until) else fenced_until end
       where account_id = $1 and id = $2 and attempt = $3 and status = 'pending' and attempt_until is not null`,
-    values: [payment.accountId, payment.id, payment.attempt],
+    values: [payment.accountId, payment.id, payment.attempt, unanswered],
     read: changed,
   }
 }
@@ -166,14 +174,14 @@ export function markConfirmed(
   })
 }
 
-/** Only while its hash and its attempt are the ones that the decision was made on. */
+/** Only while its hash, the enclave's id and its attempt are the ones that the decision was made on. */
 export function markFailed(payment: Payment, code: FailureCode, now: Date): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_failed',
     move: 'fail',
     set: 'failure_code = $5, settled_at = $6, attempt_until = null',
-    guard: 'tx_hash is not distinct from $3 and attempt = $4',
-    values: [payment.txHash, payment.attempt, code, now],
+    guard: 'tx_hash is not distinct from $3 and enclave_transaction_id is not distinct from $7 and attempt = $4',
+    values: [payment.txHash, payment.attempt, code, now, payment.enclaveTransactionId],
   })
 }
 

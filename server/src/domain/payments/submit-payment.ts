@@ -1,13 +1,13 @@
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { problem, type Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { signerSealContext } from '../grants/open-grant.ts'
+import { signerSealContext } from '../agents/signer-seal.ts'
 import type { SigningParties } from './admission/store.ts'
 import { attemptKey } from './attempt-key.ts'
 import { failPayment } from './fail-payment.ts'
-import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, HASH_WAIT_MS, type Payment } from './payment.ts'
-import { giveBackAttempt, markAccepted } from './store.ts'
+import { recordEnclaveFind } from './record-enclave-find.ts'
+import { giveBackAttempt } from './store.ts'
 
 /**
  * Sends a reservation to the enclave: the attempt that the payment's row is held for. Accepted: the hash is recorded.
@@ -35,21 +35,16 @@ export async function submitPayment(
       // A request that arrives late, when others may have taken over, is refused by the enclave.
       expiresAt: payment.attemptUntil ?? new Date(ctx.clock.now().getTime() + ATTEMPT_MS),
     })
-    if (answer.kind === 'refused' && mayStillArrive(payment, ctx.clock.now())) {
-      await ctx.db.write(giveBackAttempt(payment))
-      throw callFailed(payment)
-    }
     if (answer.kind === 'refused') {
       ctx.logger.warn({ payment: payment.id, code: answer.code }, 'the enclave refused a payment')
       return await failPayment(ctx, { payment, code: 'enclave_refused' })
     }
     const { transactionId } = answer
     const txHash = answer.txHash ?? (await awaitHash(ctx, transactionId))
-    const accepted = await ctx.db.write(markAccepted(payment, transactionId, txHash))
-    return accepted ?? (await getPayment(ctx, payment))
+    return await recordEnclaveFind(ctx, { payment, found: { transactionId, txHash } })
   } catch (error) {
     if (!(error instanceof EnclaveUnavailable)) throw error
-    await ctx.db.write(giveBackAttempt(payment))
+    await ctx.db.write(giveBackAttempt(payment, { unanswered: isUnanswered(error) }))
     throw callFailed(payment, error)
   }
 }
@@ -59,9 +54,13 @@ export function callFailed({ id }: Payment, cause?: unknown): Problem {
   return problem('privy_call_failed', { cause, details: { payment_id: id } })
 }
 
-/** A refusal of this attempt says nothing about an earlier one that is still on its way. */
-function mayStillArrive(payment: Payment, now: Date): boolean {
-  return payment.fencedUntil !== null && now < payment.fencedUntil
+/** These tell that the request was turned away; without an answer, or with a gateway's, it may still be on its way. */
+const TURNED_AWAY_STATUSES: readonly (number | null)[] = [
+  400, 401, 402, 404, 405, 409, 413, 414, 415, 422, 429, 431, 500, 503,
+]
+
+function isUnanswered({ status, code }: EnclaveUnavailable): boolean {
+  return !TURNED_AWAY_STATUSES.includes(status) && code !== 'request_expired'
 }
 
 /** The send is accepted; a hash that can't be had in time is the reconciler's to fill in (D24). */

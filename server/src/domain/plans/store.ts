@@ -20,10 +20,11 @@ export function lockAllowance(accountId: string, month: string): Query<number | 
   }
 }
 
+/** Never below zero: a correction of the count may have come in between. */
 export function addToAllowance(accountId: string, month: string, count: 1 | -1): Query<boolean> {
   return {
     name: 'add_to_allowance',
-    text: 'update allowances set used = used + $3 where account_id = $1 and month = $2',
+    text: 'update allowances set used = greatest(used + $3, 0) where account_id = $1 and month = $2',
     values: [accountId, month, count],
     read: changed,
   }

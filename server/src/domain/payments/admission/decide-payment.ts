@@ -13,7 +13,8 @@ export interface PaymentCase {
   readonly spent24hMicro: MicroUsdc
   /** What the plan allows and what is used of it this month; null where nothing is counted (test mode, no limit). */
   readonly allowance: { readonly allowance: number; readonly used: number } | null
-  readonly balanceMicro: MicroUsdc
+  /** Null while the chain is out of reach: everything else is judged. */
+  readonly balanceMicro: MicroUsdc | null
   /** What left the wallet, or is about to, and is not in the balance yet. */
   readonly unminedMicro: MicroUsdc
   readonly now: Date
@@ -30,7 +31,7 @@ export function decidePayment(payment: PaymentCase): Refusal | null {
   if (allowance !== null && allowance.used >= allowance.allowance) {
     return { code: 'plan_cap_exceeded', details: { ...allowance, resets_at: nextMonthOf(now).toISOString() } }
   }
-  if (unminedMicro + request.amountMicro > balanceMicro) {
+  if (balanceMicro !== null && unminedMicro + request.amountMicro > balanceMicro) {
     const details = {
       balance_usdc: formatAmount(balanceMicro),
       pending_usdc: formatAmount(unminedMicro),

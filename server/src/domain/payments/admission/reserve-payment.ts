@@ -8,7 +8,7 @@ import type { Refusal } from '../../../values/problem.ts'
 import { CAP_WINDOW_MS, windowStart } from '../../agents/agent.ts'
 import type { Context } from '../../context.ts'
 import { insertEvent } from '../../events/store.ts'
-import { monthOf, PLANS, type Plan } from '../../plans/plan.ts'
+import { monthOf, PLANS } from '../../plans/plan.ts'
 import { addToAllowance, ensureAllowance, lockAllowance } from '../../plans/store.ts'
 import type { BalanceSnapshot } from '../../../chain/balance-snapshots.ts'
 import { ATTEMPT_MS, type Payment } from '../payment.ts'
@@ -27,7 +27,6 @@ import {
 export interface PaymentRequest {
   readonly accountId: string
   readonly mode: Mode
-  readonly plan: Plan
   readonly agentId: AgentId
   readonly wallet: Address
   readonly to: Address
@@ -40,15 +39,17 @@ export interface PaymentRequest {
 export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
   | { readonly kind: 'known'; readonly payment: Payment }
+  | { readonly kind: 'unjudged' }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /**
  * Takes the lock, checks every limit, writes the record: one transaction, two round trips (D22). What it writes is
- * counted by every limit from then on. `known`: the idempotency key has a record already.
+ * counted by every limit from then on. `known`: the idempotency key has a record already. `unjudged`: all but the
+ * balance would allow it, and that could not be read.
  */
 export async function reservePayment(
   ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
-  { request, balance }: { request: PaymentRequest; balance: BalanceSnapshot },
+  { request, balance }: { request: PaymentRequest; balance: BalanceSnapshot | null },
 ): Promise<Reservation> {
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
@@ -57,21 +58,24 @@ export async function reservePayment(
     const [grant, known, facts, used] = await readCase(transaction, { request, balance, now, month })
     if (known !== null && idempotencyKey !== null) return { kind: 'known', payment: known }
 
-    const allowance = PLANS[request.plan].monthlyAllowance
+    const allowance = PLANS[facts.plan].monthlyAllowance
     const refusal = decidePayment({
       ...facts,
       policy: grant,
       request: { ...request, contract: ctx.chains[mode].usdc },
       allowance: used === null || allowance === null ? null : { allowance, used },
-      balanceMicro: balance.balanceMicro,
+      balanceMicro: balance?.balanceMicro ?? null,
       now,
     })
     if (refusal !== null) {
       return { kind: 'refused', refusal: await withResetTime(transaction, { refusal, request, grant, facts, now }) }
     }
+    if (balance === null) return { kind: 'unjudged' }
     if (grant === null) throw new Error('a payment without a grant was allowed')
 
-    const payment = makePayment(request, { grantId: grant.grantId, month, now })
+    // The lock may have been waited for: the attempt's time begins here.
+    const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
+    const payment = makePayment(request, { grantId: grant.grantId, month, now, attemptUntil })
     await transaction.commit([
       insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
       insertEvent(paymentEvent('payment.created', payment, now)),
@@ -89,12 +93,12 @@ async function readCase(
     balance,
     now,
     month,
-  }: { request: PaymentRequest; balance: BalanceSnapshot; now: Date; month: string | null },
+  }: { request: PaymentRequest; balance: BalanceSnapshot | null; now: Date; month: string | null },
 ): Promise<[LockedGrant | null, Payment | null, Facts, number | null]> {
   const { accountId, mode } = request
   const lock = lockGrant(request)
   const known = findPaymentByKey(accountId, mode, request.idempotencyKey)
-  const facts = readFacts(request, windowStart(now), balance.blockNumber)
+  const facts = readFacts(request, windowStart(now), balance?.blockNumber ?? 0n)
   if (month === null) return [...(await transaction.batch([lock, known, facts])), null]
   const allowance = [ensureAllowance(accountId, month), lockAllowance(accountId, month)] as const
   const [grant, payment, , used, read] = await transaction.batch([lock, known, ...allowance, facts])
@@ -103,7 +107,7 @@ async function readCase(
 
 function makePayment(
   request: PaymentRequest,
-  { grantId, month, now }: { grantId: string; month: string | null; now: Date },
+  { grantId, month, now, attemptUntil }: { grantId: string; month: string | null; now: Date; attemptUntil: Date },
 ): Payment {
   return {
     id: createId('payment', now),
@@ -123,7 +127,7 @@ function makePayment(
     createdAt: now,
     allowanceMonth: month,
     attempt: 1,
-    attemptUntil: new Date(now.getTime() + ATTEMPT_MS),
+    attemptUntil,
     fencedUntil: null,
     enclaveTransactionId: null,
     minedBlock: null,

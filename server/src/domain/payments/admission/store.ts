@@ -2,7 +2,10 @@ import { firstOrNull, type Query } from '../../../db/query.ts'
 import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { microUsdc, type MicroUsdc } from '../../../values/money.ts'
+import { toPlan } from '../../accounts/store.ts'
 import type { GrantPolicy } from '../../grants/grant.ts'
+import type { Plan } from '../../plans/plan.ts'
+import type { Payment } from '../payment.ts'
 
 /** The parties that a payment names. */
 export interface Parties {
@@ -18,7 +21,7 @@ export interface LockedGrant extends GrantPolicy {
 
 /**
  * Takes the lock under which the wallet's balance and the grant's cap are exact (D22): the wallet's row, then the
- * grant's. Answers null when there is no active grant to lock; the facts below say what is missing.
+ * grant's; rows that merely refer to them (foreign keys) are not held up. Answers null when there is no active grant to lock; the facts below say what is missing.
  * By the primary key of wallets and `grants_one_live_per_agent_and_wallet`.
  */
 export function lockGrant(parties: Parties): Query<LockedGrant | null> {
@@ -29,7 +32,7 @@ export function lockGrant(parties: Parties): Query<LockedGrant | null> {
       join grants g on g.account_id = w.account_id and g.mode = w.mode and g.wallet_address = w.address
       where w.account_id = $1 and w.mode = $2 and w.address = $3
         and g.agent_id = $4 and g.status = 'active' and g.suspended_at is null
-      for update of w, g`,
+      for no key update of w, g`,
     values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
     read: firstOrNull((row) => ({
       grantId: row['id'],
@@ -46,6 +49,7 @@ export function lockGrant(parties: Parties): Query<LockedGrant | null> {
 export interface Facts {
   readonly agentExists: boolean
   readonly walletExists: boolean
+  readonly plan: Plan
   /** What the agent spent from the wallet in the window (D16). */
   readonly spent24hMicro: MicroUsdc
   /** What is pending or confirmed, and not in the balance at the snapshot's block (D26). */
@@ -64,6 +68,7 @@ export function readFacts(parties: Parties, windowStart: Date, balanceBlock: big
     name: 'read_payment_facts',
     text: `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
         w.enclave_wallet_id, a.signer_private_key_sealed,
+        (select plan from accounts where id = $1) as plan,
         (select coalesce(sum(p.amount_micro), 0) from payments p
           where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.agent_id = $4
             and p.created_at > $5 and p.status <> 'failed') as spent,
@@ -83,6 +88,7 @@ export function readFacts(parties: Parties, windowStart: Date, balanceBlock: big
       return {
         agentExists: row['agent_exists'],
         walletExists: row['wallet_exists'],
+        plan: toPlan(row['plan']),
         spent24hMicro: microUsdc(BigInt(row['spent'])),
         unminedMicro: microUsdc(BigInt(row['unmined'])),
         signing: {
@@ -94,17 +100,22 @@ export function readFacts(parties: Parties, windowStart: Date, balanceBlock: big
   }
 }
 
-/** Who signs for a payment that is driven on. By primary keys. */
-export function findSigningParties(parties: Parties): Query<SigningParties | null> {
+/** Who signs for a payment that is driven on, while its grant is active and not suspended. By primary keys. */
+export function findSigningParties(
+  payment: Pick<Payment, 'accountId' | 'grantId'>,
+): Query<(SigningParties & { readonly expiresAt: Date | null }) | null> {
   return {
     name: 'find_signing_parties',
-    text: `select w.enclave_wallet_id, a.signer_private_key_sealed
-      from wallets w join agents a on a.account_id = w.account_id and a.mode = w.mode and a.id = $4
-      where w.account_id = $1 and w.mode = $2 and w.address = $3`,
-    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
+    text: `select w.enclave_wallet_id, a.signer_private_key_sealed, g.expires_at
+      from grants g
+      join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
+      join agents a on a.account_id = g.account_id and a.mode = g.mode and a.id = g.agent_id
+      where g.account_id = $1 and g.id = $2 and g.status = 'active' and g.suspended_at is null`,
+    values: [payment.accountId, payment.grantId],
     read: firstOrNull((row) => ({
       enclaveWalletId: row['enclave_wallet_id'],
       signerPrivateKeySealed: row['signer_private_key_sealed'],
+      expiresAt: row['expires_at'],
     })),
   }
 }
