@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import { encodeFunctionData } from 'viem/utils'
 import type { Address } from '../values/address.ts'
+import { erc20Abi } from '../values/erc20.ts'
 import { microUsdc, type MicroUsdc } from '../values/money.ts'
 import { NodeFault } from './errors.ts'
 import { formatQuantity, parseQuantity } from './quantity.ts'
@@ -11,8 +13,6 @@ type Round = { readonly addresses: Set<Address>; readonly balances: Promise<Read
 
 /** Public nodes refuse batches somewhere between 100 and 1,000 calls. */
 const BALANCES_PER_BATCH_MAX = 100
-/** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
-const BALANCE_OF_SELECTOR = '0x70a08231'
 const WORD_PATTERN = /^0x[0-9a-fA-F]{64}$/
 
 /**
@@ -53,13 +53,15 @@ async function readBalances(
   const blockNumber = parseQuantity(head)
   const at = formatQuantity(blockNumber)
   const words = await batch(
-    addresses.map((address) => ({ method: 'eth_call', params: [{ to: usdc, data: encodeBalanceOf(address) }, at] })),
+    addresses.map((address) => ({
+      method: 'eth_call',
+      params: [
+        { to: usdc, data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address] }) },
+        at,
+      ],
+    })),
   )
   return new Map(addresses.map((address, i) => [address, { balanceMicro: parseBalance(words[i]), blockNumber }]))
-}
-
-function encodeBalanceOf(address: Address): string {
-  return BALANCE_OF_SELECTOR + address.slice(2).toLowerCase().padStart(64, '0')
 }
 
 /** A contract that is not there answers `0x`, which must not pass for a balance of zero. */

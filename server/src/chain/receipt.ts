@@ -1,5 +1,7 @@
 import type { Hash } from 'viem'
+import { decodeEventLog } from 'viem/utils'
 import { parseAddress, type Address } from '../values/address.ts'
+import { erc20Abi } from '../values/erc20.ts'
 import { microUsdc, type MicroUsdc } from '../values/money.ts'
 import { NodeFault } from './errors.ts'
 import { isRecord } from './json-rpc.ts'
@@ -20,8 +22,6 @@ export type Receipt = {
   readonly transfers: readonly Transfer[]
 }
 
-/** keccak256 of `Transfer(address,address,uint256)` (ERC-20). */
-const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const HASH_PATTERN = /^0x[0-9a-f]{64}$/
 const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
 
@@ -55,26 +55,36 @@ function parseHash(value: unknown): Hash {
   return hash as Hash
 }
 
-/** ERC-721 shares the topic, but has four topics and no data. */
+/** Of any other event there is nothing. ERC-721 shares the name and the topic, but has four topics and no data. */
 function parseTransfer(log: unknown): Transfer[] {
   if (!isRecord(log) || !Array.isArray(log['topics'])) throw garbage()
-  const [topic, from, to, ...more] = log['topics'] as unknown[]
-  const data = lower(log['data'])
-  if (lower(topic) !== TRANSFER_TOPIC || more.length > 0 || !HASH_PATTERN.test(data)) return []
-  const transfer = {
-    contract: parseAddress(lower(log['address'])),
-    from: parseAddressWord(from),
-    to: parseAddressWord(to),
-    amountMicro: microUsdc(BigInt(data)),
-  }
-  const { contract, from: sender, to: recipient } = transfer
-  if (contract === null || sender === null || recipient === null) return []
-  return [{ contract, from: sender, to: recipient, amountMicro: transfer.amountMicro }]
+  const contract = parseAddress(lower(log['address']))
+  const event = decodeTransfer(log['topics'], log['data'])
+  const from = parseAddress(event?.from ?? '')
+  const to = parseAddress(event?.to ?? '')
+  if (event === null || contract === null || from === null || to === null) return []
+  return [{ contract, from, to, amountMicro: microUsdc(event.value) }]
 }
 
-function parseAddressWord(value: unknown): Address | null {
-  const word = lower(value)
-  return ADDRESS_WORD_PATTERN.test(word) ? parseAddress(`0x${word.slice(26)}`) : null
+function decodeTransfer(
+  [topic, from, to, ...more]: readonly unknown[],
+  data: unknown,
+): { from: string; to: string; value: bigint } | null {
+  if (!isWord(topic) || !isAddressWord(from) || !isAddressWord(to) || !isWord(data) || more.length > 0) return null
+  try {
+    return decodeEventLog({ abi: erc20Abi, eventName: 'Transfer', topics: [topic, from, to], data }).args
+  } catch {
+    return null
+  }
+}
+
+/** viem reads the last 20 bytes of a word, whatever stands before them. */
+function isAddressWord(value: unknown): value is Hash {
+  return ADDRESS_WORD_PATTERN.test(lower(value))
+}
+
+function isWord(value: unknown): value is Hash {
+  return HASH_PATTERN.test(lower(value))
 }
 
 function lower(value: unknown): string {

@@ -1,6 +1,8 @@
 import type { Hash } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
 import type { Clock } from '../lib/clock.ts'
 import type { Address } from '../values/address.ts'
+import { erc20Abi } from '../values/erc20.ts'
 import type { MicroUsdc } from '../values/money.ts'
 import type { EnclaveClient } from './enclave-client.ts'
 import { malformedAnswer, readFailure, type Failure } from './failure.ts'
@@ -30,8 +32,6 @@ export type TransferAnswer =
   | { readonly kind: 'refused'; readonly code: string; readonly reason: string }
 
 const OPERATION = 'a transfer'
-/** First four bytes of keccak256 of `transfer(address,uint256)` (ERC-20). */
-const TRANSFER_SELECTOR = '0xa9059cbb'
 
 /**
  * Has the enclave sign and broadcast one USDC transfer, with the gas sponsored. One request, never a second one.
@@ -103,7 +103,7 @@ function isAboutUs({ status, reason }: Failure): boolean {
 
 function encodeTransfer({ to, amountMicro }: TransferOrder): string {
   if (amountMicro <= 0n) throw new RangeError('a transfer needs a positive amount')
-  return TRANSFER_SELECTOR + to.slice(2).toLowerCase().padStart(64, '0') + amountMicro.toString(16).padStart(64, '0')
+  return encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amountMicro] })
 }
 
 /** `hash` is an empty string while a sponsored send has none. */

@@ -1,0 +1,8 @@
+import { parseAbi } from 'viem/utils'
+
+/** What we use of ERC-20, for encoding calls and reading events. */
+export const erc20Abi = parseAbi([
+  'function balanceOf(address account) view returns (uint256)',
+  'function transfer(address to, uint256 amount) returns (bool)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+])
