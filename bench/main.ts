@@ -81,6 +81,8 @@ async function run(): Promise<void> {
     BASE_URL: 'http://localhost:4100',
     AUTH_URL: 'http://localhost:4101',
     PORT: '0',
+    // What a request costs. Settling is the worker's; bench:throughput measures all of it together.
+    ROLE: 'api',
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     PRIVY_APP_ID: 'bench',

@@ -10,8 +10,11 @@ import type { Mode } from '../values/mode.ts'
 const INTERVAL_MS = 400
 const LEASE_MS = 10_000
 const PAYMENTS_PER_PAGE = 200
-/** A round looks at so many payments at the most; the next one goes on where it ended. */
-const PAGES_PER_ROUND_MAX = 50
+/**
+ * A round looks at so many pages at the most, and the next one goes on where it ended: a chain that stands still, and
+ * thousands that wait for it, must not keep the process from its requests.
+ */
+const PAGES_PER_ROUND_MAX = 5
 
 /** Settles the payments of one mode as their chain confirms them. Of all processes, the one with the lease does it. */
 export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
