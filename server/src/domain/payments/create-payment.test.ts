@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openConnections } from '../../../../test/support/read-rows.ts'
+import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { paymentRequest, seed, seedGrant, seedWallet } from '../../../../test/support/seed.ts'
 import type { Context } from '../context.ts'
@@ -32,6 +32,22 @@ describe('createPayment', () => {
     const seeded = await seed(given.context, { dailyCap: '7' })
     const outcomes = await inParallel(50, () => paymentRequest(seeded))
     assert.deepEqual(countKinds(outcomes), { created: 7, daily_cap_exceeded: 43 })
+  })
+
+  test('the cap holds where the database isolates its transactions more by default', async () => {
+    const { pathname } = new URL(given.config.database.url)
+    const setting = `alter database ${pathname.slice(1)} set default_transaction_isolation`
+    await readRows(given.context.db, `${setting} = 'repeatable read'`)
+    const seeded = await seed(given.context, { dailyCap: '7' })
+    const processes = [given.openAnother(), given.openAnother()] as const
+    await openConnections(processes[0].db, processes[1].db)
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        createPayment(processes[index % 2 === 0 ? 0 : 1], paymentRequest(seeded)),
+      ),
+    )
+    await readRows(given.context.db, `${setting} = 'read committed'`)
+    assert.deepEqual(countKinds(outcomes), { created: 7, daily_cap_exceeded: 13 })
   })
 
   test('of 50 parallel payments against a balance that allows 7, exactly 7 are made', async () => {

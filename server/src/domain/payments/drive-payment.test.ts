@@ -7,6 +7,7 @@ import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.t
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { SigningRequest } from '../../../../test/support/fake-enclave.ts'
 import { openEnclave } from '../../enclave/open-enclave.ts'
+import { changePlan } from '../accounts/change-plan.ts'
 import type { Context } from '../context.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
 import { createPayment } from './create-payment.ts'
@@ -118,6 +119,17 @@ describe('a payment whose outcome at the enclave is not known', () => {
     assert.equal(expectPayment(await pay(seeded), 'replayed').status, 'failed')
     expectPayment(await createPayment(given.context, paymentRequest(seeded)), 'created')
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 1)
+  })
+
+  test('an allowance that was corrected meanwhile is given back no further than to zero', async () => {
+    const seeded = await seed(given.context, { mode: 'live' })
+    const { account } = seeded
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    await changePlan(given.context, { account, plan: account.plan, allowanceUsed: 0 })
+    given.enclave.behave = () => 'reject'
+    assert.equal(expectPayment(await pay(seeded), 'replayed').status, 'failed')
+    assert.equal(await readAllowance(given.context.db, account.id), 0)
   })
 
   test('the enclave accepts without a hash: the hash is fetched before the answer', async () => {
