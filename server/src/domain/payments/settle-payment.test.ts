@@ -42,16 +42,13 @@ describe('settling a payment (D28)', () => {
     assert.equal((await settle(payment)).status, 'confirmed')
   })
 
-  test('one that can not be settled does not keep the others, and is told in the end', async () => {
-    const opened = [await open(), await open(), await open()].map(({ payment }) => payment)
-    for (const payment of opened) mine(payment, { blockNumber: 98n })
-    const payments = opened.map((payment, index) => (index === 1 ? { ...payment, id: 'pay_of_nobody' } : payment))
+  test('payments that can not be settled do not keep those behind them, and are told in the end', async () => {
+    const { payment } = await open()
+    mine(payment, { blockNumber: 98n })
+    const nobodys = Array.from({ length: 8 }, (_, index) => ({ ...payment, id: `pay_of_nobody_${index}` }))
+    const payments = [...nobodys, payment]
     await assert.rejects(settlePayments(given.context, { mode: 'test', payments }), { type: 'not_found' })
-    const after = await Promise.all(opened.map((payment) => getPayment(given.context, payment)))
-    assert.deepEqual(
-      after.map(({ status }) => status),
-      ['confirmed', 'pending', 'confirmed'],
-    )
+    assert.equal((await getPayment(given.context, payment)).status, 'confirmed')
   })
 
   test('20 settles at once, over two processes, confirm it once, with one event that tells the payment', async () => {
