@@ -7,7 +7,8 @@ import { signerSealContext } from '../server/src/domain/agents/signer-seal.ts'
 import { createClock } from '../server/src/lib/clock.ts'
 import { createLogger } from '../server/src/lib/logger.ts'
 import { BUCKETS } from '../server/src/limiter/bucket.ts'
-import { createApiKeySecret, hashSecret } from '../server/src/values/api-key.ts'
+import { createApiKeySecret } from '../server/src/values/api-key.ts'
+import { hashSecret } from '../server/src/values/secret.ts'
 import { createId } from '../server/src/values/ids.ts'
 
 /** A workspace that can pay: one key, one agent, one wallet, one grant that never runs out. */

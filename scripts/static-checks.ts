@@ -5,6 +5,7 @@ const CHECKS: readonly { readonly name: string; readonly command: string; readon
   { name: 'format (prettier)', command: 'prettier', args: ['--check', '--log-level', 'warn', '.'] },
   { name: 'lint (oxlint)', command: 'oxlint', args: ['.'] },
   { name: 'types (tsc)', command: 'tsc', args: ['-p', '.'] },
+  { name: 'types of the dashboard (tsc)', command: 'tsc', args: ['-p', 'dashboard'] },
   { name: 'dead code (knip)', command: 'knip', args: [] },
 ]
 

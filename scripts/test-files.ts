@@ -1,7 +1,7 @@
 import { globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const ALL_TESTS = ['{server,sandbox}/{src,test}/**/*.test.ts', '{test,scripts,bench}/**/*.test.ts']
+const ALL_TESTS = ['{server,sandbox,dashboard}/{src,test}/**/*.test.ts', '{test,scripts,bench}/**/*.test.ts']
 
 /**
  * The test files that the arguments mean, relative to the root: all of them without arguments, else files, folders and

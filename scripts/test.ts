@@ -34,12 +34,21 @@ async function run(patterns: readonly string[]): Promise<number> {
     return 1
   }
   const env = createEnvironment()
+  if (!(await buildDashboard(env))) return 1
   if (patterns.length === 0 && !(await runStaticChecks(children, { root: ROOT, env }))) {
     if (!isStopping) process.stdout.write('The static checks failed; the tests were not run.\n')
     return 1
   }
   const exitCode = isStopping ? 1 : await runTests(files, env)
   return !isStopping && (await endLeftProcesses()) ? 1 : exitCode
+}
+
+/** Servers of the tests serve its files. */
+async function buildDashboard(env: NodeJS.ProcessEnv): Promise<boolean> {
+  const program = join(ROOT, 'scripts', 'build-dashboard.ts')
+  const { exitCode, output } = await children.run(process.execPath, [program], { cwd: ROOT, env, output: 'keep' })
+  if (exitCode !== 0) process.stdout.write(output)
+  return exitCode === 0
 }
 
 async function runTests(files: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

@@ -8,7 +8,7 @@ export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
   const { workspace, chains } = facts
   const rows = [
     ['REST API', facts.base_url],
-    ['authorization server', facts.auth_url],
+    ['dashboard, OAuth', facts.auth_url],
     ['control API', facts.control_url],
     ['enclave', facts.enclave_url],
     [`test chain (${chains.test.id})`, chains.test.rpc_url],
@@ -19,6 +19,7 @@ export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
     ['test wallet', workspace.wallets.test],
     ['live wallet', workspace.wallets.live],
     ['agent', workspace.agent_id],
+    ['become an owner', workspace.invite_url],
     ['data', dataDir],
   ] as const
   const width = Math.max(...rows.map(([name]) => name.length))

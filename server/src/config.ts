@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { SEALING_KEY_BYTES } from './lib/sealing.ts'
 import { parseAddress, type Address } from './values/address.ts'
 import type { Mode } from './values/mode.ts'
@@ -23,6 +24,8 @@ export interface Config {
   /** A second port for the AUTH_URL origin, where it has its own; null: one port serves both. */
   readonly authPort: number | null
   readonly trustedProxies: readonly string[]
+  /** Where the dashboard's built files are. */
+  readonly dashboardDir: string
   readonly database: { readonly url: string; readonly connectionsMax: number }
   readonly encryptionKey: Buffer
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
@@ -37,6 +40,9 @@ const CHAIN_DEFAULTS = {
   test: { chainId: 84532, usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
   live: { chainId: 8453, usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
 } as const satisfies Record<Mode, unknown>
+
+/** In a checkout, after `npm run build`. */
+const DASHBOARD_DIR = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies Role[]
@@ -58,6 +64,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: reader.integer('PORT', 4100, { min: 0, max: 65_535 }),
     authPort: reader.optionalInteger('AUTH_PORT', { min: 0, max: 65_535 }),
     trustedProxies: reader.list('TRUSTED_PROXIES'),
+    dashboardDir: reader.text('DASHBOARD_DIR', DASHBOARD_DIR),
     database: {
       url: reader.text('DATABASE_URL'),
       connectionsMax: reader.integer('DATABASE_CONNECTIONS', 10, { min: 1, max: 200 }),

@@ -2,6 +2,8 @@ import type { RequestListener, Server } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { addApi } from './api/add-api.ts'
+import { addConsole } from './console/add-console.ts'
+import { createSessionReader } from './console/read-session.ts'
 import { openChain } from './chain/open-chain.ts'
 import type { Config } from './config.ts'
 import { Database } from './db/database.ts'
@@ -11,12 +13,14 @@ import { BalanceSnapshots } from './chain/balance-snapshots.ts'
 import { openEnclave } from './enclave/open-enclave.ts'
 import { addHealth } from './http/add-health.ts'
 import { KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
-import { createHttpServer, openHttp } from './http/open-http.ts'
+import { createHttpServer, openHttp, type HttpServer } from './http/open-http.ts'
 import { createClock, type MovableClock } from './lib/clock.ts'
 import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
 import { createSealer } from './lib/sealing.ts'
+import { addOauth } from './oauth/add-oauth.ts'
 import { watchChain } from './watcher/watch-chain.ts'
+import { cleanUp } from './worker/clean-up.ts'
 import { reconcilePayments } from './worker/reconcile-payments.ts'
 
 /** Below the time in which an attempt's signed request expires (`ATTEMPT_MS`). */
@@ -74,7 +78,7 @@ export async function openService(config: Config): Promise<Service> {
     live_chain: () => chains.live.checkChainId(),
     enclave: () => enclave.checkReachable(),
   })
-  if (config.role !== 'worker') await addApi(http, context, config)
+  if (config.role !== 'worker') await addDoors(http, context, config)
   await http.listen({ host: config.host, port: config.port })
   const servers = [http.server]
   if (config.authPort !== null) {
@@ -102,12 +106,20 @@ export async function openService(config: Config): Promise<Service> {
   }
 }
 
+/** What one door needs of another is handed over here. */
+async function addDoors(http: HttpServer, context: Context, config: Config): Promise<void> {
+  await addApi(http, context, config)
+  await addConsole(http, context, config)
+  await addOauth(http, context, { ...config, readSession: createSessionReader(context, config) })
+}
+
 function startWork(context: Context): Loop[] {
   const holder = randomUUID()
   return [
     watchChain(context, { mode: 'test', holder }),
     watchChain(context, { mode: 'live', holder }),
     reconcilePayments(context, { holder }),
+    cleanUp(context, { holder }),
   ]
 }
 

@@ -33,7 +33,7 @@ describe('credentials over HTTP', () => {
       expectUnauthenticated(answer)
       assert.equal(
         answer.headers['www-authenticate'],
-        'Bearer resource_metadata="http://localhost:4100/.well-known/oauth-protected-resource"',
+        'Bearer scope="wallet:read wallet:transfer x402:pay", resource_metadata="http://localhost:4100/.well-known/oauth-protected-resource"',
       )
     }
   })
@@ -56,7 +56,10 @@ describe('credentials over HTTP', () => {
       const headers = ['authorization', Buffer.from(credential, 'utf8').toString('latin1')]
       const answer = await given.call({ path: '/v1/me', headers })
       expectUnauthenticated(answer)
-      assert.match(answer.headers['www-authenticate'] ?? '', /^Bearer error="invalid_token", resource_metadata="/)
+      assert.match(
+        answer.headers['www-authenticate'] ?? '',
+        /^Bearer error="invalid_token", scope="[^"]+", resource_metadata="/,
+      )
     }
   })
 

@@ -24,8 +24,8 @@ export interface SourceTree {
 }
 
 const MODULE_PATTERN = /\.(?:ts|mjs)$/
-const TEXT_PATTERN = /(?:\.(?:ts|mjs|js|json|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
-const IGNORED_FOLDERS = new Set(['node_modules', '.git', '.bursar', 'coverage'])
+const TEXT_PATTERN = /(?:\.(?:tsx?|mjs|js|json|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
+const IGNORED_FOLDERS = new Set(['node_modules', '.git', '.bursar', 'coverage', 'dist'])
 /** npm writes the address that it fetched from into its lock file. */
 const IGNORED_FILES = new Set(['package-lock.json'])
 const WORKSPACE_PATTERN = /^@bursar\/(?<workspace>\w+)\/(?<path>.+)$/

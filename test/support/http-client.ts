@@ -19,10 +19,15 @@ export interface Call {
   /** Bytes and strings are sent as they stand, anything else as JSON. */
   readonly body?: unknown
   readonly type?: string | null
+  /** What the `Host` header says; where it goes by default. */
+  readonly host?: string
 }
 
 /** One request on a connection of its own. */
-export async function send(url: string, { method, path, key, headers = [], body, type }: Call): Promise<Answer> {
+export async function send(
+  url: string,
+  { method, path, key, headers = [], body, type, host: namedHost }: Call,
+): Promise<Answer> {
   const payload = toPayload(body)
   const contentType = type === undefined ? 'application/json' : type
   const sent = [
@@ -39,7 +44,7 @@ export async function send(url: string, { method, path, key, headers = [], body,
         port,
         path,
         method: method ?? (payload === null ? 'GET' : 'POST'),
-        headers: ['host', host, ...sent],
+        headers: ['host', namedHost ?? host, ...sent],
         agent: false,
       },
       (incoming) => {

@@ -17,6 +17,7 @@ export interface AnswerBody {
   readonly grace_until: string
   readonly block_number: number
   readonly now: string
+  readonly location: string
 }
 
 export interface WireAgent {

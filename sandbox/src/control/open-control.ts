@@ -11,11 +11,13 @@ import type { Fleet } from '../processes/fleet.ts'
 import type { SandboxFacts } from '../state/sandbox-facts.ts'
 import type { DemoMode, StateFile } from '../state/sandbox-state.ts'
 import { controlChain } from './controlled-chain.ts'
+import { ensureInvitation } from './ensure-invitation.ts'
 import { connectEnclaveControl } from './enclave-control.ts'
 import { logFaults } from './log-faults.ts'
 import { allowEmptyBodies } from './allow-empty-bodies.ts'
 import { addChainRoutes } from './routes/chains.ts'
 import { addClockRoutes } from './routes/clock.ts'
+import { addConsentRoute } from './routes/consent.ts'
 import { addEnclaveRoutes } from './routes/enclave.ts'
 import { addFaucetRoutes } from './routes/faucet.ts'
 import { addGrantRoutes } from './routes/grants.ts'
@@ -68,7 +70,8 @@ export async function openControl(options: ControlOptions): Promise<Control> {
     await closeContext()
   }
   try {
-    const facts = describeSandbox(addresses, await seedDemo(world))
+    const demo = await seedDemo(world)
+    const facts = describeSandbox(addresses, demo, await ensureInvitation(world))
     logFaults(http, options.logFile)
     allowEmptyBodies(http)
     http.get('/', () => ({ ...facts, now: clock.now().toISOString() }))
@@ -85,13 +88,18 @@ const ROUTES = [
   addWorkspaceRoutes,
   addKeyRoutes,
   addGrantRoutes,
+  addConsentRoute,
   addFaucetRoutes,
   addClockRoutes,
   addChainRoutes,
   addEnclaveRoutes,
 ] as const
 
-function describeSandbox(addresses: Addresses, demo: Readonly<Record<Mode, DemoMode>>): SandboxFacts {
+function describeSandbox(
+  addresses: Addresses,
+  demo: Readonly<Record<Mode, DemoMode>>,
+  inviteUrl: string,
+): SandboxFacts {
   const describeChain = (mode: Mode) => ({ id: CHAIN_IDS[mode], rpc_url: addresses.rpcUrls[mode], usdc: usdcAddress })
   return {
     base_url: addresses.baseUrl,
@@ -104,6 +112,7 @@ function describeSandbox(addresses: Addresses, demo: Readonly<Record<Mode, DemoM
       keys: { test: demo.test.key, live: demo.live.key },
       wallets: { test: demo.test.wallet, live: demo.live.wallet },
       agent_id: DEMO_AGENT,
+      invite_url: inviteUrl,
     },
   }
 }

@@ -1,5 +1,4 @@
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
-import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
 import { getAccount } from '../../../server/src/domain/accounts/get-account.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { openGrant } from '../../../server/src/domain/grants/open-grant.ts'
@@ -11,7 +10,7 @@ import { Problem } from '../../../server/src/values/problem.ts'
 import { type Mode } from '../addresses.ts'
 import type { DemoMode } from '../state/sandbox-state.ts'
 import { fund } from './fund.ts'
-import { ownerOf } from './owners.ts'
+import { createOwnedWorkspace, ensureOwner, ownerOf } from './owners.ts'
 import { signGrant } from './sign-grant.ts'
 import type { World } from './world.ts'
 
@@ -37,12 +36,15 @@ export async function seedDemo(world: World): Promise<Readonly<Record<Mode, Demo
   return { test: madeTest, live: madeLive }
 }
 
-async function ensureAccount({ context }: World): Promise<Account> {
+async function ensureAccount(world: World): Promise<Account> {
+  const { context } = world
   try {
-    return await getAccount(context, DEMO_SLUG)
+    const account = await getAccount(context, DEMO_SLUG)
+    await ensureOwner(world, account)
+    return account
   } catch (error) {
     if (!(error instanceof Problem) || error.type !== 'not_found') throw error
-    return await createAccount(context, { name: DEMO_SLUG, plan: 'developer' })
+    return await createOwnedWorkspace(world, { name: DEMO_SLUG, plan: 'developer' })
   }
 }
 

@@ -15,6 +15,8 @@ export interface SandboxFacts {
     readonly keys: Readonly<Record<Mode, string>>
     readonly wallets: Readonly<Record<Mode, string>>
     readonly agent_id: string
+    /** Whoever opens it registers a passkey, and becomes an owner of the workspace. */
+    readonly invite_url: string
   }
 }
 

@@ -16,6 +16,8 @@ export interface SandboxState {
   readonly owners: Readonly<Record<string, StoredPasskey>>
   /** The workspace of each grant that was made through the control API: no product operation reads across workspaces. */
   readonly grants: Readonly<Record<string, string>>
+  /** The secret of the invitation to the demo workspace. */
+  readonly invitation?: string
   /** The demo workspace, as far as it has been made. */
   readonly demo: Readonly<Partial<Record<Mode, DemoMode>>>
 }

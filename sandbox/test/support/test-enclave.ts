@@ -12,7 +12,7 @@ import type { SdkClient } from './test-client.ts'
 
 export const APP_ID = 'app-test'
 export const CAIP2 = 'eip155:84532'
-const APP_SECRET = 'secret-test'
+export const APP_SECRET = 'secret-test'
 const CLIENT_TIMEOUT_MS = 30_000
 const CONTROL_TOKEN = 'control-test'
 

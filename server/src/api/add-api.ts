@@ -1,14 +1,26 @@
 import swagger from '@fastify/swagger'
 import type { Context } from '../domain/context.ts'
+import { allowCrossOrigin } from '../http/cross-origin.ts'
+import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { addAgentRoutes, type Authenticate } from './routes/agents.ts'
 import { addMeRoute } from './routes/me.ts'
 import { addPaymentRoutes } from './routes/payments.ts'
+import { SCOPE_DESCRIPTIONS } from '../values/scope.ts'
 import { ErrorSchema } from './schemas.ts'
 
+/** Pages of other sites may call these with a bearer credential (D41), and learn beforehand how. */
+const CROSS_ORIGIN_PATHS = {
+  '/v1/agents': 'GET, POST',
+  '/v1/agents/:id': 'GET',
+  '/v1/payments': 'POST',
+  '/v1/payments/:id': 'GET',
+  '/v1/me': 'GET',
+}
+
 /** The door `/v1`, and its contract at `/openapi.json`, made from the routes' own schemas. */
-export async function addApi(http: HttpServer, ctx: Context, { baseUrl }: { baseUrl: string }): Promise<void> {
+export async function addApi(http: HttpServer, ctx: Context, origins: Origins): Promise<void> {
   await http.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -25,16 +37,31 @@ export async function addApi(http: HttpServer, ctx: Context, { baseUrl }: { base
             scheme: 'bearer',
             description: '`svc_test_…` or `svc_live_…`; the prefix is the mode.',
           },
+          accessToken: {
+            type: 'oauth2',
+            description: 'An OAuth access token (`svc_oat_…`) of a connection that a person has consented to.',
+            flows: {
+              authorizationCode: {
+                authorizationUrl: `${origins.authUrl}/oauth/authorize`,
+                tokenUrl: `${origins.authUrl}/oauth/token`,
+                refreshUrl: `${origins.authUrl}/oauth/token`,
+                scopes: SCOPE_DESCRIPTIONS,
+              },
+            },
+          },
         },
       },
-      security: [{ apiKey: [] }],
+      security: [{ apiKey: [] }, { accessToken: [] }],
     },
     refResolver: { buildLocalReference: ({ $id }) => (typeof $id === 'string' ? $id : 'unnamed') },
   })
-  const authenticate: Authenticate = (bucket) => createAuthenticate(ctx, { baseUrl }, bucket)
-  http.addSchema(ErrorSchema)
-  addAgentRoutes(http, ctx, authenticate)
-  addPaymentRoutes(http, ctx, authenticate)
-  addMeRoute(http, ctx, authenticate)
+  const authenticate: Authenticate = (needs) => createAuthenticate(ctx, origins, needs)
+  await http.register(async (scope: HttpServer) => {
+    allowCrossOrigin(scope, CROSS_ORIGIN_PATHS)
+    scope.addSchema(ErrorSchema)
+    addAgentRoutes(scope, ctx, authenticate)
+    addPaymentRoutes(scope, ctx, authenticate)
+    addMeRoute(scope, ctx, authenticate)
+  })
   http.get('/openapi.json', { schema: { hide: true } }, async () => http.swagger())
 }

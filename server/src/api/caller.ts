@@ -1,22 +1,25 @@
 import type { FastifyRequest } from 'fastify'
+import type { AuthenticatedToken } from '../domain/connections/authenticate-token.ts'
+import type { AuthenticatedKey } from '../domain/keys/authenticate-key.ts'
 import type { Plan } from '../domain/plans/plan.ts'
 import type { Mode } from '../values/mode.ts'
-
-/** The scopes (specification, part 5). An API key has them all. */
-export const SCOPES = ['wallet:read', 'wallet:transfer', 'x402:pay'] as const
+import { SCOPES, type Scope } from '../values/scope.ts'
 
 /** Whoever a `/v1` request comes from: one (account, mode), by a credential that holds now. */
 export interface Caller {
-  readonly authType: 'api_key'
+  readonly authType: 'api_key' | 'oauth'
   readonly accountId: string
   readonly accountSlug: string
   readonly accountName: string
   readonly plan: Plan
   readonly mode: Mode
-  readonly scopes: readonly string[]
+  readonly scopes: readonly Scope[]
+  /** The agent that a connection is for, and the only one that it pays as (D25); null: any of the workspace's. */
   readonly agentId: string | null
-  /** The end of a rotation's grace; null while the credential has no end. */
+  /** The end of a rotation's grace, or of a connection; null while the credential has no end (D30). */
   readonly expiresAt: Date | null
+  /** The end of a rotation's grace. */
+  readonly graceUntil: Date | null
 }
 
 const callers = new WeakMap<FastifyRequest, Caller>()
@@ -30,4 +33,34 @@ export function callerOf(request: FastifyRequest): Caller {
   const caller = callers.get(request)
   if (caller === undefined) throw new Error('the request was not authenticated')
   return caller
+}
+
+export function toKeyCaller({ key, account }: AuthenticatedKey): Caller {
+  return {
+    authType: 'api_key',
+    accountId: key.accountId,
+    accountSlug: account.slug,
+    accountName: account.name,
+    plan: account.plan,
+    mode: key.mode,
+    scopes: SCOPES,
+    agentId: null,
+    expiresAt: key.graceUntil,
+    graceUntil: key.graceUntil,
+  }
+}
+
+export function toTokenCaller({ connection, account, scopes }: AuthenticatedToken): Caller {
+  return {
+    authType: 'oauth',
+    accountId: connection.accountId,
+    accountSlug: account.slug,
+    accountName: account.name,
+    plan: account.plan,
+    mode: connection.mode,
+    scopes,
+    agentId: connection.agentId,
+    expiresAt: connection.expiresAt,
+    graceUntil: null,
+  }
 }

@@ -7,7 +7,7 @@ const isoTime = (description: string) => Type.String({ format: 'date-time', desc
 const usdc = (description: string) => Type.String({ description, examples: ['12.5'] })
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const modeSchema = Type.Union([Type.Literal('test'), Type.Literal('live')], {
-  description: 'Derived from the API key.',
+  description: 'Derived from the API key, or chosen at consent.',
 })
 
 export const ErrorSchema = Type.Object(
@@ -75,7 +75,7 @@ export const PaymentSchema = Type.Object(
 
 export const IdentitySchema = Type.Object(
   {
-    auth_type: Type.String({ description: '`api_key` for API keys.' }),
+    auth_type: Type.String({ description: '`api_key` for API keys, `oauth` for OAuth access tokens.' }),
     account_slug: Type.String(),
     account_name: Type.String(),
     mode: modeSchema,
@@ -87,7 +87,9 @@ export const IdentitySchema = Type.Object(
         address: Type.String(),
         max_per_tx_usdc: usdc('Per-transaction maximum.'),
         daily_cap_usdc: usdc('Cap over any 24 hours.'),
-        agent_id: Type.String({ description: 'The agent that holds the grant.' }),
+        agent_id: Type.Optional(
+          Type.String({ description: 'The agent that holds the grant; for API keys, which see all agents.' }),
+        ),
       }),
     ),
   },
@@ -121,8 +123,8 @@ export const IdParams = Type.Object({ id: Type.String({ description: 'URL-encode
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request is not valid.',
-  401: 'The API key is missing, not valid, or past its rotation grace.',
-  403: "A limit of the grant, the plan or the wallet's balance refuses the payment; `details` tells what would be possible.",
+  401: 'The API key or token is missing, not valid, or no longer valid.',
+  403: "The credential may not do this, or a limit of the grant, the plan or the wallet's balance refuses the payment; `details` tells what would be possible.",
   404: 'Not found in this account and mode.',
   413: 'The body is larger than 64 KiB.',
   415: 'The body is not JSON.',

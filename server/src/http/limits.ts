@@ -7,8 +7,8 @@ export const HEADERS_TIMEOUT_MS = 15_000
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** While the service stops: a connection whose last answer is out is not kept for another request. */
 export const KEEP_ALIVE_STOPPING_MS = 1
-/** 64 code points of four bytes, percent-encoded. */
-export const PATH_PARAMETER_CHARS_MAX = 64 * 4 * 3
+/** A passkey's id of 1,023 bytes in base64url; an agent's id (64 code points of four bytes, percent-encoded) is shorter. */
+export const PATH_PARAMETER_CHARS_MAX = 1_364
 export const CONNECTIONS_MAX = 10_000
 /** For 503: the database or a chain is out of reach. */
 export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2

@@ -14,16 +14,16 @@ describe('rateState', () => {
   })
 
   test('the window resets when its oldest request leaves it', () => {
-    const state = rateState('payments', [time, time - 10_000, time - 5_000], true, NOW)
+    const state = rateState(BUCKETS.payments, [time, time - 10_000, time - 5_000], true, NOW)
     assert.deepEqual(state, { allowed: true, limit: 30, remaining: 27, resetAt: new Date(time + 50_000) })
   })
 
   test('nothing remains for a request that was turned away', () => {
-    assert.equal(rateState('default', [time - 1], false, NOW).remaining, 0)
+    assert.equal(rateState(BUCKETS.default, [time - 1], false, NOW).remaining, 0)
   })
 
   test('an empty window resets one window from now', () => {
-    assert.deepEqual(rateState('default', [], true, NOW).resetAt, new Date(time + 60_000))
+    assert.deepEqual(rateState(BUCKETS.default, [], true, NOW).resetAt, new Date(time + 60_000))
   })
 })
 

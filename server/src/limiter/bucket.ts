@@ -6,6 +6,12 @@ export const BUCKETS = {
 
 export type Bucket = keyof typeof BUCKETS
 
+/** How many times within how long. */
+export interface SlidingWindow {
+  readonly limit: number
+  readonly windowMs: number
+}
+
 /** Where a subject stands in its sliding window after a request was counted, or turned away. */
 export interface RateState {
   readonly allowed: boolean
@@ -16,8 +22,8 @@ export interface RateState {
 }
 
 /** Makes the state of the times that were counted last; `allowed` says whether this request is among them. */
-export function rateState(bucket: Bucket, counted: readonly number[], allowed: boolean, now: Date): RateState {
-  const { limit, windowMs } = BUCKETS[bucket]
+export function rateState(window: SlidingWindow, counted: readonly number[], allowed: boolean, now: Date): RateState {
+  const { limit, windowMs } = window
   const time = now.getTime()
   let used = 0
   let oldest = Number.POSITIVE_INFINITY

@@ -1,4 +1,5 @@
-import { changed, type Query } from '../db/query.ts'
+import { changed, firstOrNull, type Query } from '../db/query.ts'
+import { ATTEMPT_LIMITS, attemptRowEnd, type AttemptBucket } from './attempts.ts'
 import { BUCKETS, rateState, type Bucket, type RateState } from './bucket.ts'
 
 /** Opens a subject's windows. A subject without windows is never counted, so junk credentials leave nothing behind. */
@@ -18,33 +19,86 @@ export function openWindows(subject: Buffer): Query<boolean> {
  * fewer, or when the oldest of them has left the window. A time a window ahead comes of a clock that was set back since.
  *
  * Stands in front of another statement, as `with counted as (…)`, so that whoever finds the subject counts it in the
- * same round trip. Its parameters are `countValues`.
+ * same round trip. `subject` is the SQL that gives the subject. Its parameters $2 to $6 are those of `countValues`.
  */
-export const COUNT_REQUEST = `
+export function countRequestOf(subject: string): string {
+  return `
   update rate_windows set hits = (hits || $5::bigint)[cardinality(hits) + 2 - $6::int :]
-  where subject = $1 and bucket = $2
+  where subject = ${subject} and bucket = $2
     and (cardinality(hits) < $6::int
       or hits[cardinality(hits) + 1 - $6::int] <= $3::bigint or hits[cardinality(hits) + 1 - $6::int] >= $4::bigint)
   returning array_to_string(hits, ',') as hits`
+}
 
-export function countValues(subject: Buffer, bucket: Bucket, now: Date): unknown[] {
+/** The count of the subject that $1 is. */
+export const COUNT_REQUEST = countRequestOf('$1')
+
+/** `key` is $1: the subject, or what it is found by. */
+export function countValues(key: Buffer, bucket: Bucket, now: Date): unknown[] {
   const { limit, windowMs } = BUCKETS[bucket]
   const time = now.getTime()
-  return [subject, bucket, time - windowMs, time + windowMs, time, limit]
+  return [key, bucket, time - windowMs, time + windowMs, time, limit]
 }
 
 /** Reads `hits` of a statement that counted; null when the request was turned away. */
 export function readCounted(hits: string | null, bucket: Bucket, now: Date): RateState | null {
-  return hits === null ? null : rateState(bucket, toTimes(hits), true, now)
+  return hits === null ? null : rateState(BUCKETS[bucket], toTimes(hits), true, now)
 }
 
-/** The window of a subject that was turned away. By the primary key. */
-export function findWindow(subject: Buffer, bucket: Bucket, now: Date): Query<RateState> {
+/**
+ * The window of a subject whose request was not counted: it was turned away, or, where it is `allowed`, failed at
+ * something that comes before the count. By the primary key.
+ */
+export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed = false): Query<RateState> {
   return {
     name: 'find_rate_window',
     text: `select array_to_string(hits, ',') as hits from rate_windows where subject = $1 and bucket = $2`,
     values: [subject, bucket],
-    read: (rows) => rateState(bucket, toTimes(rows[0]?.['hits'] ?? ''), false, now),
+    read: (rows) => rateState(BUCKETS[bucket], toTimes(rows[0]?.['hits'] ?? ''), allowed, now),
+  }
+}
+
+/**
+ * Counts an attempt if its window has room; null when it was turned away. The rule is that of `COUNT_REQUEST`, but the
+ * first attempt makes the row: anybody may come, so nobody has opened windows for them.
+ */
+export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState | null> {
+  const { limit, windowMs } = ATTEMPT_LIMITS[bucket]
+  const time = now.getTime()
+  return {
+    name: 'count_attempt',
+    text: `
+      insert into attempt_windows as w (subject, bucket, hits, expires_at) values ($1, $2, array[$5::bigint], $7)
+      on conflict (subject, bucket) do update
+        set hits = (w.hits || $5::bigint)[cardinality(w.hits) + 2 - $6::int :], expires_at = excluded.expires_at
+        where cardinality(w.hits) < $6::int
+          or w.hits[cardinality(w.hits) + 1 - $6::int] <= $3::bigint
+          or w.hits[cardinality(w.hits) + 1 - $6::int] >= $4::bigint
+      returning array_to_string(hits, ',') as hits`,
+    values: [subject, bucket, time - windowMs, time + windowMs, time, limit, attemptRowEnd(bucket, now)],
+    read: firstOrNull((row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row['hits']), true, now)),
+  }
+}
+
+/** The window of a subject whose attempt was turned away. By the primary key. */
+export function findAttempts(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState> {
+  return {
+    name: 'find_attempts',
+    text: `select array_to_string(hits, ',') as hits from attempt_windows where subject = $1 and bucket = $2`,
+    values: [subject, bucket],
+    read: (rows) => rateState(ATTEMPT_LIMITS[bucket], toTimes(rows[0]?.['hits'] ?? ''), false, now),
+  }
+}
+
+/** Deletes windows that have ended, `rowsMax` at the most; answers how many. By `attempt_windows_by_end`. */
+export function deleteEndedAttempts(now: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'delete_ended_attempts',
+    text: `delete from attempt_windows where (subject, bucket) in (
+        select subject, bucket from attempt_windows where expires_at <= $1
+        order by expires_at limit $2 for update skip locked)`,
+    values: [now, rowsMax],
+    read: (_rows, count) => count,
   }
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createApiKeySecret, hashSecret, parseApiKeySecret } from './api-key.ts'
+import { createApiKeySecret, parseApiKeySecret } from './api-key.ts'
+import { hashSecret } from './secret.ts'
 
 const BASE62 = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
 

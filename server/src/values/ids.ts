@@ -1,7 +1,18 @@
 import { createSortableId } from '../lib/ids.ts'
 
 /** The prefix says the kind; the rest sorts by time of creation. */
-const PREFIXES = { account: 'acc_', key: 'key_', grant: 'grt_', payment: 'pay_', event: 'evt_' } as const
+const PREFIXES = {
+  account: 'acc_',
+  key: 'key_',
+  grant: 'grt_',
+  payment: 'pay_',
+  event: 'evt_',
+  user: 'usr_',
+  invitation: 'inv_',
+  auditEntry: 'aud_',
+  client: 'svc_client_',
+  connection: 'con_',
+} as const
 
 export type IdKind = keyof typeof PREFIXES
 

@@ -15,6 +15,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   keys: 4,
   agents: 5,
   wallets: 6,
+  connections: 6,
   grants: 7,
   payments: 8,
   deposits: 8,

@@ -2,11 +2,11 @@ import { banInCode, type Rule } from '../rule.ts'
 
 /** Above this a file holds more than one thing. */
 const FILE_LINES_MAX = 400
-const SIZED_PATTERN = /\.(?:ts|mjs|sql|sol|html|css)$/
+const SIZED_PATTERN = /\.(?:tsx?|mjs|sql|sol|html|css)$/
 /** Files that may be longer, each with its reason. */
 const LONG_FILES: ReadonlyMap<string, string> = new Map()
 /** Files that a tool wants to have a default export, each with its tool. */
-const DEFAULT_EXPORT_FILES: ReadonlyMap<string, string> = new Map()
+const DEFAULT_EXPORT_FILES: ReadonlyMap<string, string> = new Map([['dashboard/vite.config.ts', 'vite']])
 
 const BARE_REEXPORTS_PATTERN = /^\s*(?:export\s*(?:type\s*)?(?:\{[^{}]*\}|\*[^'"]*)\s*from\s*(?:'\s*'|"\s*")\s*;?\s*)+$/
 

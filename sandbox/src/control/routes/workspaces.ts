@@ -1,6 +1,5 @@
 import type { Account } from '../../../../server/src/domain/accounts/account.ts'
 import { changePlan } from '../../../../server/src/domain/accounts/change-plan.ts'
-import { createAccount } from '../../../../server/src/domain/accounts/create-account.ts'
 import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
 import { issueKey } from '../../../../server/src/domain/keys/issue-key.ts'
 import { PLAN_NAMES } from '../../../../server/src/domain/plans/plan.ts'
@@ -8,7 +7,7 @@ import { createWallet } from '../../../../server/src/domain/wallets/create-walle
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Fields } from '../fields.ts'
 import { fund } from '../fund.ts'
-import { ownerOf } from '../owners.ts'
+import { createOwnedWorkspace, ownerOf } from '../owners.ts'
 import { slugIn } from '../path-fields.ts'
 import type { World } from '../world.ts'
 
@@ -21,8 +20,7 @@ export function addWorkspaceRoutes(http: HttpServer, world: World): void {
   http.post('/workspaces', async (request, reply) => {
     const fields = new Fields(request.body)
     const plan = fields.oneOf('plan', PLAN_NAMES, 'developer')
-    const account = await createAccount(context, { name: fields.text('name'), plan })
-    ownerOf(world, account.slug)
+    const account = await createOwnedWorkspace(world, { name: fields.text('name'), plan })
     const [test, live] = await Promise.all([
       issueKey(context, { accountId: account.id, mode: 'test' }),
       issueKey(context, { accountId: account.id, mode: 'live' }),

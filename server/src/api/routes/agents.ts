@@ -8,30 +8,32 @@ import { remainingMicro } from '../../domain/grants/policy.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { parseAgentId } from '../../values/agent-id.ts'
 import { formatAmount } from '../../values/money.ts'
-import type { createAuthenticate } from '../authenticate.ts'
+import type { createAuthenticate, Needs } from '../authenticate.ts'
 import { callerOf } from '../caller.ts'
 import { invalidAgentId } from '../parse-payment.ts'
 import { AgentSchema, CreateAgentBody, errorResponses, IdParams } from '../schemas.ts'
 
-export type Authenticate = (bucket: Parameters<typeof createAuthenticate>[2]) => ReturnType<typeof createAuthenticate>
+export type Authenticate = (needs: Needs) => ReturnType<typeof createAuthenticate>
 
 const AgentAnswer = Type.Object({ agent: Type.Ref('Agent') }, { description: 'The agent as it stands.' })
 
 export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(AgentSchema)
-  const onRequest = authenticate('default')
+  const onRequest = authenticate({ bucket: 'default' })
 
   http.post(
     '/v1/agents',
     {
-      onRequest,
+      onRequest: authenticate({ bucket: 'default', apiKeyOnly: true }),
       schema: {
         operationId: 'createAgent',
         summary: 'Create an agent if absent',
-        description: 'Idempotent: an existing id is a no-op, and the answer shows the current state.',
+        description:
+          'Idempotent: an existing id is a no-op, and the answer shows the current state. Needs an API key: a connection is ' +
+          'for one agent, which the person who consented has chosen.',
         tags: ['Agents'],
         body: CreateAgentBody,
-        response: { 201: AgentAnswer, ...errorResponses(400, 401, 413, 415, 429, 500, 503) },
+        response: { 201: AgentAnswer, ...errorResponses(400, 401, 403, 413, 415, 429, 500, 503) },
       },
     },
     async (request, reply) => {

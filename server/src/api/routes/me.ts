@@ -12,7 +12,7 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
   http.get(
     '/v1/me',
     {
-      onRequest: authenticate('default'),
+      onRequest: authenticate({ bucket: 'default' }),
       schema: {
         operationId: 'getIdentity',
         summary: 'Describe the current connection',
@@ -26,6 +26,7 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
     async (request) => {
       const caller = callerOf(request)
       const wallets = await listSpendable(ctx, caller)
+      const isBound = caller.agentId !== null
       return {
         auth_type: caller.authType,
         account_slug: caller.accountSlug,
@@ -34,12 +35,14 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
         scopes: caller.scopes,
         agent_id: caller.agentId,
         expires_at: caller.expiresAt?.toISOString() ?? null,
-        wallets: wallets.map((wallet) => ({
-          address: wallet.address,
-          max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
-          daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
-          agent_id: wallet.agentId,
-        })),
+        wallets: wallets
+          .filter(({ agentId }) => !isBound || agentId === caller.agentId)
+          .map((wallet) => ({
+            address: wallet.address,
+            max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
+            daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
+            ...(isBound ? {} : { agent_id: wallet.agentId }),
+          })),
       }
     },
   )

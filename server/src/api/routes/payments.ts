@@ -24,7 +24,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
   http.post(
     '/v1/payments',
     {
-      onRequest: authenticate('payments'),
+      onRequest: authenticate({ bucket: 'payments', scope: 'wallet:transfer' }),
       // A known idempotency key is answered before the body is judged (D18), so the handler judges it.
       attachValidation: true,
       schema: {
@@ -33,7 +33,8 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
         description:
           'Answered as soon as the enclave accepts the signed request; the on-chain receipt follows. A refusal of the ' +
           'pre-check is a 4xx and leaves no record; a refusal of the enclave is a payment with status failed. The same ' +
-          'idempotency_key never pays twice, and its record comes back with the header Idempotent-Replayed: true.',
+          'idempotency_key never pays twice, and its record comes back with the header Idempotent-Replayed: true. An OAuth ' +
+          'token needs the scope wallet:transfer, and pays as the agent of its connection alone.',
         tags: ['Payments'],
         body: CreatePaymentBody,
         response: { 201: PaymentAnswer, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 500, 503) },
@@ -42,7 +43,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     async (request, reply) => {
       const caller = callerOf(request)
       const idempotencyKey = parseIdempotencyKey(request.body)
-      const parsed = parseBody(request, { idempotencyKey, usdc: ctx.chains[caller.mode].usdc })
+      const parsed = parseBody(request, { caller, idempotencyKey, usdc: ctx.chains[caller.mode].usdc })
       if (parsed instanceof Problem) {
         const replayed = await replay(ctx, caller, idempotencyKey)
         if (replayed === null) throw parsed
@@ -51,7 +52,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
           .header(REPLAY_HEADER, 'true')
           .send({ payment: formatPayment(replayed) })
       }
-      const outcome = await createPayment(ctx, { ...caller, ...parsed })
+      const outcome = await createPayment(ctx, { ...caller, ...parsed, boundTo: caller.agentId })
       if (outcome.kind === 'refused') throw problem(outcome.refusal.code, { details: outcome.refusal.details })
       if (outcome.kind === 'replayed') void reply.header(REPLAY_HEADER, 'true')
       return reply.code(201).send({ payment: formatPayment(outcome.payment) })
@@ -61,7 +62,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
   http.get(
     '/v1/payments/:id',
     {
-      onRequest: authenticate('default'),
+      onRequest: authenticate({ bucket: 'default' }),
       schema: {
         operationId: 'getPayment',
         summary: 'Retrieve one payment',
@@ -84,10 +85,16 @@ interface PaymentHttpRequest {
   readonly validationError?: FastifyRequest['validationError']
 }
 
-function parseBody(request: PaymentHttpRequest, given: Parameters<typeof parsePayment>[1]) {
+/** A connection pays as its own agent (D25): a body that names another one is refused like one that does not parse. */
+function parseBody(
+  request: PaymentHttpRequest,
+  { caller, ...given }: Parameters<typeof parsePayment>[1] & { readonly caller: Caller },
+) {
   if (request.validationError !== undefined) return toValidationProblem(request.validationError)
   try {
-    return parsePayment(request.body, given)
+    const parsed = parsePayment(request.body, given)
+    const isForeign = caller.agentId !== null && caller.agentId !== parsed.agentId
+    return isForeign ? problem('agent_not_authorized') : parsed
   } catch (error) {
     if (error instanceof Problem) return error
     throw error
@@ -96,5 +103,6 @@ function parseBody(request: PaymentHttpRequest, given: Parameters<typeof parsePa
 
 async function replay(ctx: Context, caller: Caller, idempotencyKey: string | null): Promise<Payment | null> {
   if (idempotencyKey === null) return null
-  return await replayPayment(ctx, { accountId: caller.accountId, mode: caller.mode, idempotencyKey })
+  const { accountId, mode, agentId: boundTo } = caller
+  return await replayPayment(ctx, { accountId, mode, idempotencyKey, boundTo })
 }

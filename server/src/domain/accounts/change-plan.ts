@@ -1,3 +1,5 @@
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { monthOf, type Plan } from '../plans/plan.ts'
 import { setAllowance } from '../plans/store.ts'
@@ -7,12 +9,24 @@ import { lockAccount, updatePlan } from './store.ts'
 /** Moves a workspace to a plan, and corrects this month's count of sponsored transactions where one is given. */
 export async function changePlan(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { account, plan, allowanceUsed }: { account: Account; plan: Plan; allowanceUsed?: number | undefined },
+  {
+    account,
+    plan,
+    allowanceUsed,
+    actor = OPERATOR,
+  }: { account: Account; plan: Plan; allowanceUsed?: number | undefined; actor?: Actor },
 ): Promise<Account> {
-  const correction =
-    allowanceUsed === undefined ? [] : [setAllowance(account.id, monthOf(ctx.clock.now()), allowanceUsed)]
+  const now = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {
-    await transaction.commit([lockAccount(account.id), updatePlan(account.id, plan), ...correction])
+    const before = await transaction.run(lockAccount(account.id))
+    if (before?.plan === plan && allowanceUsed === undefined) return
+    const details = { plan, before: before?.plan, allowance_used: allowanceUsed }
+    const entry = { logId: account.id, createdAt: now, actor, action: 'plan.changed', details } as const
+    await transaction.commit([
+      updatePlan(account.id, plan),
+      ...(allowanceUsed === undefined ? [] : [setAllowance(account.id, monthOf(now), allowanceUsed)]),
+      insertAuditEntry({ ...entry, subject: account.id }),
+    ])
   })
   return { ...account, plan }
 }

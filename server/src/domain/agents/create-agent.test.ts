@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { readAudit } from '../../../../test/support/audit.ts'
 import { openConnections } from '../../../../test/support/read-rows.ts'
 import { agent } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
@@ -49,6 +50,9 @@ describe('createAgent', () => {
     const agents = await Promise.all(Array.from({ length: 20 }, () => create(account, 'same')))
     assert.equal(new Set(agents.map(({ createdAt }) => createdAt.getTime())).size, 1)
     assert.equal((await list(account)).length, 1)
+    const [, ...rows] = await readAudit(given.context.db, account.id)
+    const by = { actor_kind: 'operator', actor_id: null }
+    assert.deepEqual(rows, [{ ...by, action: 'agent.created', subject: 'same', details: { mode: 'test' } }])
   })
 
   test('an id is unique within one (account, mode) only', async () => {

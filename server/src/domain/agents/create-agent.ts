@@ -2,6 +2,8 @@ import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { PLANS } from '../plans/plan.ts'
 import type { Agent } from './agent.ts'
@@ -13,7 +15,7 @@ import { countAgents, findAgent, insertAgent } from './store.ts'
  */
 export async function createAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id }: { accountId: string; mode: Mode; id: AgentId },
+  { accountId, mode, id, actor = OPERATOR }: { accountId: string; mode: Mode; id: AgentId; actor?: Actor },
 ): Promise<Agent> {
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
@@ -27,7 +29,8 @@ export async function createAgent(
     if (agentsMax !== null && count >= agentsMax) {
       throw problem('agent_cap_reached', { details: { agents_max: agentsMax } })
     }
-    await transaction.commit([insertAgent(accountId, mode, id, now)])
+    const entry = { logId: accountId, createdAt: now, actor, action: 'agent.created', details: { mode } } as const
+    await transaction.commit([insertAgent(accountId, mode, id, now), insertAuditEntry({ ...entry, subject: id })])
     return { id, mode, createdAt: now, activeSigners: 0, pendingSigners: 0, wallets: [] }
   })
 }

@@ -1,5 +1,6 @@
 import { problem } from '../../values/problem.ts'
 import { findSigner } from '../agents/store.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { findWallet } from '../wallets/store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
@@ -26,7 +27,12 @@ export interface SigningRequest {
  */
 export async function issueSigningRequest(
   ctx: Context,
-  { accountId, grantId, change }: { accountId: string; grantId: string; change: SignerChange },
+  {
+    accountId,
+    grantId,
+    change,
+    actor = OPERATOR,
+  }: { accountId: string; grantId: string; change: SignerChange; actor?: Actor },
 ): Promise<SigningRequest | { readonly grant: Grant; readonly challenge: null }> {
   const grant = await getGrant(ctx, { accountId, grantId })
   if (grant.status === 'revoked') throw problem('grant_revoked')
@@ -35,7 +41,7 @@ export async function issueSigningRequest(
   const { signers: before } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
   const after = changedSigners(before, grantSigner, change)
   if (sameSigners(before, after)) {
-    return { grant: await recordAsItIs(ctx, { grant, wallet, grantSigner, change }), challenge: null }
+    return { grant: await recordAsItIs(ctx, { grant, wallet, grantSigner, change, actor }), challenge: null }
   }
 
   const expiresAt = new Date(ctx.clock.now().getTime() + SIGNING_REQUEST_MS)
@@ -56,12 +62,13 @@ async function recordAsItIs(
     wallet,
     grantSigner,
     change,
-  }: { grant: Grant; wallet: Wallet; grantSigner: WalletSigner; change: SignerChange },
+    actor,
+  }: { grant: Grant; wallet: Wallet; grantSigner: WalletSigner; change: SignerChange; actor: Actor },
 ): Promise<Grant> {
   return await withSignerChange(ctx, wallet, async () => {
     const { signers } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
     if (!sameSigners(signers, changedSigners(signers, grantSigner, change))) throw problem('signing_request_stale')
-    return await recordChange(ctx, grant, change)
+    return await recordChange(ctx, grant, change, actor)
   })
 }
 

@@ -8,6 +8,8 @@ import { Problem, problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { signerSealContext } from '../agents/signer-seal.ts'
 import { findSigner, keepSigner } from '../agents/store.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { findWallet } from '../wallets/store.ts'
 import { CONTRACTS_MAX, GRANTS_PER_WALLET_MAX, RECIPIENTS_MAX, type Grant, type GrantPolicy } from './grant.ts'
@@ -25,6 +27,7 @@ export interface OpenGrantRequest {
   /** Default: the chain's USDC (D14). */
   readonly contractAllowlist?: readonly Address[] | undefined
   readonly expiresAt: Date | null
+  readonly actor?: Actor
 }
 
 /**
@@ -32,7 +35,7 @@ export interface OpenGrantRequest {
  * Errors: 404 `agent_not_found`, `wallet_not_found`; 409 `grant_exists`, `grant_limit_reached`; 400 for a bad policy.
  */
 export async function openGrant(ctx: Context, request: OpenGrantRequest): Promise<Grant> {
-  const { accountId, mode, agentId } = request
+  const { accountId, mode, agentId, actor = OPERATOR } = request
   const createdAt = ctx.clock.now()
   const policy = checkPolicy(ctx, request, createdAt)
   const [signer, wallet] = await ctx.db.readBoth(
@@ -73,7 +76,9 @@ export async function openGrant(ctx: Context, request: OpenGrantRequest): Promis
         countLiveGrants(accountId, mode, wallet.address, agentId),
       ])
       checkRoom(live)
-      await transaction.commit([insertGrant(grant)])
+      const details = { mode, agent_id: agentId, wallet: wallet.address }
+      const entry = { logId: accountId, createdAt, actor, action: 'grant.opened', details } as const
+      await transaction.commit([insertGrant(grant), insertAuditEntry({ ...entry, subject: id })])
     })
   } catch (error) {
     if (violatesUnique(error, ONE_LIVE_GRANT_INDEX)) throw problem('grant_exists')

@@ -1,5 +1,7 @@
 import { createId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { insertEvent } from '../events/store.ts'
 import { formatGrant } from './format-grant.ts'
@@ -7,11 +9,12 @@ import { getGrant } from './get-grant.ts'
 import type { Grant, SignerChange } from './grant.ts'
 import { markActive, markRevoked } from './store.ts'
 
-/** Moves a grant to what the enclave now enforces, once, with its event. A grant that is there already stays as it is. */
+/** Moves a grant to what the enclave now enforces, once, with its event and its audit row. A grant that is there already stays as it is. */
 export async function recordChange(
   ctx: Pick<Context, 'db' | 'clock'>,
   grant: Grant,
   change: SignerChange,
+  actor: Actor,
 ): Promise<Grant> {
   const now = ctx.clock.now()
   const move = change === 'activate' ? markActive : markRevoked
@@ -26,7 +29,10 @@ export async function recordChange(
       createdAt: now,
       data: { grant: formatGrant(after) },
     } as const
-    await transaction.commit([insertEvent(event)])
+    const action = change === 'activate' ? 'grant.activated' : 'grant.revoked'
+    const details = { mode: grant.mode, agent_id: grant.agentId, wallet: grant.walletAddress }
+    const entry = { logId: grant.accountId, createdAt: now, actor, action, subject: grant.id, details } as const
+    await transaction.commit([insertEvent(event), insertAuditEntry(entry)])
     return after
   })
   if (moved !== null) return moved

@@ -93,14 +93,14 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
   }
 }
 
-/** The first suspension of a grant that is not revoked keeps its time. */
-export function markSuspended(accountId: string, id: string, now: Date): Query<Grant | null> {
+/** Suspends a grant that is not revoked, once. */
+export function markSuspended(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'mark_grant_suspended',
-    text: `update grants set suspended_at = coalesce(suspended_at, $3)
-      where account_id = $1 and id = $2 and status <> 'revoked' returning ${COLUMNS}`,
+    text: `update grants set suspended_at = $3
+      where account_id = $1 and id = $2 and status <> 'revoked' and suspended_at is null`,
     values: [accountId, id, now],
-    read: firstOrNull(toGrant),
+    read: changed,
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { policyMatches } from '../../enclave/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import type { Wallet } from '../wallets/wallet.ts'
@@ -18,7 +19,12 @@ import { withSignerChange } from './with-signer-change.ts'
  */
 export async function submitSignature(
   ctx: Context,
-  { accountId, grantId, assertion }: { accountId: string; grantId: string; assertion: AuthenticationResponseJSON },
+  {
+    accountId,
+    grantId,
+    assertion,
+    actor = OPERATOR,
+  }: { accountId: string; grantId: string; assertion: AuthenticationResponseJSON; actor?: Actor },
 ): Promise<Grant> {
   const grant = await getGrant(ctx, { accountId, grantId })
   const request = grant.signingRequest
@@ -32,7 +38,7 @@ export async function submitSignature(
   await checkOwnerSignature(ctx, { owner, challenge, assertion })
   return await withSignerChange(ctx, wallet, async () => {
     await applyChange(ctx, { grant, wallet, request, expiresAt, assertion })
-    return await recordChange(ctx, grant, request.change)
+    return await recordChange(ctx, grant, request.change, actor)
   })
 }
 

@@ -1,16 +1,32 @@
-import { problem } from '../../values/problem.ts'
+import { isId } from '../../values/ids.ts'
+import { Problem, problem } from '../../values/problem.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
-import { getGrant } from './get-grant.ts'
 import type { Grant } from './grant.ts'
-import { markSuspended } from './store.ts'
+import { findGrant, markSuspended } from './store.ts'
 
-/** Stops a grant at once, without a signature: the pre-check no longer sees it (D15). 409 `grant_revoked`, 404. */
+/**
+ * Stops a grant at once, without a signature: the pre-check no longer sees it (D15). One that is suspended stays as it
+ * is. Errors: 409 `grant_revoked`; 404.
+ */
 export async function suspendGrant(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, grantId }: { accountId: string; grantId: string },
+  { accountId, grantId, actor = OPERATOR }: { accountId: string; grantId: string; actor?: Actor },
 ): Promise<Grant> {
-  const grant = await getGrant(ctx, { accountId, grantId })
-  const suspended = await ctx.db.write(markSuspended(grant.accountId, grant.id, ctx.clock.now()))
-  if (suspended === null) throw problem('grant_revoked')
-  return suspended
+  if (!isId('grant', grantId)) throw new Problem('not_found', 'No such grant.')
+  const now = ctx.clock.now()
+  return await ctx.db.transaction(async (transaction) => {
+    const [isSuspended, grant] = await transaction.batch([
+      markSuspended(accountId, grantId, now),
+      findGrant(accountId, grantId),
+    ])
+    if (grant === null) throw new Problem('not_found', 'No such grant.')
+    if (grant.status === 'revoked') throw problem('grant_revoked')
+    if (!isSuspended) return grant
+    const details = { mode: grant.mode, agent_id: grant.agentId, wallet: grant.walletAddress }
+    const entry = { logId: accountId, createdAt: now, actor, action: 'grant.suspended', details } as const
+    await transaction.commit([insertAuditEntry({ ...entry, subject: grantId })])
+    return grant
+  })
 }

@@ -1,6 +1,7 @@
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { findWindow } from '../../limiter/store.ts'
-import { hashSecret, parseApiKeySecret } from '../../values/api-key.ts'
+import { parseApiKeySecret } from '../../values/api-key.ts'
+import { hashSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { isUsable } from './api-key.ts'
 import { countKeyRequest, type KeyHolder } from './store.ts'

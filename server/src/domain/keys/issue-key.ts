@@ -1,7 +1,10 @@
 import { openWindows } from '../../limiter/store.ts'
-import { createApiKeySecret, hashSecret, type ApiKeySecret } from '../../values/api-key.ts'
+import { createApiKeySecret, type ApiKeySecret } from '../../values/api-key.ts'
+import { hashSecret } from '../../values/secret.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import type { ApiKey } from './api-key.ts'
 import { insertKey } from './store.ts'
@@ -15,11 +18,17 @@ export interface IssuedKey {
 /** Issues an API key for one (account, mode), with a fresh rate budget. */
 export async function issueKey(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { accountId, mode, actor = OPERATOR }: { accountId: string; mode: Mode; actor?: Actor },
 ): Promise<IssuedKey> {
-  const issued = makeKey(accountId, mode, ctx.clock.now())
+  const createdAt = ctx.clock.now()
+  const issued = makeKey(accountId, mode, createdAt)
+  const entry = { logId: accountId, createdAt, actor, action: 'key.issued', details: { mode } } as const
   await ctx.db.transaction((transaction) =>
-    transaction.commit([insertKey(issued.key), openWindows(issued.key.secretHash)]),
+    transaction.commit([
+      insertKey(issued.key),
+      openWindows(issued.key.secretHash),
+      insertAuditEntry({ ...entry, subject: issued.key.id }),
+    ]),
   )
   return issued
 }

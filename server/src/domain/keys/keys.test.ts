@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { readAudit } from '../../../../test/support/audit.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createApiKeySecret } from '../../values/api-key.ts'
 import type { Account } from '../accounts/account.ts'
@@ -90,11 +91,31 @@ describe('API keys', () => {
     await assert.rejects(revokeKey(given.context, { secret: createApiKeySecret('test') }), { status: 404 })
   })
 
+  test('what is done to a key is one row of the log each, by whoever did it; what was done before is none', async () => {
+    const { id: accountId } = await createAccount(given.context, { name: 'Told', plan: 'pro' })
+    const actor = { kind: 'user', id: 'usr_ada' } as const
+    const { key, secret } = await issueKey(given.context, { accountId, mode: 'live', actor })
+    const rotated = await rotateKey(given.context, { secret, actor })
+    await assert.rejects(rotateKey(given.context, { secret, actor }))
+    const revoke = () => revokeKey(given.context, { secret: rotated.secret, actor })
+    await Promise.all([revoke(), revoke(), revoke()])
+    await issueKey(given.context, { accountId, mode: 'test' })
+    const by = { actor_kind: 'user', actor_id: 'usr_ada' }
+    const rows = (await readAudit(given.context.db, accountId)).slice(1)
+    assert.deepEqual(rows.slice(0, 3), [
+      { ...by, action: 'key.issued', subject: key.id, details: { mode: 'live' } },
+      { ...by, action: 'key.rotated', subject: key.id, details: { mode: 'live', new_key: rotated.key.id } },
+      { ...by, action: 'key.revoked', subject: rotated.key.id, details: { mode: 'live' } },
+    ])
+    assert.deepEqual([rows.length, rows[3]?.['actor_kind'], rows[3]?.['actor_id']], [4, 'operator', null])
+  })
+
   test('of a key only the hash is kept', async () => {
     const { secret } = await issue()
     const rows = await given.context.db.read({
       name: 'test_dump_keys',
-      text: 'select api_keys::text as row from api_keys union all select rate_windows::text from rate_windows',
+      text: `select api_keys::text as row from api_keys union all select rate_windows::text from rate_windows
+        union all select audit_entries::text from audit_entries`,
       values: [],
       read: (rows) => rows.map((row) => String(row['row'])),
     })

@@ -62,12 +62,22 @@ export function startGrace(secretHash: Buffer, graceUntil: Date): Query<ApiKey |
   }
 }
 
-/** Revokes at once; a second revocation keeps the first one's time. */
-export function revokeKeyRow(secretHash: Buffer, now: Date): Query<ApiKey | null> {
+/** Revokes at once; false when there was nothing to revoke. */
+export function revokeKeyRow(secretHash: Buffer, now: Date): Query<boolean> {
   return {
     name: 'revoke_api_key',
-    text: `update api_keys set revoked_at = coalesce(revoked_at, $2) where secret_hash = $1 returning ${COLUMNS}`,
+    text: 'update api_keys set revoked_at = $2 where secret_hash = $1 and revoked_at is null',
     values: [secretHash, now],
+    read: changed,
+  }
+}
+
+/** By `api_keys_by_secret_hash`. */
+export function findKey(secretHash: Buffer): Query<ApiKey | null> {
+  return {
+    name: 'find_api_key',
+    text: `select ${COLUMNS} from api_keys where secret_hash = $1`,
+    values: [secretHash],
     read: firstOrNull(toKey),
   }
 }

@@ -3,10 +3,10 @@ import { violatesUnique } from '../../db/errors.ts'
 import type { Refusal } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { reservePayment, type PaymentRequest, type Reservation } from './admission/reserve-payment.ts'
-import { drivePayment } from './drive-payment.ts'
 import { onRecord } from './on-record.ts'
 import { findPaymentByKey, IDEMPOTENCY_INDEX } from './store.ts'
 import type { Payment } from './payment.ts'
+import { driveKnown } from './replay-payment.ts'
 import { settleWallet } from './settle-wallet.ts'
 import { submitPayment } from './submit-payment.ts'
 
@@ -16,10 +16,13 @@ export type PaymentOutcome =
 
 /**
  * Makes a payment: reserve, then sign (D22). A refusal is a value and leaves no record. A known idempotency key drives
- * its own payment on and answers with that (D21, D23). Throws `ChainUnavailable` before anything is recorded, and
+ * its own payment on and answers with that (D21, D23), unless the credential is `boundTo` another agent (D25). Throws `ChainUnavailable` before anything is recorded, and
  * 500 `privy_call_failed` when the enclave's answer is not known.
  */
-export async function createPayment(ctx: Context, request: PaymentRequest): Promise<PaymentOutcome> {
+export async function createPayment(
+  ctx: Context,
+  request: PaymentRequest & { readonly boundTo?: string | null },
+): Promise<PaymentOutcome> {
   let reservation = await reserve(ctx, request)
   if (reservation.kind === 'refused' && reservation.refusal.code === 'insufficient_balance') {
     // The snapshot may be older than a deposit, or than blocks that hold payments of ours: look again before refusing.
@@ -29,7 +32,7 @@ export async function createPayment(ctx: Context, request: PaymentRequest): Prom
   if (reservation.kind === 'refused') return reservation
   if (reservation.kind === 'known') {
     const { payment } = reservation
-    return { kind: 'replayed', payment: await onRecord(drivePayment(ctx, payment)) }
+    return { kind: 'replayed', payment: await driveKnown(ctx, { payment, boundTo: request.boundTo ?? null }) }
   }
   return { kind: 'created', payment: await onRecord(submitPayment(ctx, reservation)) }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { listAuditActions } from '../../../../test/support/audit.ts'
 import { openConnections } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
@@ -37,6 +38,8 @@ describe('createWallet', () => {
     }
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3)
     assert.equal(await given.context.db.read(countWallets(account.id, 'test')), 3)
+    const actions = await listAuditActions(given.context.db, account.id)
+    assert.equal(actions.filter((action) => action === 'wallet.created').length, 3)
     assert.equal((await create(account, 'Live', 'live')).mode, 'live')
   })
 

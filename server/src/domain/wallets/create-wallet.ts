@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Mode } from '../../values/mode.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { PLANS, type Plan } from '../plans/plan.ts'
 import { toSpki } from './owner-passkey.ts'
@@ -14,7 +16,13 @@ import { WALLET_NAME_CHARS_MAX, type Passkey, type Wallet } from './wallet.ts'
  */
 export async function createWallet(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,
-  { accountId, mode, name, owner }: { accountId: string; mode: Mode; name: string; owner: Passkey },
+  {
+    accountId,
+    mode,
+    name,
+    owner,
+    actor = OPERATOR,
+  }: { accountId: string; mode: Mode; name: string; owner: Passkey; actor?: Actor },
 ): Promise<Wallet> {
   const trimmed = name.trim()
   if (trimmed === '' || trimmed.length > WALLET_NAME_CHARS_MAX) {
@@ -40,7 +48,9 @@ export async function createWallet(
   await ctx.db.transaction(async (transaction) => {
     const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
     checkCap(account?.plan, count)
-    await transaction.commit([insertWallet(wallet)])
+    const details = { mode, name: trimmed }
+    const entry = { logId: accountId, createdAt: wallet.createdAt, actor, action: 'wallet.created', details } as const
+    await transaction.commit([insertWallet(wallet), insertAuditEntry({ ...entry, subject: wallet.address })])
   })
   return wallet
 }

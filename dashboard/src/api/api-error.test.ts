@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { hasCode, isPassing, isSignedOut, parseApiError, unreachable } from './api-error.ts'
+
+describe('parseApiError', () => {
+  test('an envelope is read whole', () => {
+    const error = parseApiError(409, {
+      error: { type: 'conflict', message: 'It is your only passkey.', code: 'last_passkey', details: [1] },
+    })
+    assert.deepEqual(
+      [error.status, error.type, error.message, error.code, error.details],
+      [409, 'conflict', 'It is your only passkey.', 'last_passkey', [1]],
+    )
+  })
+
+  const strange = [
+    undefined,
+    null,
+    'Bad Gateway',
+    [],
+    {},
+    { error: 'no' },
+    { error: { type: 'x' } },
+    { error: { type: 1, message: 2 } },
+  ]
+  for (const body of strange) {
+    test(`${JSON.stringify(body) ?? 'no body'} gives an error that tells the status`, () => {
+      const error = parseApiError(502, body)
+      assert.equal(error.type, 'internal')
+      assert.match(error.message, /502/)
+    })
+  }
+
+  test('a code that is no text is none', () => {
+    assert.equal(parseApiError(400, { error: { type: 'x', message: 'y', code: 7 } }).code, undefined)
+  })
+})
+
+describe('what an error means', () => {
+  test('a 401 without a code is the end of the session', () => {
+    assert.equal(isSignedOut(parseApiError(401, { error: { type: 'unauthenticated', message: 'Sign in.' } })), true)
+  })
+
+  test('a refused passkey is not', () => {
+    const error = parseApiError(401, { error: { type: 'unauthenticated', message: 'No.', code: 'passkey_unknown' } })
+    assert.equal(isSignedOut(error), false)
+    assert.equal(hasCode(error, 'passkey_unknown'), true)
+  })
+
+  test('an outage passes, a refusal does not', () => {
+    assert.equal(isPassing(unreachable()), true)
+    assert.equal(isPassing(parseApiError(503, {})), true)
+    assert.equal(isPassing(parseApiError(404, {})), false)
+    assert.equal(isPassing(new Error('a fault of ours')), false)
+  })
+})

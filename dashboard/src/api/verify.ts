@@ -1,0 +1,13 @@
+import { startAuthentication, type PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser'
+import { send } from './send.ts'
+
+/** Proves by passkey that the signed-in person is there. The session's secret is changed with it. */
+export async function verify(): Promise<void> {
+  const { options } = await send<{ options: PublicKeyCredentialRequestOptionsJSON }>(
+    'POST',
+    '/console/verification/options',
+    { body: {} },
+  )
+  const response = await startAuthentication({ optionsJSON: options })
+  await send('POST', '/console/verification', { body: { response } })
+}

@@ -1,0 +1,57 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, type ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { ErrorNotice } from './error-notice.tsx'
+import { readText } from './form-text.ts'
+import { TextField } from './text-field.tsx'
+
+interface NameFormProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly submitLabel: string
+  readonly charsMax: number
+  readonly initial?: string
+  readonly isMono?: boolean
+  readonly autoComplete?: 'off' | 'name'
+  readonly look?: 'primary' | 'plain'
+  /** Does it. The field is emptied afterwards. */
+  readonly onSubmit: (name: string) => Promise<unknown>
+}
+
+/** The smallest form there is: something gets a name, and with it comes to be. */
+export function NameForm(props: NameFormProps) {
+  const { label, hint, submitLabel, charsMax, initial = '', isMono = false, look = 'plain', onSubmit } = props
+  const { autoComplete = 'off' } = props
+  const form = useRef<HTMLFormElement>(null)
+  const creation = useMutation({ mutationFn: onSubmit, onSuccess: () => form.current?.reset() })
+  return (
+    <form
+      ref={form}
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const name = readText(event.currentTarget, 'name')
+        if (name !== '' && !creation.isPending) creation.mutate(name)
+      }}
+    >
+      <TextField
+        name="name"
+        label={label}
+        hint={hint}
+        mono={isMono}
+        required
+        maxLength={charsMax}
+        defaultValue={initial}
+        autoComplete={autoComplete}
+        autoCapitalize={isMono ? 'none' : 'sentences'}
+        spellCheck={!isMono}
+      />
+      <ErrorNotice error={creation.error} />
+      <p>
+        <Button type="submit" look={look} disabled={creation.isPending}>
+          {submitLabel}
+        </Button>
+      </p>
+    </form>
+  )
+}

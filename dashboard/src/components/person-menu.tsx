@@ -1,0 +1,75 @@
+import { useMutation } from '@tanstack/react-query'
+import { useId, useRef, type ReactNode } from 'react'
+import { Link } from 'react-router'
+import { signOut } from '../api/session.ts'
+import { buttonClass } from './button.tsx'
+import { ChevronIcon } from './chevron-icon.tsx'
+import { useSession } from './session-context.ts'
+
+const ITEM = 'flex min-h-11 w-full items-center rounded-md px-3 py-2 text-left hover:bg-accent-soft'
+
+/**
+ * Where one can go from everywhere: one's workspaces, one's account, out. The browser's own popover closes itself with
+ * Escape and on a click elsewhere, and tells readers of the screen whether it is open.
+ */
+export function PersonMenu() {
+  const id = useId()
+  const popover = useRef<HTMLElement>(null)
+  const { user, workspaces } = useSession()
+  const out = useMutation({ mutationFn: () => signOut('/sign-in') })
+  const close = () => popover.current?.hidePopover()
+  return (
+    <>
+      <button type="button" popoverTarget={id} className={`${buttonClass('quiet')} -mr-4 max-w-[60%] !text-ink`}>
+        <span className="truncate">{user.name}</span>
+        <ChevronIcon className="size-3 shrink-0" />
+      </button>
+      <nav
+        ref={popover}
+        id={id}
+        popover="auto"
+        aria-label="Workspaces and account"
+        className="fixed inset-auto top-16 right-4 m-0 max-h-[min(80dvh,32rem)] w-64 max-w-[calc(100vw-2rem)] overflow-y-auto rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift sm:right-[max(1.5rem,calc(50vw-26.5rem))]"
+      >
+        {workspaces.length > 0 && (
+          <ul className="mb-1.5 border-b border-line pb-1.5">
+            {workspaces.map(({ slug, name }) => (
+              <Item key={slug} to={`/w/${encodeURIComponent(slug)}`} onFollow={close}>
+                {name}
+              </Item>
+            ))}
+          </ul>
+        )}
+        <ul>
+          <Item to="/" onFollow={close}>
+            All workspaces
+          </Item>
+          <Item to="/account" onFollow={close}>
+            Your account
+          </Item>
+          <li>
+            <button type="button" className={ITEM} disabled={out.isPending} onClick={() => out.mutate()}>
+              Sign out
+            </button>
+          </li>
+        </ul>
+      </nav>
+    </>
+  )
+}
+
+interface ItemProps {
+  readonly to: string
+  readonly onFollow: () => void
+  readonly children: ReactNode
+}
+
+function Item({ to, onFollow, children }: ItemProps) {
+  return (
+    <li>
+      <Link to={to} className={ITEM} onClick={onFollow}>
+        <span className="truncate">{children}</span>
+      </Link>
+    </li>
+  )
+}

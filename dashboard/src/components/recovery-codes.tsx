@@ -1,0 +1,43 @@
+import { Button, buttonClass } from './button.tsx'
+import { CopyButton } from './copy-button.tsx'
+
+interface RecoveryCodesProps {
+  readonly codes: readonly string[]
+  readonly onKept: () => void
+}
+
+/** Recovery codes, which are told once: to be copied, kept as a file, or written down before going on. */
+export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps) {
+  const text = codes.join('\n')
+  return (
+    <div className="grid gap-5">
+      <p className="text-muted">
+        Each code signs you in once, when you have no passkey at hand. They are shown now and never again: keep them
+        where only you can get at them.
+      </p>
+      <ol className="grid gap-x-6 gap-y-1.5 rounded-lg border border-line bg-sunken px-4 py-4 font-mono text-sm sm:grid-cols-2">
+        {codes.map((code) => (
+          <li key={code} className="break-all select-all">
+            {code}
+          </li>
+        ))}
+      </ol>
+      <div className="flex flex-wrap gap-3">
+        <CopyButton text={text} what="the codes" />
+        <DownloadLink text={`Recovery codes for Bursar at ${window.location.host}\nEach works once.\n\n${text}\n`} />
+      </div>
+      <Button look="primary" wide onClick={onKept}>
+        I have kept them
+      </Button>
+    </div>
+  )
+}
+
+function DownloadLink({ text }: { readonly text: string }) {
+  const href = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
+  return (
+    <a href={href} download="bursar-recovery-codes.txt" className={buttonClass('plain')}>
+      Download as a file
+    </a>
+  )
+}

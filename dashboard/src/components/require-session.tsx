@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query'
+import { Navigate, Outlet, useLocation } from 'react-router'
+import { sessionQuery } from '../api/session.ts'
+import { withNext } from '../navigation/next-path.ts'
+import { ErrorNotice } from './error-notice.tsx'
+import { Loading } from './loading.tsx'
+import { SessionContext } from './session-context.ts'
+
+/** The pages below are for signed-in people; others sign in first, and come back to where they wanted to go. */
+export function RequireSession() {
+  const { data: session, error, refetch } = useQuery(sessionQuery)
+  const { pathname, search } = useLocation()
+  if (session === null) return <Navigate to={withNext('/sign-in', pathname + search)} replace />
+  if (session !== undefined) {
+    return (
+      <SessionContext value={session}>
+        <Outlet />
+      </SessionContext>
+    )
+  }
+  return (
+    <div className="mx-auto w-full max-w-xl p-6">
+      {error === null ? <Loading /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
+    </div>
+  )
+}

@@ -1,0 +1,59 @@
+import { useId, type ReactNode } from 'react'
+import { ChevronIcon } from './chevron-icon.tsx'
+import { FIELD_CLASS } from './text-field.tsx'
+
+interface Choice {
+  readonly value: string
+  readonly text: string
+}
+
+interface SelectFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly choices: readonly Choice[]
+  /** Shown, and not to be picked, while `value` is empty. */
+  readonly placeholder?: string
+  readonly hint?: ReactNode
+  /** The label is for readers of the screen only. */
+  readonly isLabelHidden?: boolean
+  readonly onChange: (value: string) => void
+}
+
+/** The browser's own select: the keyboard, the screen reader and the phone know it best. */
+export function SelectField(props: SelectFieldProps) {
+  const { label, value, choices, placeholder, hint, isLabelHidden = false, onChange } = props
+  const id = useId()
+  return (
+    <div className="grid gap-1.5">
+      <label htmlFor={id} className={isLabelHidden ? 'sr-only' : 'font-semibold'}>
+        {label}
+      </label>
+      <div className="relative">
+        <select
+          id={id}
+          value={value}
+          aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+          className={`${FIELD_CLASS} appearance-none truncate pr-10`}
+          onChange={(event) => onChange(event.target.value)}
+        >
+          {placeholder !== undefined && value === '' && (
+            <option value="" disabled>
+              {placeholder}
+            </option>
+          )}
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.text}
+            </option>
+          ))}
+        </select>
+        <ChevronIcon className="pointer-events-none absolute top-1/2 right-3.5 size-3 -translate-y-1/2 text-muted" />
+      </div>
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="text-sm text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}

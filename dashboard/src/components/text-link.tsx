@@ -1,0 +1,16 @@
+import type { ButtonHTMLAttributes } from 'react'
+import { Link, type LinkProps } from 'react-router'
+
+const LINK =
+  'rounded-sm font-semibold text-accent underline decoration-1 underline-offset-4 hover:decoration-2 ' +
+  'disabled:cursor-not-allowed disabled:text-muted'
+
+/** A link in or among text. */
+export function TextLink(props: Omit<LinkProps, 'className'>) {
+  return <Link {...props} className={LINK} />
+}
+
+/** A button that stands in or among text like a link, for what leads nowhere by itself. */
+export function TextButton(props: Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className' | 'type'>) {
+  return <button {...props} type="button" className={`${LINK} py-1`} />
+}

@@ -1,0 +1,54 @@
+import type { AuditEntry } from '../api/wire.ts'
+
+const ACTION_TEXTS: Readonly<Record<string, string>> = {
+  'user.signed_up': 'signed up',
+  'user.signed_in': 'signed in',
+  'user.signed_out': 'signed out',
+  'user.verified': 'confirmed by passkey',
+  'user.recovered': 'signed in with a recovery code',
+  'passkey.added': 'added a passkey',
+  'passkey.removed': 'removed a passkey',
+  'recovery_codes.issued': 'made new recovery codes',
+  'workspace.created': 'created the workspace',
+  'plan.changed': 'changed the plan',
+  'member.joined': 'joined',
+  'member.role_changed': 'changed a member’s role',
+  'member.removed': 'removed a member',
+  'invitation.created': 'made an invitation',
+  'invitation.revoked': 'took an invitation back',
+  'key.issued': 'issued an API key',
+  'key.rotated': 'rotated an API key',
+  'key.revoked': 'revoked an API key',
+  'wallet.created': 'created a wallet',
+  'agent.created': 'created an agent',
+  'grant.opened': 'prepared a grant',
+  'grant.activated': 'signed a grant',
+  'grant.suspended': 'suspended a grant',
+  'grant.revoked': 'revoked a grant',
+  'client.registered': 'registered as an application',
+  'connection.approved': 'let an application connect',
+  'connection.denied': 'turned an application down',
+  'connection.revoked': 'disconnected an application',
+  'connection.code_replayed': 'lost its connection: a code was used twice',
+  'connection.refresh_token_reused': 'lost its connection: a refresh token was used twice',
+}
+
+/** What was done, to follow the actor's name. An action that is not known here is told as it is. */
+export function formatAction(action: string): string {
+  return ACTION_TEXTS[action] ?? action
+}
+
+/** Who did it. */
+export function formatActor({ kind, id, name }: AuditEntry['actor']): string {
+  if (name !== null) return name
+  if (kind === 'operator') return 'The operator'
+  return id ?? (kind === 'client' ? 'An application' : 'Somebody')
+}
+
+/** The plain ones of an entry's details, as `role: admin`. */
+export function formatDetails(details: AuditEntry['details']): string {
+  return Object.entries(details)
+    .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value)}`)
+    .join(' · ')
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ApiError } from '../api/api-error.ts'
+import { formatShortAddress } from './address.ts'
+import { formatAction, formatActor, formatDetails } from './audit-text.ts'
+import { formatDate, formatTime } from './date.ts'
+import { explainError } from './explain-error.ts'
+import { formatScopeList } from './scope-text.ts'
+
+describe('addresses', () => {
+  test('a long one keeps its ends', () => {
+    assert.equal(formatShortAddress('0x52908400098527886E0F7030069857D2E4169EE7'), '0x5290…9EE7')
+  })
+
+  test('a short one stays', () => assert.equal(formatShortAddress('0x52908400'), '0x52908400'))
+})
+
+describe('times', () => {
+  test('a day is unambiguous', () => assert.match(formatDate('2026-11-12T12:00:00.000Z'), /^1[123] Nov 2026$/))
+  test('a minute is told', () => assert.match(formatTime('2026-11-12T12:03:00.000Z'), /^1[123] Nov 2026, \d\d:\d\d$/))
+  test('what is no time is shown as it came', () => assert.equal(formatDate('soon'), 'soon'))
+})
+
+describe('the audit log', () => {
+  test('a known action is told in words', () => assert.equal(formatAction('member.joined'), 'joined'))
+  test('an unknown one as it is', () => assert.equal(formatAction('moon.landed'), 'moon.landed'))
+
+  const actors = [
+    [{ kind: 'user', id: 'usr_1', name: 'Ada' }, 'Ada'],
+    [{ kind: 'user', id: 'usr_1', name: null }, 'usr_1'],
+    [{ kind: 'operator', id: null, name: null }, 'The operator'],
+    [{ kind: 'client', id: null, name: null }, 'An application'],
+  ] as const
+  for (const [actor, text] of actors) {
+    test(`${JSON.stringify(actor)} is ${text}`, () => assert.equal(formatActor(actor), text))
+  }
+
+  test('details that are plain are listed', () => {
+    assert.equal(
+      formatDetails({ role: 'admin', agent_id: 'bot', scopes: ['a'], none: null }),
+      'role: admin · agent id: bot',
+    )
+  })
+})
+
+describe('errors', () => {
+  test("the server's sentence is for the person", () => {
+    assert.equal(explainError(new ApiError(409, { type: 'conflict', message: 'Taken.' })), 'Taken.')
+  })
+
+  test('a closed passkey prompt is explained', () => {
+    assert.match(explainError(new DOMException('…', 'NotAllowedError')), /prompt was closed/)
+  })
+
+  test('anything else is owned up to', () => {
+    for (const thrown of [new Error('x'), 'x', undefined]) assert.match(explainError(thrown), /Something went wrong/)
+  })
+})
+
+test('scopes are told in words', () => {
+  assert.equal(formatScopeList(['wallet:read', 'wallet:transfer']), 'see wallets and payments, send USDC')
+})

@@ -1,0 +1,82 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { addPasskey, passkeysQuery, removePasskey } from '../../api/passkeys.ts'
+import { sessionQuery } from '../../api/session.ts'
+import type { Passkey } from '../../api/wire.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { NameForm } from '../../components/name-form.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
+import { Section } from '../../components/section.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './passkey-name.ts'
+
+export function PasskeysSection() {
+  const { data: passkeys, error, refetch } = useQuery(passkeysQuery)
+  const client = useQueryClient()
+  const refresh = async () => {
+    await client.invalidateQueries({ queryKey: passkeysQuery.queryKey })
+    await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+  }
+  return (
+    <Section
+      title="Passkeys"
+      lead="Each lets you in. Have two, on different devices, so that losing one costs nothing."
+    >
+      {passkeys === undefined &&
+        (error === null ? <Loading /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+      {passkeys !== undefined && passkeys.length > 0 && (
+        <Rows>
+          {passkeys.map((passkey) => (
+            <PasskeyRow
+              key={passkey.id}
+              passkey={passkey}
+              onRemove={async () => {
+                await removePasskey(passkey.id)
+                await refresh()
+              }}
+            />
+          ))}
+        </Rows>
+      )}
+      <div className="max-w-md">
+        <NameForm
+          label="Name of a new passkey"
+          hint={PASSKEY_NAME_HINT}
+          submitLabel="Add a passkey"
+          charsMax={PASSKEY_NAME_CHARS_MAX}
+          onSubmit={async (name) => {
+            await addPasskey(name)
+            await refresh()
+          }}
+        />
+      </div>
+    </Section>
+  )
+}
+
+function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly onRemove: () => Promise<void> }) {
+  const { name, created_at, last_used_at } = passkey
+  return (
+    <Row
+      actions={
+        <ConfirmDialog
+          label="Remove"
+          labelDetail={name}
+          title={`Remove “${name}”?`}
+          confirmLabel="Remove the passkey"
+          onConfirm={onRemove}
+        >
+          It will not let you in any more. Your device may go on offering it until you delete it there too.
+        </ConfirmDialog>
+      }
+    >
+      <p className="font-semibold">{name}</p>
+      <p className="text-sm text-muted">
+        Added <TimeText at={created_at} />
+        {last_used_at === null ? ', not used yet' : ', last used '}
+        {last_used_at !== null && <TimeText at={last_used_at} />}
+      </p>
+    </Row>
+  )
+}

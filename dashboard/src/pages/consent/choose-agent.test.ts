@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Agent } from '../../api/wire.ts'
+import { chooseAgent, findObstacle } from './choose-agent.ts'
+
+const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({ id, status: 'active', wallets: [] }))
+
+describe('chooseAgent', () => {
+  const cases = [
+    { name: 'the first, when nothing else is said', pickedId: null, requestedId: null, agents, chosen: 'alpha' },
+    { name: 'the one asked for', pickedId: null, requestedId: 'beta', agents, chosen: 'beta' },
+    { name: 'the picked one over the one asked for', pickedId: 'alpha', requestedId: 'beta', agents, chosen: 'alpha' },
+    {
+      name: 'nobody in the place of one that is missing',
+      pickedId: null,
+      requestedId: 'gamma',
+      agents,
+      chosen: undefined,
+    },
+    {
+      name: 'the one asked for, when the picked one is not here',
+      pickedId: 'gone',
+      requestedId: 'beta',
+      agents,
+      chosen: 'beta',
+    },
+    { name: 'nobody where there is none', pickedId: null, requestedId: null, agents: [], chosen: undefined },
+  ]
+  for (const { name, chosen, ...choice } of cases) {
+    test(name, () => assert.equal(chooseAgent(choice)?.id, chosen))
+  }
+})
+
+describe('findObstacle', () => {
+  const agent = agents[0] ?? null
+  const cases = [
+    { name: 'an owner with an agent approves', role: 'owner', agents, agent, obstacle: null },
+    { name: 'an admin with an agent approves', role: 'admin', agents, agent, obstacle: null },
+    { name: 'a viewer does not', role: 'viewer', agents, agent, obstacle: /viewer/ },
+    {
+      name: 'without a workspace there is one to make',
+      role: null,
+      agents: undefined,
+      agent: null,
+      obstacle: /workspace/,
+    },
+    {
+      name: 'agents that are not read yet can’t be chosen',
+      role: 'owner',
+      agents: undefined,
+      agent: null,
+      obstacle: /read/,
+    },
+    {
+      name: 'without an agent there is one to make',
+      role: 'owner',
+      agents: [],
+      agent: null,
+      obstacle: /create an agent/,
+    },
+    { name: 'an agent has to be chosen', role: 'owner', agents, agent: null, obstacle: /choose an agent/ },
+  ] as const
+  for (const { name, obstacle, ...approval } of cases) {
+    test(name, () => {
+      const found = findObstacle(approval)
+      if (obstacle === null) assert.equal(found, null)
+      else assert.match(found ?? 'none', obstacle)
+    })
+  }
+})

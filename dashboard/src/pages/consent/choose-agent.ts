@@ -1,0 +1,39 @@
+import type { Agent, Role } from '../../api/wire.ts'
+import { isAdmin } from '../../roles.ts'
+
+interface AgentChoice {
+  /** Those of the workspace and mode that are picked. */
+  readonly agents: readonly Agent[]
+  /** Whom the person picked; null before that. */
+  readonly pickedId: string | null
+  /** Whom the application asked for, if it did. */
+  readonly requestedId: string | null
+}
+
+/**
+ * The agent that the consent is about: the picked one; else the one that was asked for; else the first. Where another
+ * one was asked for than there is, none is picked in its place: the person creates it, or picks knowingly.
+ */
+export function chooseAgent({ agents, pickedId, requestedId }: AgentChoice): Agent | null {
+  const picked = agents.find(({ id }) => id === pickedId)
+  if (picked !== undefined) return picked
+  if (requestedId !== null) return agents.find(({ id }) => id === requestedId) ?? null
+  return agents[0] ?? null
+}
+
+interface Approval {
+  /** One's role in the workspace; null without a workspace. */
+  readonly role: Role | null
+  /** Undefined while the agents are being read. */
+  readonly agents: readonly Agent[] | undefined
+  readonly agent: Agent | null
+}
+
+/** Why the request can't be approved as things stand, as a sentence; null when it can. The server decides again. */
+export function findObstacle({ role, agents, agent }: Approval): string | null {
+  if (role === null) return 'To approve, create a workspace first.'
+  if (!isAdmin(role)) return 'As a viewer you can’t approve. Ask an owner or admin of this workspace.'
+  if (agents === undefined) return 'The agents of this workspace are not read yet.'
+  if (agent !== null) return null
+  return agents.length === 0 ? 'To approve, create an agent first.' : 'To approve, choose an agent first.'
+}

@@ -1,0 +1,34 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { agentsQuery, createAgent } from '../../api/agents.ts'
+import type { Mode } from '../../api/wire.ts'
+import { NameForm } from '../../components/name-form.tsx'
+
+const AGENT_ID_CHARS_MAX = 64
+
+interface CreateAgentFormProps {
+  readonly slug: string
+  readonly mode: Mode
+  readonly suggestion: string
+  readonly onCreated: (id: string) => void
+}
+
+export function CreateAgentForm({ slug, mode, suggestion, onCreated }: CreateAgentFormProps) {
+  const client = useQueryClient()
+  return (
+    <div className="rounded-xl border border-line bg-sunken p-4">
+      <NameForm
+        label="Id of the new agent"
+        hint="Such as “research-bot”. A new agent can spend nothing until a wallet’s owner signs a grant for it."
+        submitLabel="Create the agent"
+        isMono
+        charsMax={AGENT_ID_CHARS_MAX}
+        initial={suggestion}
+        onSubmit={async (id) => {
+          const agent = await createAgent(slug, mode, id)
+          await client.invalidateQueries({ queryKey: agentsQuery(slug, mode).queryKey })
+          onCreated(agent.id)
+        }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,114 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from 'react-router'
+import { isSignedOut } from '../api/api-error.ts'
+import { sessionQuery } from '../api/session.ts'
+import type { OfferedInvitation } from '../api/wire.ts'
+import { acceptInvitation, offeredInvitationQuery } from '../api/workspaces.ts'
+import { Button, buttonClass } from '../components/button.tsx'
+import { ErrorNotice } from '../components/error-notice.tsx'
+import { Loading } from '../components/loading.tsx'
+import { PageHeading } from '../components/page-heading.tsx'
+import { SignedInAs } from '../components/signed-in-as.tsx'
+import { TextLink } from '../components/text-link.tsx'
+import { TimeText } from '../components/time-text.tsx'
+import { withNext } from '../navigation/next-path.ts'
+import { ROLE_TEXTS } from '../roles.ts'
+
+export function InvitationPage() {
+  const token = useParams()['token'] ?? ''
+  const here = `/invite/${encodeURIComponent(token)}`
+  const { data: session } = useQuery(sessionQuery)
+  const offer = useQuery(offeredInvitationQuery(token))
+
+  if (offer.data !== undefined) {
+    return (
+      <>
+        <Offer invitation={offer.data} />
+        {session !== null && session !== undefined ? (
+          <Accept token={token} userName={session.user.name} workspaceName={offer.data.workspace.name} here={here} />
+        ) : (
+          <SignInFirst here={here} />
+        )}
+      </>
+    )
+  }
+  if (offer.error === null) return <Loading />
+  if (isSignedOut(offer.error)) {
+    return (
+      <>
+        <PageHeading title="You are invited to a workspace" />
+        <SignInFirst here={here} />
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeading title="This invitation does not open" />
+      <ErrorNotice error={offer.error} />
+      <p className="text-muted">
+        Ask whoever sent it for a new link, or <TextLink to="/">go to your workspaces</TextLink>.
+      </p>
+    </>
+  )
+}
+
+function Offer({ invitation }: { readonly invitation: OfferedInvitation }) {
+  const { workspace, role, invited_by, expires_at } = invitation
+  const { title, meaning } = ROLE_TEXTS[role]
+  return (
+    <>
+      <PageHeading title={`Join ${workspace.name}`} lead={invited_by !== null && `${invited_by} invites you.`} />
+      <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[auto_1fr]">
+        <dt className="text-muted">Your role</dt>
+        <dd>
+          <strong>{title}</strong>: {meaning}
+        </dd>
+        <dt className="text-muted">Good until</dt>
+        <dd>
+          <TimeText at={expires_at} isExact />
+        </dd>
+      </dl>
+    </>
+  )
+}
+
+interface AcceptProps {
+  readonly token: string
+  readonly userName: string
+  readonly workspaceName: string
+  readonly here: string
+}
+
+function Accept({ token, userName, workspaceName, here }: AcceptProps) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const acceptance = useMutation({
+    mutationFn: () => acceptInvitation(token),
+    onSuccess: async ({ slug }) => {
+      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+      await navigate(`/w/${encodeURIComponent(slug)}`)
+    },
+  })
+  return (
+    <div className="grid gap-4">
+      <Button look="primary" wide disabled={acceptance.isPending} onClick={() => acceptance.mutate()}>
+        Join {workspaceName}
+      </Button>
+      <ErrorNotice error={acceptance.error} />
+      <SignedInAs userName={userName} here={here} />
+    </div>
+  )
+}
+
+function SignInFirst({ here }: { readonly here: string }) {
+  return (
+    <div className="grid gap-3">
+      <Link to={withNext('/sign-in', here)} className={buttonClass('primary')}>
+        Sign in to join
+      </Link>
+      <Link to={withNext('/sign-up', here)} className={buttonClass('plain')}>
+        Create an account
+      </Link>
+    </div>
+  )
+}

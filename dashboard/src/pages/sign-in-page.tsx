@@ -1,0 +1,43 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Navigate } from 'react-router'
+import { sessionQuery, signIn } from '../api/session.ts'
+import { Button } from '../components/button.tsx'
+import { ErrorNotice } from '../components/error-notice.tsx'
+import { PageHeading } from '../components/page-heading.tsx'
+import { TextLink } from '../components/text-link.tsx'
+import { withNext } from '../navigation/next-path.ts'
+import { NextNotice } from './next-notice.tsx'
+import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
+import { useNextPath } from './use-next-path.ts'
+import { useQuietSession } from './use-quiet-session.ts'
+
+export function SignInPage() {
+  const next = useNextPath()
+  const client = useQueryClient()
+  const { data: session } = useQuietSession()
+  const signing = useMutation({
+    mutationFn: signIn,
+    onSuccess: (opened) => client.setQueryData(sessionQuery.queryKey, opened),
+  })
+  if (session !== null && session !== undefined) return <Navigate to={next} replace />
+  return (
+    <>
+      <PageHeading title="Sign in" lead={<NextNotice next={next} />} />
+      <NoPasskeysNotice />
+      <div className="grid gap-3">
+        <Button look="primary" wide disabled={signing.isPending} onClick={() => signing.mutate()}>
+          Sign in with a passkey
+        </Button>
+        <ErrorNotice error={signing.error} />
+      </div>
+      <div className="grid gap-3 border-t border-line pt-5 text-muted">
+        <p>
+          New here? <TextLink to={withNext('/sign-up', next)}>Create an account</TextLink>
+        </p>
+        <p>
+          No passkey at hand? <TextLink to={withNext('/recover', next)}>Use a recovery code</TextLink>
+        </p>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,116 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import type { IssuedInvitation, Role } from '../../api/wire.ts'
+import { createInvitation, invitationsQuery, revokeInvitation } from '../../api/workspaces.ts'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { NoRows, Row, Rows } from '../../components/rows.tsx'
+import { Section } from '../../components/section.tsx'
+import { SelectField } from '../../components/select-field.tsx'
+import { FIELD_CLASS } from '../../components/text-field.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
+import { useWorkspace } from './workspace-context.ts'
+
+export function InvitationsSection() {
+  const { slug } = useWorkspace()
+  const { data: invitations, error, refetch } = useQuery(invitationsQuery(slug))
+  const client = useQueryClient()
+  const refresh = () => client.invalidateQueries({ queryKey: invitationsQuery(slug).queryKey })
+  return (
+    <>
+      <Section title="Invite somebody" lead="By a link that lets one person in, and works for seven days.">
+        <InvitationForm onCreated={refresh} />
+      </Section>
+      <Section title="Open invitations">
+        {invitations === undefined &&
+          (error === null ? <Loading /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+        {invitations?.length === 0 && <NoRows>Nobody is invited at the moment.</NoRows>}
+        {invitations !== undefined && invitations.length > 0 && (
+          <Rows>
+            {invitations.map(({ id, role, created_at, expires_at }) => (
+              <Row
+                key={id}
+                actions={
+                  <ConfirmDialog
+                    label="Take back"
+                    labelDetail={`the invitation as ${ROLE_TEXTS[role].title}`}
+                    title="Take the invitation back?"
+                    confirmLabel="Take it back"
+                    onConfirm={async () => {
+                      await revokeInvitation(slug, id)
+                      await refresh()
+                    }}
+                  >
+                    Its link lets nobody in any more.
+                  </ConfirmDialog>
+                }
+              >
+                <p className="font-semibold">As {ROLE_TEXTS[role].title.toLowerCase()}</p>
+                <p className="text-sm text-muted">
+                  Made <TimeText at={created_at} />, good until <TimeText at={expires_at} isExact />
+                </p>
+              </Row>
+            ))}
+          </Rows>
+        )}
+      </Section>
+    </>
+  )
+}
+
+function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void> }) {
+  const { slug, role } = useWorkspace()
+  const choices = rolesToGive(role)
+  const [picked, setPicked] = useState<Role>('viewer')
+  const creation = useMutation({ mutationFn: () => createInvitation(slug, picked), onSuccess: onCreated })
+  return (
+    <div className="grid gap-4">
+      <div className="flex max-w-md flex-wrap items-end gap-3">
+        <div className="min-w-0 flex-1 basis-40">
+          <SelectField
+            label="Role"
+            value={picked}
+            choices={choices.map((value) => ({ value, text: ROLE_TEXTS[value].title }))}
+            onChange={(value) => setPicked(choices.find((choice) => choice === value) ?? 'viewer')}
+          />
+        </div>
+        <Button look="primary" disabled={creation.isPending} onClick={() => creation.mutate()}>
+          Create a link
+        </Button>
+      </div>
+      <p className="text-sm text-muted">
+        {ROLE_TEXTS[picked].title}: {ROLE_TEXTS[picked].meaning}.
+      </p>
+      <ErrorNotice error={creation.error} />
+      <div role="status">{creation.data !== undefined && <IssuedLink invitation={creation.data} />}</div>
+    </div>
+  )
+}
+
+function IssuedLink({ invitation }: { readonly invitation: IssuedInvitation }) {
+  const id = useId()
+  return (
+    <div className="grid gap-2 rounded-xl border border-line bg-sunken p-4">
+      <label htmlFor={id} className="font-semibold">
+        Link for a new {ROLE_TEXTS[invitation.role].title.toLowerCase()}
+      </label>
+      <div className="flex flex-wrap gap-3">
+        <input
+          id={id}
+          readOnly
+          value={invitation.url}
+          className={`${FIELD_CLASS} flex-1 basis-56 font-mono text-sm`}
+          onFocus={(event) => event.target.select()}
+        />
+        <CopyButton text={invitation.url} what="the link" />
+      </div>
+      <p className="text-sm text-muted">
+        It is shown now and never again. Whoever holds it can join: send it to one person.
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,104 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { sessionQuery } from '../../api/session.ts'
+import type { Member, Role } from '../../api/wire.ts'
+import { changeRole, membersQuery, removeMember } from '../../api/workspaces.ts'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Row } from '../../components/rows.tsx'
+import { SelectField } from '../../components/select-field.tsx'
+import { useSession } from '../../components/session-context.ts'
+import { TimeText } from '../../components/time-text.tsx'
+import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
+import { useWorkspace } from './workspace-context.ts'
+
+export function MemberRow({ member }: { readonly member: Member }) {
+  const { role } = useWorkspace()
+  const isMe = useSession().user.id === member.user_id
+  const isMine = rolesToGive(role).includes(member.role)
+  return (
+    <Row
+      actions={
+        <>
+          {isMine ? <RoleChange member={member} /> : <span className="px-1">{ROLE_TEXTS[member.role].title}</span>}
+          {(isMe || isMine) && <Removal member={member} isMe={isMe} />}
+        </>
+      }
+    >
+      <p className="font-semibold">
+        {member.name}
+        {isMe && <span className="font-normal text-muted"> (you)</span>}
+      </p>
+      <p className="text-sm text-muted">
+        Since <TimeText at={member.created_at} />
+      </p>
+    </Row>
+  )
+}
+
+/** A role is picked, then saved: a select changes with each arrow key, and that must change nobody's role. */
+function RoleChange({ member }: { readonly member: Member }) {
+  const { slug, role } = useWorkspace()
+  const client = useQueryClient()
+  const [picked, setPicked] = useState<Role>(member.role)
+  const change = useMutation({
+    mutationFn: () => changeRole(slug, member.user_id, picked),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
+      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+    },
+  })
+  const choices = rolesToGive(role)
+  return (
+    <div className="grid gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <div className="w-32">
+          <SelectField
+            label={`Role of ${member.name}`}
+            isLabelHidden
+            value={picked}
+            choices={choices.map((value) => ({ value, text: ROLE_TEXTS[value].title }))}
+            onChange={(value) => setPicked(choices.find((choice) => choice === value) ?? member.role)}
+          />
+        </div>
+        {picked !== member.role && (
+          <Button
+            look="primary"
+            aria-label={`Save the role of ${member.name}`}
+            disabled={change.isPending}
+            onClick={() => change.mutate()}
+          >
+            Save
+          </Button>
+        )}
+      </div>
+      <ErrorNotice error={change.error} />
+    </div>
+  )
+}
+
+function Removal({ member, isMe }: { readonly member: Member; readonly isMe: boolean }) {
+  const { slug, name } = useWorkspace()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const remove = async () => {
+    await removeMember(slug, member.user_id)
+    if (isMe) await navigate('/')
+    else await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
+    await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+  }
+  return (
+    <ConfirmDialog
+      label={isMe ? 'Leave' : 'Remove'}
+      labelDetail={isMe ? name : member.name}
+      title={isMe ? `Leave ${name}?` : `Remove ${member.name}?`}
+      confirmLabel={isMe ? 'Leave the workspace' : 'Remove the member'}
+      onConfirm={remove}
+    >
+      {isMe ? 'You lose access at once.' : 'They lose access at once.'} What applications were let in by{' '}
+      {isMe ? 'you' : 'them'} is disconnected too.
+    </ConfirmDialog>
+  )
+}

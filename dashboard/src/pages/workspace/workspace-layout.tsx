@@ -1,0 +1,41 @@
+import { NavLink, Outlet, useParams } from 'react-router'
+import { useSession } from '../../components/session-context.ts'
+import { NotFoundPage } from '../not-found-page.tsx'
+
+const TABS = [
+  { path: '', text: 'Overview' },
+  { path: 'connections', text: 'Connections' },
+  { path: 'members', text: 'Members' },
+  { path: 'audit', text: 'Audit log' },
+] as const
+
+const TAB = 'inline-flex min-h-11 items-center border-b-2 px-0.5 font-semibold whitespace-nowrap'
+
+export function WorkspaceLayout() {
+  const slug = useParams()['slug'] ?? ''
+  const workspace = useSession().workspaces.find((candidate) => candidate.slug === slug)
+  if (workspace === undefined) return <NotFoundPage />
+  const base = `/w/${encodeURIComponent(slug)}`
+  return (
+    <>
+      <nav aria-label={`Workspace ${workspace.name}`} className="-mt-4 border-b border-line">
+        <ul className="-mb-px flex flex-wrap gap-x-5">
+          {TABS.map(({ path, text }) => (
+            <li key={path}>
+              <NavLink
+                to={path === '' ? base : `${base}/${path}`}
+                end={path === ''}
+                className={({ isActive }) =>
+                  `${TAB} ${isActive ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink'}`
+                }
+              >
+                {text}
+              </NavLink>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Outlet context={workspace} />
+    </>
+  )
+}

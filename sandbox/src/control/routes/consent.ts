@@ -1,0 +1,80 @@
+import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
+import type { HttpServer } from '../../../../server/src/http/open-http.ts'
+import { PROBLEM_STATUS, Problem, type ProblemType } from '../../../../server/src/values/problem.ts'
+import { Fields } from '../fields.ts'
+import { ensureOwner, signInOwner } from '../owners.ts'
+import { slugIn } from '../path-fields.ts'
+import type { World } from '../world.ts'
+
+/** The service answers a person's browser well within it. */
+const ANSWER_MS_MAX = 10_000
+
+/** A person connects an agent host: the owner signs in, opens the authorization URL, and decides on the consent page. */
+export function addConsentRoute(http: HttpServer, world: World): void {
+  http.post('/workspaces/:slug/consent', async (request) => {
+    const account = await getAccount(world.context, slugIn(request))
+    const fields = new Fields(request.body)
+    const authorizeUrl = readAuthorizeUrl(fields, world.addresses.authUrl)
+    const form = {
+      decision: fields.flag('approve', true) ? 'approve' : 'deny',
+      workspace: account.slug,
+      mode: fields.mode(),
+      agent_id: fields.text('agent_id'),
+    }
+    await ensureOwner(world, account)
+    const browser = openBrowser(world.addresses.authUrl, await signInOwner(world, account.slug))
+
+    const opened = await browser.get(authorizeUrl)
+    const location = await readRedirect(opened)
+    const page = new URL(location, authorizeUrl)
+    const handle = page.searchParams.get('request')
+    // Not our consent page: the client was answered at once, with an error.
+    if (page.origin !== authorizeUrl.origin || page.pathname !== '/consent' || handle === null) return { location }
+    return { location: await readRedirect(await browser.post('/oauth/consent', { ...form, request: handle })) }
+  })
+}
+
+/** What the browser of somebody who is signed in sends. */
+function openBrowser(authUrl: string, session: string) {
+  const send = (url: URL, change: RequestInit = {}, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(url, {
+      ...change,
+      headers: { ...headers, accept: 'text/html', cookie: `session=${session}` },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    })
+  return {
+    get: (url: URL) => send(url),
+    post: (path: string, form: Record<string, string>) => {
+      const headers = { origin: authUrl, 'sec-fetch-site': 'same-origin' }
+      return send(new URL(path, authUrl), { method: 'POST', body: new URLSearchParams(form) }, headers)
+    },
+  }
+}
+
+/** A URL of our own authorization endpoint: nothing else is opened with the owner's cookie. */
+function readAuthorizeUrl(fields: Fields, authUrl: string): URL {
+  const text = fields.text('authorize_url')
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url?.origin === authUrl && url.pathname === '/oauth/authorize') return url
+  const message = `authorize_url must be an address of ${authUrl}/oauth/authorize`
+  throw new Problem('validation_failed', `${message}.`, { details: [{ path: 'authorize_url', message }] })
+}
+
+/** The redirect's target. An error page is answered with its own status, and its text in the envelope. */
+async function readRedirect(response: Response): Promise<string> {
+  const location = response.headers.get('location')
+  const text = toPlainText(await response.text())
+  if (location !== null) return location
+  const types = Object.entries(PROBLEM_STATUS) as [ProblemType, number][]
+  const type = types.find(([, status]) => status === response.status)?.[0] ?? 'internal'
+  throw new Problem(type, text)
+}
+
+function toPlainText(html: string): string {
+  return html
+    .replace(/<(style|script|title)[^>]*>.*?<\/\1>/gs, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}

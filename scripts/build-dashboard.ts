@@ -1,0 +1,72 @@
+// `npm run build`: builds the dashboard's static files, unless those that are there were built of the same sources.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const DASHBOARD = join(ROOT, 'dashboard')
+const BUILT = join(DASHBOARD, 'dist')
+const STAMP_NAME = 'built-of.txt'
+/** What the result depends on. */
+const SOURCES = ['dashboard/src', 'dashboard/index.html', 'dashboard/vite.config.ts', 'package-lock.json']
+
+process.exitCode = build()
+
+/** Answers the exit code. */
+function build(): number {
+  const stamp = hashSources()
+  if (readStamp(BUILT) === stamp) return 0
+  // In a folder of its own, so that a server which is starting meanwhile never sees half of it.
+  const folder = join(DASHBOARD, `dist.${process.pid}`)
+  const packageFile = createRequire(join(DASHBOARD, 'package.json')).resolve('vite/package.json')
+  const vite = join(dirname(packageFile), 'bin', 'vite.js')
+  const result = spawnSync(process.execPath, [vite, 'build', '--outDir', folder, '--emptyOutDir'], {
+    cwd: DASHBOARD,
+    encoding: 'utf8',
+  })
+  if (result.status !== 0) {
+    rmSync(folder, { recursive: true, force: true })
+    process.stderr.write(`The dashboard could not be built.\n${result.stdout}${result.stderr}`)
+    return 1
+  }
+  writeFileSync(join(folder, STAMP_NAME), stamp)
+  replaceBuilt(folder, stamp)
+  return 0
+}
+
+function replaceBuilt(folder: string, stamp: string): void {
+  const old = `${folder}.old`
+  try {
+    if (existsSync(BUILT)) renameSync(BUILT, old)
+    renameSync(folder, BUILT)
+  } catch (error) {
+    // Another process was faster; what it built is as good, if it is of the same sources.
+    if (readStamp(BUILT) !== stamp) throw error
+  } finally {
+    for (const left of [folder, old]) rmSync(left, { recursive: true, force: true })
+  }
+}
+
+function readStamp(folder: string): string | null {
+  const file = join(folder, STAMP_NAME)
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
+}
+
+function hashSources(): string {
+  const hash = createHash('sha256')
+  for (const file of SOURCES.flatMap(listFiles)) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)))
+  return hash.digest('hex')
+}
+
+/** The file itself, or the files below the folder, in a fixed order. */
+function listFiles(path: string): string[] {
+  if (!existsSync(join(ROOT, path))) return []
+  if (/\.\w+$/.test(path)) return [path]
+  return readdirSync(join(ROOT, path), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length))
+    .toSorted()
+}

@@ -1,0 +1,81 @@
+import { fastifyCookie } from '@fastify/cookie'
+import type { Context } from '../domain/context.ts'
+import { onAuthHostOnly } from '../http/hosts.ts'
+import type { HttpServer } from '../http/open-http.ts'
+import { Problem } from '../values/problem.ts'
+import { createAdmission, setAnswerHeaders } from './admit.ts'
+import { createCookies } from './cookies.ts'
+import type { Door } from './door.ts'
+import { addFiles, readPage } from './files.ts'
+import { createSessionReader } from './read-session.ts'
+import { addAgentRoutes } from './routes/agents.ts'
+import { addAuditRoute } from './routes/audit.ts'
+import { addAuthorizationRequestRoute } from './routes/authorization-requests.ts'
+import { addConnectionRoutes } from './routes/connections.ts'
+import { addInvitationRoutes } from './routes/invitations.ts'
+import { addMemberRoutes } from './routes/members.ts'
+import { addPasskeyRoutes } from './routes/passkeys.ts'
+import { addRecoveryRoutes } from './routes/recovery.ts'
+import { addSessionRoutes } from './routes/session.ts'
+import { addSignInRoutes } from './routes/sign-in.ts'
+import { addSignUpRoutes } from './routes/sign-up.ts'
+import { addVerificationRoutes } from './routes/verification.ts'
+import { addWorkspaceRoute } from './routes/workspaces.ts'
+
+export interface ConsoleOptions {
+  readonly baseUrl: string
+  readonly authUrl: string
+  readonly production: boolean
+  /** Where the built dashboard lies: `index.html` and `assets/`. */
+  readonly dashboardDir: string
+}
+
+const ROUTES = [
+  addSessionRoutes,
+  addSignUpRoutes,
+  addSignInRoutes,
+  addRecoveryRoutes,
+  addVerificationRoutes,
+  addPasskeyRoutes,
+  addWorkspaceRoute,
+  addMemberRoutes,
+  addInvitationRoutes,
+  addAuditRoute,
+  addAuthorizationRequestRoute,
+  addAgentRoutes,
+  addConnectionRoutes,
+]
+
+/**
+ * The dashboard's door, on the host of `AUTH_URL` alone (D1): its pages and files, and the endpoints under `/console`
+ * that they call with the session's cookie (D47). Throws when the dashboard is not built.
+ */
+export async function addConsole(http: HttpServer, ctx: Context, options: ConsoleOptions): Promise<void> {
+  const page = await readPage(options.dashboardDir)
+  const door: Door = { ctx, cookies: createCookies(options), authUrl: options.authUrl }
+  const readSession = createSessionReader(ctx, options)
+
+  await http.register(async (pages: HttpServer) => {
+    pages.addHook('onRequest', onAuthHostOnly(options))
+    await addFiles(pages, { ...options, page })
+  })
+  await http.register(async (scope: HttpServer) => {
+    await scope.register(fastifyCookie, { hook: false })
+    scope.addHook('onRequest', setAnswerHeaders)
+    scope.addHook('onRequest', onAuthHostOnly(options))
+    scope.all('/console/*', { onRequest: refuse, schema: { hide: true } }, refuse)
+    await scope.register(async (endpoints: HttpServer) => {
+      endpoints.addHook('onRequest', createAdmission(ctx, { ...options, readSession }))
+      // The contract at `/openapi.json` is of `/v1`; these endpoints are between the dashboard and its server.
+      endpoints.addHook('onRoute', (route) => {
+        route.schema = { ...route.schema, hide: true }
+      })
+      for (const addRoutes of ROUTES) addRoutes(endpoints, door)
+    })
+  })
+}
+
+/** Before the body is read. */
+async function refuse(): Promise<never> {
+  throw new Problem('not_found', 'No such path.')
+}

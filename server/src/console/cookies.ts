@@ -1,0 +1,44 @@
+import { fastifyCookie } from '@fastify/cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CEREMONY_MS } from '../domain/people/ceremony.ts'
+
+export interface Cookies {
+  readSession(request: FastifyRequest): string | null
+  setSession(reply: FastifyReply, secret: string, lifetimeSeconds: number): void
+  clearSession(reply: FastifyReply): void
+  readCeremony(request: FastifyRequest): string | null
+  setCeremony(reply: FastifyReply, secret: string): void
+  clearCeremony(reply: FastifyReply): void
+}
+
+/**
+ * The two cookies of the dashboard (D47). In production a browser takes them over HTTPS alone, and from no other host
+ * (`__Host-`); in development there is no HTTPS. The session is sent along with a link from an application to the consent
+ * page (`Lax`); a ceremony never leaves our own pages. Wants `@fastify/cookie` registered with the server: it loads its
+ * parser then, and `set…` and `clear…` are of replies in its scope.
+ */
+export function createCookies({ production }: { production: boolean }): Cookies {
+  const prefix = production ? '__Host-' : ''
+  const names = { session: `${prefix}session`, ceremony: `${prefix}ceremony` } as const
+  const sameSite = { session: 'lax', ceremony: 'strict' } as const
+
+  const read = (request: FastifyRequest, kind: keyof typeof names): string | null =>
+    fastifyCookie.parse(request.headers.cookie ?? '')[names[kind]] ?? null
+  const attributes = (kind: keyof typeof names) =>
+    ({ path: '/', httpOnly: true, secure: production, sameSite: sameSite[kind] }) as const
+  const set = (reply: FastifyReply, kind: keyof typeof names, value: string, maxAge: number): void => {
+    void reply.setCookie(names[kind], value, { ...attributes(kind), maxAge })
+  }
+  const clear = (reply: FastifyReply, kind: keyof typeof names): void => {
+    void reply.clearCookie(names[kind], attributes(kind))
+  }
+
+  return {
+    readSession: (request) => read(request, 'session'),
+    setSession: (reply, secret, lifetimeSeconds) => set(reply, 'session', secret, lifetimeSeconds),
+    clearSession: (reply) => clear(reply, 'session'),
+    readCeremony: (request) => read(request, 'ceremony'),
+    setCeremony: (reply, secret) => set(reply, 'ceremony', secret, CEREMONY_MS / 1_000),
+    clearCeremony: (reply) => clear(reply, 'ceremony'),
+  }
+}

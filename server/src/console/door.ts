@@ -1,0 +1,41 @@
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../domain/context.ts'
+import { getMembership } from '../domain/people/get-membership.ts'
+import type { Membership } from '../domain/people/member.ts'
+import type { Role } from '../domain/people/role.ts'
+import { takeAttempt } from '../domain/take-attempt.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { Problem } from '../values/problem.ts'
+import type { Cookies } from './cookies.ts'
+import { getVisitor } from './visitor.ts'
+
+/** What every endpoint of the dashboard is handed. */
+export interface Door {
+  readonly ctx: Context
+  readonly cookies: Cookies
+  readonly authUrl: string
+}
+
+const SLUG_PATTERN = /^[a-z0-9-]{1,64}$/
+
+/**
+ * The visitor's membership in the workspace that the path names, with `role` or above. 401 when nobody is signed in, 404
+ * when it is not a workspace of the visitor's, 403 `role_insufficient`.
+ */
+export async function membershipOf(
+  { ctx }: Door,
+  request: FastifyRequest<{ Params: { slug: string } }>,
+  role: Role,
+): Promise<Membership> {
+  const { userId } = getVisitor(request)
+  const { slug } = request.params
+  if (!SLUG_PATTERN.test(slug)) throw new Problem('not_found', 'No workspace of yours has this slug.')
+  return await getMembership(ctx, { userId, slug, role })
+}
+
+/** The hook before what begins a ceremony, or answers a recovery code: 20 a minute from one address (D33). */
+export function createCeremonyLimit({ ctx }: Door) {
+  return async function limitCeremonies(request: FastifyRequest): Promise<void> {
+    await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'sign_in' })
+  }
+}

@@ -1,0 +1,28 @@
+import { countRecoveryCodes } from '../domain/people/count-recovery-codes.ts'
+import { listMemberships } from '../domain/people/list-memberships.ts'
+import { listPasskeys } from '../domain/people/list-passkeys.ts'
+import type { Membership } from '../domain/people/member.ts'
+import { isVerified, type Session } from '../domain/people/session.ts'
+import type { Door } from './door.ts'
+
+/** A session as the dashboard sees it: who it is, and what they have. Never its secret. */
+export async function formatSession({ ctx }: Door, session: Session) {
+  const { userId } = session
+  const [memberships, passkeys, codes] = await Promise.all([
+    listMemberships(ctx, { userId }),
+    listPasskeys(ctx, { userId }),
+    countRecoveryCodes(ctx, { userId }),
+  ])
+  return {
+    user: { id: userId, name: session.userName },
+    workspaces: memberships.map(formatWorkspace),
+    passkeys: passkeys.length,
+    recovery_codes_left: codes,
+    verified: isVerified(session, ctx.clock.now()),
+    expires_at: session.expiresAt.toISOString(),
+  }
+}
+
+export function formatWorkspace({ account, role }: Membership) {
+  return { slug: account.slug, name: account.name, role }
+}

@@ -1,0 +1,56 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { Static } from 'typebox'
+import { parseName as parsePersonName } from '../domain/people/user.ts'
+import { parseAgentId, type AgentId } from '../values/agent-id.ts'
+import { Problem } from '../values/problem.ts'
+import type { AuthenticationBody, RegistrationBody } from './schemas.ts'
+
+/** What turns the direction of the text around it: a name is read by others, next to what they decide on. */
+const DIRECTION_PATTERN = /[\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+
+/** A name that a person gives: to themselves, a passkey or a workspace. */
+export function parseName(text: string): string {
+  const name = parsePersonName(text)
+  if (name === null || DIRECTION_PATTERN.test(name)) {
+    throw invalid('name', 'must be 1 to 100 characters, without control characters')
+  }
+  return name
+}
+
+export function parseNewAgentId(text: string): AgentId {
+  const id = parseAgentId(text)
+  if (id !== null) return id
+  throw invalid(
+    'id',
+    'must be 1 to 64 characters, without control or invisible characters or outer white space, and not . or ..',
+  )
+}
+
+/** Only what was checked goes on. */
+export function parseRegistration({ response: given }: Static<typeof RegistrationBody>): RegistrationResponseJSON {
+  const { clientDataJSON, attestationObject, transports = [] } = given.response
+  return {
+    id: given.id,
+    rawId: given.rawId,
+    type: given.type,
+    response: { clientDataJSON, attestationObject, transports },
+    clientExtensionResults: {},
+  }
+}
+
+export function parseAuthentication({
+  response: given,
+}: Static<typeof AuthenticationBody>): AuthenticationResponseJSON {
+  const { clientDataJSON, authenticatorData, signature, userHandle } = given.response
+  return {
+    id: given.id,
+    rawId: given.rawId,
+    type: given.type,
+    response: { clientDataJSON, authenticatorData, signature, ...(userHandle === undefined ? {} : { userHandle }) },
+    clientExtensionResults: {},
+  }
+}
+
+export function invalid(member: string, message: string): Problem {
+  return new Problem('validation_failed', `${member} ${message}.`, { details: [{ path: member, message }] })
+}

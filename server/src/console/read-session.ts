@@ -1,0 +1,16 @@
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../domain/context.ts'
+import { findSession } from '../domain/people/find-session.ts'
+import type { Session } from '../domain/people/session.ts'
+import { createCookies } from './cookies.ts'
+
+export type ReadSession = (request: FastifyRequest) => Promise<Session | null>
+
+/** Reads whose session a request's cookie stands for; null without a cookie, or when the session has ended. */
+export function createSessionReader(ctx: Context, options: { production: boolean }): ReadSession {
+  const cookies = createCookies(options)
+  return async function readSession(request) {
+    const secret = cookies.readSession(request)
+    return secret === null ? null : await findSession(ctx, { secret })
+  }
+}

@@ -1,0 +1,54 @@
+import { addPasskey } from '../../domain/people/add-passkey.ts'
+import { listPasskeys } from '../../domain/people/list-passkeys.ts'
+import { openPasskey } from '../../domain/people/open-passkey.ts'
+import type { Passkey } from '../../domain/people/passkey.ts'
+import { removePasskey } from '../../domain/people/remove-passkey.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { Problem } from '../../values/problem.ts'
+import { formatCeremony, takeCeremony } from '../ceremony.ts'
+import { createCeremonyLimit, type Door } from '../door.ts'
+import { parseName, parseRegistration } from '../parse-body.ts'
+import { EmptyBody, IdParams, PasskeyBody } from '../schemas.ts'
+import { getVisitor } from '../visitor.ts'
+
+/** base64url; anything else is not looked up. */
+const CREDENTIAL_ID_PATTERN = /^[\w-]+$/
+
+export function addPasskeyRoutes(http: HttpServer, door: Door): void {
+  const onRequest = createCeremonyLimit(door)
+
+  http.get('/console/passkeys', async (request) => {
+    const passkeys = await listPasskeys(door.ctx, { userId: getVisitor(request).userId })
+    return { passkeys: passkeys.map(formatPasskey) }
+  })
+
+  http.post('/console/passkeys/options', { onRequest, schema: { body: EmptyBody } }, async (request, reply) => {
+    const opened = await openPasskey(door.ctx, { session: getVisitor(request) })
+    return formatCeremony(door, reply, opened)
+  })
+
+  http.post('/console/passkeys', { schema: { body: PasskeyBody } }, async (request, reply) => {
+    const session = getVisitor(request)
+    const name = parseName(request.body.name)
+    const ceremony = takeCeremony(door, request, reply)
+    const passkey = await addPasskey(door.ctx, { session, ceremony, response: parseRegistration(request.body), name })
+    return reply.code(201).send({ passkey: formatPasskey(passkey) })
+  })
+
+  http.delete('/console/passkeys/:id', { schema: { params: IdParams } }, async (request) => {
+    const session = getVisitor(request)
+    const { id } = request.params
+    if (!CREDENTIAL_ID_PATTERN.test(id)) throw new Problem('not_found', 'You have no such passkey.')
+    await removePasskey(door.ctx, { session, credentialId: id })
+    return {}
+  })
+}
+
+function formatPasskey(passkey: Passkey) {
+  return {
+    id: passkey.credentialId,
+    name: passkey.name,
+    created_at: passkey.createdAt.toISOString(),
+    last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,26 @@
+import { openSignUp } from '../../domain/people/open-sign-up.ts'
+import { signUp } from '../../domain/people/sign-up.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { formatCeremony, takeCeremony } from '../ceremony.ts'
+import { createCeremonyLimit, type Door } from '../door.ts'
+import { parseName, parseRegistration } from '../parse-body.ts'
+import { NameBody, RegistrationBody } from '../schemas.ts'
+import { startSession } from '../start-session.ts'
+import { deviceOf } from '../visitor.ts'
+
+export function addSignUpRoutes(http: HttpServer, door: Door): void {
+  const onRequest = createCeremonyLimit(door)
+
+  http.post('/console/sign-up/options', { onRequest, schema: { body: NameBody } }, async (request, reply) => {
+    const opened = await openSignUp(door.ctx, { name: parseName(request.body.name) })
+    return formatCeremony(door, reply, opened)
+  })
+
+  http.post('/console/sign-up', { schema: { body: RegistrationBody } }, async (request, reply) => {
+    const ceremony = takeCeremony(door, request, reply)
+    const response = parseRegistration(request.body)
+    const issued = await signUp(door.ctx, { ceremony, response, device: deviceOf(request) })
+    const session = await startSession(door, request, reply, issued)
+    return reply.code(201).send({ session, recovery_codes: issued.recoveryCodes })
+  })
+}

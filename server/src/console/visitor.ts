@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import { toDevice, type Session } from '../domain/people/session.ts'
+import { Problem } from '../values/problem.ts'
+
+const sessions = new WeakMap<FastifyRequest, Session>()
+
+export function setVisitor(request: FastifyRequest, session: Session): void {
+  sessions.set(request, session)
+}
+
+/** The session of a request that was admitted; null for a visitor who is not signed in. */
+export function findVisitor(request: FastifyRequest): Session | null {
+  return sessions.get(request) ?? null
+}
+
+/** The session of a request that was admitted, or 401. */
+export function getVisitor(request: FastifyRequest): Session {
+  const session = findVisitor(request)
+  if (session === null) throw new Problem('unauthenticated', 'You are not signed in, or your session has ended.')
+  return session
+}
+
+/** What the visitor's browser calls itself, for the list of sessions and the audit log. */
+export function deviceOf(request: FastifyRequest): string {
+  return toDevice(request.headers['user-agent'] ?? 'unknown')
+}

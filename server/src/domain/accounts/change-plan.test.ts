@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { listAuditActions, readAudit } from '../../../../test/support/audit.ts'
+import { readAllowance } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { changePlan } from './change-plan.ts'
+import { createAccount } from './create-account.ts'
+import { getAccount } from './get-account.ts'
+
+describe('workspaces', () => {
+  let given: TestContext
+  before(async () => {
+    given = await openTestContext()
+  })
+  after(() => given.close())
+
+  test('of 10 workspaces of one name that are created at once, each gets a slug, and its row of the log', async () => {
+    const create = () => createAccount(given.context, { name: 'Twins', plan: 'pro' })
+    const accounts = await Promise.all(Array.from({ length: 10 }, create))
+    assert.equal(new Set(accounts.map(({ slug }) => slug)).size, 10)
+    assert.ok(accounts.some(({ slug }) => slug === 'twins'))
+    for (const { id, slug } of accounts) {
+      assert.deepEqual(await readAudit(given.context.db, id), [
+        {
+          actor_kind: 'operator',
+          actor_id: null,
+          action: 'workspace.created',
+          subject: id,
+          details: { slug, name: 'Twins', plan: 'pro' },
+        },
+      ])
+    }
+  })
+
+  test('a change of the plan, or of what is used of its allowance, is one row; what changes nothing is none', async () => {
+    const { context } = given
+    const account = await createAccount(context, { name: 'Plan', plan: 'developer' })
+    const actor = { kind: 'user', id: 'usr_ada' } as const
+    assert.equal((await changePlan(context, { account, plan: 'developer', actor })).plan, 'developer')
+    assert.deepEqual(await listAuditActions(context.db, account.id), ['workspace.created'])
+    assert.equal((await changePlan(context, { account, plan: 'pro', actor })).plan, 'pro')
+    assert.equal((await getAccount(context, account.slug)).plan, 'pro')
+    await changePlan(context, { account, plan: 'pro', allowanceUsed: 7 })
+    assert.equal(await readAllowance(context.db, account.id), 7)
+    const row = { action: 'plan.changed', subject: account.id }
+    assert.deepEqual((await readAudit(context.db, account.id)).slice(1), [
+      { ...row, actor_kind: 'user', actor_id: 'usr_ada', details: { plan: 'pro', before: 'developer' } },
+      {
+        ...row,
+        actor_kind: 'operator',
+        actor_id: null,
+        details: { plan: 'pro', before: 'pro', allowance_used: 7 },
+      },
+    ])
+  })
+})

@@ -1,0 +1,55 @@
+import { all, changed, type Query, type Row } from '../../db/query.ts'
+import { createId } from '../../values/ids.ts'
+import type { Actor, AuditEntry } from './audit-entry.ts'
+
+const COLUMNS = 'log_id, id, created_at, actor_kind, actor_id, action, subject, details'
+
+/** Belongs into the transaction of the change that it tells of. */
+export function insertAuditEntry({
+  logId,
+  createdAt,
+  actor,
+  action,
+  subject = null,
+  details = {},
+}: Pick<AuditEntry, 'logId' | 'createdAt' | 'actor' | 'action'> & Partial<AuditEntry>): Query<boolean> {
+  const id = createId('auditEntry', createdAt)
+  return {
+    name: 'insert_audit_entry',
+    text: `insert into audit_entries (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [logId, id, createdAt, actor.kind, actor.id ?? null, action, subject, JSON.stringify(details)],
+    read: changed,
+  }
+}
+
+/** The newest entries of these logs, before the id `before` where one is given. By the primary key. */
+export function listAuditEntries(
+  logIds: readonly string[],
+  { before, limit }: { before: string | null; limit: number },
+): Query<AuditEntry[]> {
+  return {
+    name: 'list_audit_entries',
+    text: `select e.* from unnest($1::text[]) as log (id) cross join lateral (
+        select ${COLUMNS} from audit_entries
+        where log_id = log.id and ($2::text is null or id < $2) order by id desc limit $3
+      ) e order by e.id desc limit $3`,
+    values: [logIds, before, limit],
+    read: all(toEntry),
+  }
+}
+
+function toEntry(row: Row): AuditEntry {
+  return {
+    logId: row['log_id'],
+    id: row['id'],
+    createdAt: row['created_at'],
+    actor: toActor(row),
+    action: row['action'],
+    subject: row['subject'],
+    details: row['details'],
+  }
+}
+
+function toActor(row: Row): Actor {
+  return row['actor_kind'] === 'operator' ? { kind: 'operator' } : { kind: row['actor_kind'], id: row['actor_id'] }
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  issued,
+  joinWorkspace,
+  leaveWorkspace,
+  readConnection,
+  refresh,
+  seedTokens,
+  setRole,
+  stopClock,
+  type ConnectedClient,
+} from '../../../../test/support/connections.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { startRoundTripCounter } from '../../../../test/support/round-trip-counter.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { Database } from '../../db/database.ts'
+import { createLogger } from '../../lib/logger.ts'
+import type { Bucket } from '../../limiter/bucket.ts'
+import type { Scope } from '../../values/scope.ts'
+import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
+import { authenticateToken } from './authenticate-token.ts'
+import { revokeConnection } from './revoke-connection.ts'
+
+const HOUR_MS = 60 * 60 * 1_000
+
+describe('authenticateToken', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test('a token tells who it is: the connection, its workspace, and what it may', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still, { mode: 'live', scopes: ['wallet:read'] })
+    const { account } = seeded.membership
+    const found = await authenticate(seeded.tokens.accessToken, {}, still)
+    assert.ok(found !== null)
+    const { rateSubject, ...connection } = found.connection
+    assert.equal(rateSubject.length, 32)
+    assert.deepEqual(connection, {
+      id: (await readConnection(ctx, seeded)).id,
+      accountId: account.id,
+      mode: 'live',
+      agentId: seeded.agentId,
+      userId: seeded.membership.userId,
+      clientId: seeded.client.id,
+      expiresAt: new Date(still.clock.now().getTime() + 30 * 24 * HOUR_MS),
+    })
+    assert.deepEqual(found.scopes, ['wallet:read'])
+    assert.deepEqual(found.account, { slug: account.slug, name: account.name, plan: 'developer' })
+    assert.equal(found.hasScope, true)
+  })
+
+  test('what was never issued authenticates nobody', async () => {
+    for (const credential of [createSecret(SECRET_PREFIXES.accessToken), 'svc_oat_', '', 'x'.repeat(8_192)]) {
+      assert.equal(await authenticate(credential), null)
+    }
+  })
+
+  test('a token works for one hour, and not a moment longer', async () => {
+    const still = stopClock(ctx)
+    const { tokens } = await seedTokens(still)
+    still.move(HOUR_MS - 1)
+    assert.ok((await authenticate(tokens.accessToken, {}, still)) !== null)
+    still.move(1)
+    assert.equal(await authenticate(tokens.accessToken, {}, still), null)
+  })
+
+  test('F8: a revocation holds for the very next request at another process', async () => {
+    const other = given.openAnother()
+    const seeded = await seedTokens(ctx)
+    const { accessToken } = seeded.tokens
+    for (const lane of [1, 2]) assert.ok((await authenticate(accessToken, {}, other)) !== null, `lane ${lane}`)
+    const { id } = await readConnection(ctx, seeded)
+    await revokeConnection(ctx, { accountId: seeded.membership.account.id, id, actor: OPERATOR })
+    for (const lane of [1, 2]) assert.equal(await authenticate(accessToken, {}, other), null, `lane ${lane}`)
+  })
+
+  test('E16: a token dies with the membership of who consented, and a later one does not wake it', async () => {
+    const seeded = await seedTokens(ctx)
+    await leaveWorkspace(ctx, seeded.membership)
+    assert.equal(await authenticate(seeded.tokens.accessToken), null)
+    const createdAt = new Date(seeded.membership.createdAt.getTime() + 1)
+    await joinWorkspace(ctx, { ...seeded.membership, createdAt })
+    assert.equal(await authenticate(seeded.tokens.accessToken), null)
+  })
+
+  test('E16: a membership made by a clock that runs ahead holds as any other', async () => {
+    const ahead = stopClock(ctx)
+    ahead.move(5 * 60 * 1_000)
+    const first = await seedTokens(ahead)
+    const seeded = await seedTokens(ctx, { membership: first.membership })
+    assert.ok((await authenticate(seeded.tokens.accessToken)) !== null)
+  })
+
+  test('E16: a token sleeps while who consented is a viewer', async () => {
+    const seeded = await seedTokens(ctx)
+    await setRole(ctx, seeded.membership, 'viewer')
+    assert.equal(await authenticate(seeded.tokens.accessToken), null)
+    await setRole(ctx, seeded.membership, 'admin')
+    assert.ok((await authenticate(seeded.tokens.accessToken)) !== null)
+  })
+
+  test('D32: requests count against the connection, so that refreshing gives no new budget', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    let { tokens } = seeded
+    for (let remaining = 59; remaining >= 0; remaining -= 1) {
+      const found = await authenticate(tokens.accessToken, {}, still)
+      assert.deepEqual([found?.rate.allowed, found?.rate.remaining], [true, remaining])
+      if (remaining % 20 === 0) tokens = issued(await refresh(still, seeded, tokens.refreshToken))
+    }
+    const resetAt = new Date(still.clock.now().getTime() + 60_000)
+    for (const { accessToken } of [tokens, seeded.tokens]) {
+      const found = await authenticate(accessToken, {}, still)
+      assert.deepEqual(found?.rate, { allowed: false, limit: 60, remaining: 0, resetAt })
+    }
+    const payments = await authenticate(tokens.accessToken, { bucket: 'payments' }, still)
+    assert.equal(payments?.rate.remaining, 29)
+    still.move(60_000)
+    assert.equal((await authenticate(tokens.accessToken, {}, still))?.rate.remaining, 59)
+  })
+
+  test('D32: connections count apart, those of one client and person too', async () => {
+    const seeded = await seedTokens(ctx)
+    const { membership, client, agentId } = seeded
+    const other = await seedTokens(ctx, { membership, client, agentId })
+    await authenticate(seeded.tokens.accessToken)
+    assert.equal((await authenticate(seeded.tokens.accessToken))?.rate.remaining, 58)
+    assert.equal((await authenticate(other.tokens.accessToken))?.rate.remaining, 59)
+  })
+
+  test('D18: a request without the required scope is told so, and is not counted', async () => {
+    const { tokens } = await seedTokens(ctx, { scopes: ['wallet:read'] })
+    assert.equal((await authenticate(tokens.accessToken))?.rate.remaining, 59)
+    for (let time = 0; time < 3; time += 1) {
+      const found = await authenticate(tokens.accessToken, { requiredScope: 'wallet:transfer' })
+      assert.deepEqual([found?.hasScope, found?.rate.allowed, found?.rate.remaining], [false, true, 59])
+    }
+    const found = await authenticate(tokens.accessToken, { requiredScope: 'wallet:read' })
+    assert.deepEqual([found?.hasScope, found?.rate.remaining], [true, 58])
+  })
+
+  test('D32: of 200 parallel requests over two processes, with two tokens, exactly 60 are counted', async () => {
+    const processes = [given.context, given.openAnother()] as const
+    const seeded = await seedTokens(ctx)
+    const tokens = [seeded.tokens, issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))] as const
+    const found = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        authenticate(tokens[index % 3 === 0 ? 0 : 1].accessToken, {}, processes[index % 2 === 0 ? 0 : 1]),
+      ),
+    )
+    const remaining = found.flatMap((holder) => (holder?.rate.allowed === true ? [holder.rate.remaining] : []))
+    assert.deepEqual(
+      remaining.toSorted((left, right) => right - left),
+      Array.from({ length: 60 }, (_, index) => 59 - index),
+    )
+  })
+
+  test('it takes one round trip, and two for a request that is not counted', async () => {
+    const wire = await startRoundTripCounter(given.config.database.url)
+    const db = new Database({ url: wire.url, connectionsMax: 1 }, createLogger('silent'))
+    try {
+      const tripsOf = async (seeded: ConnectedClient, requiredScope: Scope | null): Promise<number> => {
+        const { accessToken } = seeded.tokens
+        const ways = { db, clock: ctx.clock }
+        // Both lanes connect and prepare.
+        for (let time = 0; time < 4; time += 1) await authenticate(accessToken, { requiredScope }, ways)
+        const before = wire.count()
+        for (let time = 0; time < 10; time += 1) {
+          assert.ok((await authenticate(accessToken, { requiredScope }, ways)) !== null)
+        }
+        return (wire.count() - before) / 10
+      }
+      assert.equal(await tripsOf(await seedTokens(ctx), 'wallet:transfer'), 1)
+      assert.equal(await tripsOf(await seedTokens(ctx, { scopes: ['wallet:read'] }), 'wallet:transfer'), 2)
+    } finally {
+      await db.close()
+      await wire.close()
+    }
+  })
+
+  test('L5: of codes, tokens and handles only the hashes are kept', async () => {
+    const seeded = await seedTokens(ctx)
+    const second = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    const tables = [
+      'oauth_clients',
+      'authorization_requests',
+      'connections',
+      'authorization_codes',
+      'access_tokens',
+      'refresh_tokens',
+      'rate_windows',
+      'audit_entries',
+    ]
+    const secrets = [seeded.handle, seeded.code, seeded.verifier, ...secretsOf(seeded.tokens), ...secretsOf(second)]
+    for (const table of tables) {
+      const rows = await readRows(ctx.db, `select t::text as row from ${table} t`)
+      assert.ok(rows.length > 0, table)
+      const text = rows.map((row) => String(row['row'])).join('\n')
+      for (const secret of secrets) {
+        assert.ok(!text.includes(secret), table)
+        assert.ok(!text.includes(Buffer.from(secret).toString('hex')), table)
+      }
+    }
+  })
+
+  function secretsOf({ accessToken, refreshToken }: ConnectedClient['tokens']): string[] {
+    return [accessToken, refreshToken]
+  }
+
+  function authenticate(
+    credential: string,
+    { bucket = 'default', requiredScope = null }: { bucket?: Bucket; requiredScope?: Scope | null } = {},
+    ways: Pick<Context, 'db' | 'clock'> = ctx,
+  ) {
+    return authenticateToken(ways, { credential, bucket, requiredScope })
+  }
+})

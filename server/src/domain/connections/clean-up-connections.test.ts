@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  exchange,
+  issued,
+  readConnection,
+  refresh,
+  seedConnection,
+  seedRequest,
+  seedTokens,
+  stopClock,
+} from '../../../../test/support/connections.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Context } from '../context.ts'
+import { cleanUpConnections } from './clean-up-connections.ts'
+import { decideAuthorizationRequest } from './decide-authorization-request.ts'
+import { findClient } from './find-client.ts'
+import {
+  ACCESS_TOKEN_LIFETIME_SECONDS,
+  CLEAN_UP_ROWS_MAX,
+  CODE_KEPT_MS,
+  CODE_LIFETIME_MS,
+  REFRESH_TOKEN_LIFETIME_MS,
+  REQUEST_LIFETIME_MS,
+  UNUSED_CLIENT_KEPT_MS,
+} from './limits.ts'
+import { registerClient } from './register-client.ts'
+
+describe('cleanUpConnections', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test('every table is cleaned at its own time, and not a moment before', async () => {
+    const still = stopClock(ctx)
+    await seedTokens(still)
+    const ends: readonly (readonly [string, number])[] = [
+      ['authorization_requests', REQUEST_LIFETIME_MS],
+      ['access_tokens', ACCESS_TOKEN_LIFETIME_SECONDS * 1_000],
+      ['authorization_codes', CODE_LIFETIME_MS + CODE_KEPT_MS],
+      ['refresh_tokens', REFRESH_TOKEN_LIFETIME_MS],
+    ]
+    let passed = 0
+    for (const [table, end] of ends) {
+      still.move(end - passed - 1)
+      passed = end
+      assert.equal(await cleanUpConnections(still), 0, table)
+      assert.equal(await countRows(table), 1, table)
+      still.move(1)
+      assert.equal(await cleanUpConnections(still), 1, table)
+      assert.equal(await countRows(table), 0, table)
+    }
+  })
+
+  test('L8: a rotated refresh token is still recognized until the day on which it would have ended', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    issued(await refresh(still, seeded, seeded.tokens.refreshToken))
+    still.move(REFRESH_TOKEN_LIFETIME_MS - 1)
+    await cleanUpConnections(still)
+    assert.equal((await refresh(still, seeded, seeded.tokens.refreshToken)).kind, 'refused')
+    assert.equal((await readConnection(still, seeded)).revokedBecause, 'refresh_reuse')
+  })
+
+  test('L8: a used code is still recognized for a day after its end', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    still.move(CODE_LIFETIME_MS + CODE_KEPT_MS - 1)
+    await cleanUpConnections(still)
+    assert.equal((await exchange(still, seeded)).kind, 'refused')
+    assert.equal((await readConnection(still, seeded)).revokedBecause, 'code_replay')
+  })
+
+  test('J10: a client is forgotten 90 days after its registration if nobody ever decided on it, else never', async () => {
+    const still = stopClock(ctx)
+    const unused = await registerClient(still, {
+      name: 'U',
+      redirectUris: ['https://u.example/'],
+      scopes: ['x402:pay'],
+    })
+    const approved = await seedConnection(still)
+    const denied = await seedRequest(still)
+    const { handle, membership } = denied
+    await decideAuthorizationRequest(still, { handle, userId: membership.userId, decision: { approve: false } })
+    still.move(UNUSED_CLIENT_KEPT_MS - 1)
+    const waiting = await seedRequest(still, { client: unused })
+    await cleanUpConnections(still)
+    assert.ok((await findClient(ctx, unused)) !== null)
+    still.move(1)
+    await cleanUpConnections(still)
+    assert.ok((await findClient(ctx, waiting.client)) !== null, 'a request of it waits')
+    still.move(REQUEST_LIFETIME_MS)
+    await cleanUpConnections(still)
+    assert.equal(await findClient(ctx, unused), null)
+    for (const { client } of [approved, denied]) assert.ok((await findClient(ctx, client)) !== null)
+  })
+
+  test('one run is bounded, and as many runs as it takes clean everything', async () => {
+    const still = stopClock(ctx)
+    const { client } = await seedRequest(still)
+    const rows = CLEAN_UP_ROWS_MAX + 1
+    await readRows(
+      ctx.db,
+      `insert into authorization_requests (handle_hash, client_id, redirect_uri, scopes, state, code_challenge,
+          created_at, expires_at)
+        select sha256(n::text::bytea), $1, 'https://client.example/', '{wallet:read}', 's', repeat('c', 43), $2, $2
+        from generate_series(1, $3) n`,
+      [client.id, still.clock.now(), rows],
+    )
+    const processes = [still, { ...still, db: given.openAnother().db }]
+    const deleted = await Promise.all(processes.map((process) => cleanUpConnections(process)))
+    for (const count of deleted) assert.ok(count <= CLEAN_UP_ROWS_MAX)
+    const rest = await cleanUpConnections(still)
+    assert.equal(deleted.reduce((sum, count) => sum + count, 0) + rest, rows)
+    assert.equal(await cleanUpConnections(still), 0)
+  })
+
+  async function countRows(table: string): Promise<number> {
+    return (await readRows(ctx.db, `select 1 from ${table}`)).length
+  }
+})

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import type { Transaction } from '../../db/transaction.ts'
+import { openWindows } from '../../limiter/store.ts'
+import { createId } from '../../values/ids.ts'
+import { Problem, problem } from '../../values/problem.ts'
+import { createSecret, hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import type { Decided, Decision } from './authorization-request.ts'
+import type { Connection } from './connection.ts'
+import { checkOpen } from './get-authorization-request.ts'
+import { CODE_LIFETIME_MS } from './limits.ts'
+import { narrowScopes } from './narrow-scopes.ts'
+import { insertCode } from './codes/store.ts'
+import { findRequest, markClientUsed, takeRequest, type TakenRequest } from './requests/store.ts'
+import { findConsentParties, insertConnection } from './store.ts'
+
+type Approval = Extract<Decision, { approve: true }>
+
+const RATE_SUBJECT_BYTES = 32
+
+/**
+ * Takes a request with a person's decision. An approval makes a connection and its code. A decision that fails leaves
+ * the request as it was. Throws 404 `authorization_request_not_found`, 409 `authorization_request_decided`, 404
+ * `agent_not_found`, 403 `role_insufficient`, 400 for scopes that were not asked for.
+ */
+export async function decideAuthorizationRequest(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { handle, userId, decision }: { handle: string; userId: string; decision: Decision },
+): Promise<Decided> {
+  if (!isSecret(SECRET_PREFIXES.requestHandle, handle)) throw problem('authorization_request_not_found')
+  const handleHash = hashSecret(handle)
+  const now = ctx.clock.now()
+  return await ctx.db.transaction(async (transaction) => {
+    const request = await transaction.run(takeRequest(handleHash, now))
+    if (request === null) {
+      checkOpen(await transaction.run(findRequest(handleHash)), now)
+      throw new Error('an open authorization request could not be taken')
+    }
+    if (decision.approve) return await approve(transaction, { request, userId, approval: decision, now })
+    return await deny(transaction, { request, userId, now })
+  })
+}
+
+async function deny(
+  transaction: Transaction,
+  { request, userId, now }: { request: TakenRequest; userId: string; now: Date },
+): Promise<Decided> {
+  await transaction.commit([
+    markClientUsed(request.clientId, now),
+    insertAuditEntry({
+      logId: userId,
+      createdAt: now,
+      actor: { kind: 'user', id: userId },
+      action: 'connection.denied',
+      subject: request.clientId,
+      details: { client_name: request.clientName },
+    }),
+  ])
+  return { redirectUri: request.redirectUri, state: request.state, error: 'access_denied' }
+}
+
+/** Reads who consents for whom, then writes: two round trips. */
+async function approve(
+  transaction: Transaction,
+  { request, userId, approval, now }: { request: TakenRequest; userId: string; approval: Approval; now: Date },
+): Promise<Decided> {
+  const { membership, mode, agentId } = approval
+  const { id: accountId } = membership.account
+  const scopes = narrowScopes(request.scopes, approval.scopes)
+  if (scopes === null) throw new Problem('validation_failed', 'The scopes are not a part of those that were asked for.')
+  const { agentExists, memberSince } = await transaction.run(findConsentParties({ accountId, mode, agentId, userId }))
+  if (memberSince === null) throw problem('role_insufficient')
+  if (!agentExists) throw problem('agent_not_found')
+  const connection: Connection = {
+    accountId,
+    id: createId('connection', now),
+    mode,
+    agentId,
+    userId,
+    clientId: request.clientId,
+    scopes,
+    resource: request.resource,
+    rateSubject: randomBytes(RATE_SUBJECT_BYTES),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + CODE_LIFETIME_MS),
+  }
+  const code = createSecret(SECRET_PREFIXES.authorizationCode)
+  await transaction.commit([
+    insertConnection(connection, memberSince),
+    insertCode(hashSecret(code), {
+      connection,
+      redirectUri: request.redirectUri,
+      codeChallenge: request.codeChallenge,
+    }),
+    openWindows(connection.rateSubject),
+    markClientUsed(request.clientId, now),
+    insertAuditEntry({
+      logId: accountId,
+      createdAt: now,
+      actor: { kind: 'user', id: userId },
+      action: 'connection.approved',
+      subject: connection.id,
+      details: { client_id: request.clientId, client_name: request.clientName, mode, agent_id: agentId, scopes },
+    }),
+  ])
+  return { redirectUri: request.redirectUri, state: request.state, code }
+}

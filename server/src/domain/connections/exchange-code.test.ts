@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  exchange,
+  isAlive,
+  issued,
+  leaveWorkspace,
+  listActions,
+  readConnection,
+  REDIRECT_URI,
+  refresh,
+  seedConnection,
+  seedTokens,
+  setRole,
+  stopClock,
+  type CodeExchange,
+} from '../../../../test/support/connections.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Context } from '../context.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
+import { CODE_LIFETIME_MS } from './limits.ts'
+import { registerClient } from './register-client.ts'
+import { revokeConnection } from './revoke-connection.ts'
+
+const RESOURCE = 'https://api.example'
+
+describe('exchangeCode', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test('D1: a code gives an access token and a refresh token for what was granted', async () => {
+    const scopes = ['wallet:read', 'x402:pay'] as const
+    const { tokens, membership } = await seedTokens(ctx, { scopes })
+    assert.match(tokens.accessToken, /^svc_oat_[0-9A-Za-z]{49}$/)
+    assert.match(tokens.refreshToken, /^svc_ort_[0-9A-Za-z]{49}$/)
+    assert.deepEqual(tokens.scopes, scopes)
+    assert.equal(tokens.expiresInSeconds, 3_600)
+    assert.ok(await isAlive(ctx, tokens.accessToken))
+    assert.equal((await readConnection(ctx, { membership })).currentRefreshTokens, 1)
+  })
+
+  test('D2: a second use of a code ends everything that came of the first, refreshed descendants too', async () => {
+    const seeded = await seedTokens(ctx)
+    const second = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    await checkRefused(exchange(ctx, seeded), 'invalid_grant')
+    for (const { accessToken, refreshToken } of [seeded.tokens, second]) {
+      assert.equal(await isAlive(ctx, accessToken), false)
+      await checkRefused(refresh(ctx, seeded, refreshToken), 'invalid_grant')
+    }
+    assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'code_replay')
+    await checkRefused(exchange(ctx, seeded), 'invalid_grant')
+    assert.deepEqual(await listActions(ctx, seeded.membership.account.id), [
+      'connection.approved',
+      'connection.code_replayed',
+    ])
+  })
+
+  test('D2: a second use is recognized after the end of the code as well', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    still.move(CODE_LIFETIME_MS * 10)
+    await checkRefused(exchange(still, seeded), 'invalid_grant')
+    assert.equal(await isAlive(still, seeded.tokens.accessToken), false)
+  })
+
+  const wrongs: readonly (readonly [string, Partial<CodeExchange>])[] = [
+    ['a wrong verifier', { codeVerifier: 'a'.repeat(43) }],
+    ['a verifier that is too short', { codeVerifier: 'a'.repeat(42) }],
+    ['a verifier that is too long', { codeVerifier: 'a'.repeat(129) }],
+    ['a verifier with characters of no verifier', { codeVerifier: `${'a'.repeat(42)}+` }],
+    ['no verifier at all', { codeVerifier: '' }],
+    ['another redirect URI', { redirectUri: `${REDIRECT_URI}/` }],
+    ['a client that nobody knows', { clientId: 'svc_client_none' }],
+  ]
+  for (const [what, change] of wrongs) {
+    test(`D3: a second use with ${what} revokes nothing`, async () => {
+      const seeded = await seedTokens(ctx)
+      for (let time = 0; time < 6; time += 1) await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
+      assert.ok(await isAlive(ctx, seeded.tokens.accessToken))
+      issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    })
+
+    test(`D6, D7, D8: a first use with ${what} does not use the code up`, async () => {
+      const seeded = await seedConnection(ctx)
+      for (let time = 0; time < 4; time += 1) await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
+      issued(await exchange(ctx, seeded))
+    })
+
+    test(`D8: the fifth use with ${what} ends the code, and revokes nothing`, async () => {
+      const seeded = await seedConnection(ctx)
+      for (let time = 0; time < 5; time += 1) await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
+      await checkRefused(exchange(ctx, seeded), 'invalid_grant')
+      assert.deepEqual(await listActions(ctx, seeded.membership.account.id), ['connection.approved'])
+    })
+  }
+
+  test('C7: the challenge is no verifier', async () => {
+    const seeded = await seedConnection(ctx)
+    const [row] = await readRows(ctx.db, 'select code_challenge from authorization_codes where account_id = $1', [
+      seeded.membership.account.id,
+    ])
+    await checkRefused(exchange(ctx, seeded, { codeVerifier: row?.['code_challenge'] }), 'invalid_grant')
+  })
+
+  test('D5: a code works for 60 seconds, and not a moment longer', async () => {
+    const still = stopClock(ctx)
+    const [early, late] = [await seedConnection(still), await seedConnection(still)]
+    still.move(CODE_LIFETIME_MS - 1)
+    issued(await exchange(still, early))
+    still.move(1)
+    await checkRefused(exchange(still, late), 'invalid_grant')
+    assert.equal((await readConnection(still, late)).revokedBecause, null)
+  })
+
+  test('D6: another client can not use a code, and its failure leaves the code as it is', async () => {
+    const seeded = await seedConnection(ctx)
+    const other = await registerClient(ctx, { name: 'Other', redirectUris: [REDIRECT_URI], scopes: ['wallet:read'] })
+    await checkRefused(exchange(ctx, seeded, { clientId: other.id }), 'invalid_grant')
+    issued(await exchange(ctx, seeded))
+    await checkRefused(exchange(ctx, seeded, { clientId: other.id }), 'invalid_grant')
+    assert.equal((await readConnection(ctx, seeded)).revokedBecause, null)
+  })
+
+  test('D7: the redirect URI is the one of the request, port included, not another one that is registered', async () => {
+    const registered = ['http://127.0.0.1/callback', 'https://client.example/other']
+    const client = await registerClient(ctx, { name: 'Loopback', redirectUris: registered, scopes: ['wallet:read'] })
+    const seeded = await seedConnection(ctx, { client, redirectUri: 'http://127.0.0.1:33418/callback' })
+    for (const redirectUri of [...registered, 'http://127.0.0.1:33419/callback', '']) {
+      await checkRefused(exchange(ctx, seeded, { redirectUri }), 'invalid_grant')
+    }
+    issued(await exchange(ctx, seeded))
+  })
+
+  test('D9: another resource than the authorized one is invalid_target, and uses nothing up', async () => {
+    const seeded = await seedConnection(ctx, { resource: RESOURCE })
+    for (let time = 0; time < 6; time += 1) {
+      await checkRefused(exchange(ctx, seeded, { resource: `${RESOURCE}/mcp` }), 'invalid_target')
+    }
+    issued(await exchange(ctx, seeded, { resource: RESOURCE }))
+  })
+
+  test('D9: no resource is the authorized one; where none was authorized, any of ours is', async () => {
+    issued(await exchange(ctx, await seedConnection(ctx, { resource: RESOURCE })))
+    issued(await exchange(ctx, await seedConnection(ctx), { resource: RESOURCE }))
+  })
+
+  test('D9: who can not prove to be the client does not learn that the resource is wrong', async () => {
+    const seeded = await seedConnection(ctx, { resource: RESOURCE })
+    const change = { resource: 'https://other.example', codeVerifier: 'a'.repeat(43) }
+    await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
+  })
+
+  test('D11: who left the workspace, or may not connect any more, has consented to nothing', async () => {
+    const [left, demoted] = [await seedConnection(ctx), await seedConnection(ctx)]
+    await leaveWorkspace(ctx, left.membership)
+    await setRole(ctx, demoted.membership, 'viewer')
+    for (const seeded of [left, demoted]) await checkRefused(exchange(ctx, seeded), 'invalid_grant')
+    await setRole(ctx, demoted.membership, 'admin')
+    issued(await exchange(ctx, demoted))
+  })
+
+  test('D11: a connection that was revoked before its code was exchanged stays revoked', async () => {
+    const seeded = await seedConnection(ctx)
+    const { account } = seeded.membership
+    const { id } = await readConnection(ctx, seeded)
+    await revokeConnection(ctx, { accountId: account.id, id, actor: OPERATOR })
+    await checkRefused(exchange(ctx, seeded), 'invalid_grant')
+    assert.equal((await readConnection(ctx, seeded)).currentRefreshTokens, 0)
+  })
+
+  test('D19: what fails after the code was taken gives it back', async () => {
+    const seeded = await seedConnection(ctx)
+    await readRows(ctx.db, 'alter table refresh_tokens add constraint test_full check (false) not valid')
+    try {
+      await assert.rejects(exchange(ctx, seeded), /test_full/)
+    } finally {
+      await readRows(ctx.db, 'alter table refresh_tokens drop constraint test_full')
+    }
+    const tokens = issued(await exchange(ctx, seeded))
+    assert.ok(await isAlive(ctx, tokens.accessToken))
+  })
+
+  test('what is no code, or was never issued, is told apart from a used one by nothing', async () => {
+    const seeded = await seedTokens(ctx)
+    const unknown = (await seedConnection(ctx)).code
+    await readRows(ctx.db, 'delete from authorization_codes where taken_at is null')
+    const answers = []
+    for (const code of ['', 'svc_oac_', seeded.tokens.refreshToken, unknown, seeded.code]) {
+      answers.push(await exchange(ctx, seeded, { code }))
+    }
+    for (const answer of answers) assert.deepEqual(answer, answers[0])
+  })
+
+  async function checkRefused(answer: ReturnType<typeof exchange>, error: string): Promise<void> {
+    const refused = await answer
+    assert.ok(refused.kind === 'refused', 'tokens were issued')
+    assert.equal(refused.error, error)
+    assert.match(refused.description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]{20,}$/)
+  }
+})

@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto'
+import type { Transaction } from '../../db/transaction.ts'
+import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import type { Context } from '../context.ts'
+import {
+  countCodeFailure,
+  findCode,
+  lockFamilyOfCode,
+  takeCode,
+  type CodeProof,
+  type StoredCode,
+} from './codes/store.ts'
+import { issueTokens } from './issue-tokens.ts'
+import { revokeReplayed } from './revoke-replayed.ts'
+import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
+
+/** RFC 7636, section 4.1. */
+const CODE_VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/
+/** The challenge of what can't be a verifier: no code has it. */
+const NO_CHALLENGE = ''
+
+/**
+ * Exchanges a code for tokens, once (D38). A second exchange with all that the code is bound to revokes what came of the
+ * first one; one with something wrong revokes nothing, and uses nothing up but one of the code's few failures. Two round
+ * trips.
+ */
+export async function exchangeCode(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  {
+    code,
+    clientId,
+    redirectUri,
+    codeVerifier,
+    resource,
+  }: { code: string; clientId: string; redirectUri: string; codeVerifier: string; resource: string | null },
+): Promise<Tokens | TokenRefusal> {
+  if (!isSecret(SECRET_PREFIXES.authorizationCode, code)) return CODE_REFUSED
+  const codeHash = hashSecret(code)
+  const proof: CodeProof = { clientId, redirectUri, codeChallenge: challengeOf(codeVerifier), resource }
+  const now = ctx.clock.now()
+  return await ctx.db.transaction(async (transaction) => {
+    const [, taken, stored] = await transaction.batch([
+      lockFamilyOfCode(codeHash),
+      takeCode(codeHash, proof, now),
+      findCode(codeHash, now),
+    ])
+    if (stored === null) return CODE_REFUSED
+    if (taken) return await issueTokens(transaction, { family: stored, scopes: stored.scopes, now })
+    return await refuse(transaction, { code: stored, codeHash, proof, now })
+  })
+}
+
+function challengeOf(codeVerifier: string): string {
+  return CODE_VERIFIER_PATTERN.test(codeVerifier) ? hash('sha256', codeVerifier, 'base64url') : NO_CHALLENGE
+}
+
+async function refuse(
+  transaction: Transaction,
+  { code, codeHash, proof, now }: { code: StoredCode; codeHash: Buffer; proof: CodeProof; now: Date },
+): Promise<TokenRefusal> {
+  if (!isProven(code, proof)) {
+    await transaction.commit([countCodeFailure(codeHash)])
+    return CODE_REFUSED
+  }
+  if (code.isTaken && !code.isRevoked) {
+    await revokeReplayed(transaction, { family: code, clientId: code.clientId, cause: 'code_replay', now })
+  }
+  return code.isLive ? RESOURCE_REFUSED : CODE_REFUSED
+}
+
+function isProven(code: StoredCode, proof: CodeProof): boolean {
+  return (
+    code.clientId === proof.clientId &&
+    code.redirectUri === proof.redirectUri &&
+    code.codeChallenge === proof.codeChallenge
+  )
+}

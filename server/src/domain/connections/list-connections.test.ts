@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  isAlive,
+  issued,
+  leaveWorkspace,
+  listActions,
+  readConnection,
+  refresh,
+  seedAccount,
+  seedConnection,
+  seedMember,
+  seedTokens,
+  setRole,
+  stopClock,
+} from '../../../../test/support/connections.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createId } from '../../values/ids.ts'
+import { SCOPES } from '../../values/scope.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
+import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
+import { listConnections } from './list-connections.ts'
+import { revokeConnection } from './revoke-connection.ts'
+
+const ACTOR: Actor = { kind: 'user', id: 'usr_someone' }
+
+describe('listConnections and revokeConnection', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test('a workspace sees what is connected to it, the newest first, and nothing of others', async () => {
+    const still = stopClock(ctx)
+    const membership = await seedMember(still, await seedAccount(still))
+    const first = await seedTokens(still, { membership })
+    await seedTokens(still)
+    still.move(1_000)
+    const second = await seedTokens(still, { membership, mode: 'live', scopes: ['wallet:read'] })
+    const now = still.clock.now().getTime()
+    const listed = await listConnections(still, { accountId: membership.account.id })
+    const expected = [
+      { seeded: second, mode: 'live', scopes: ['wallet:read'], time: now },
+      { seeded: first, mode: 'test', scopes: SCOPES, time: now - 1_000 },
+    ]
+    assert.deepEqual(
+      listed.map(({ id: _id, ...rest }) => rest),
+      expected.map(({ seeded, mode, scopes, time }) => ({
+        client: { id: seeded.client.id, name: 'Test client', redirectHosts: ['client.example'] },
+        mode,
+        agentId: seeded.agentId,
+        scopes,
+        userId: membership.userId,
+        userName: 'Ada',
+        createdAt: new Date(time),
+        expiresAt: new Date(time + REFRESH_TOKEN_LIFETIME_MS),
+      })),
+    )
+  })
+
+  test('a refresh moves the end; past it the connection is listed no more', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    const list = () => listConnections(still, { accountId: seeded.membership.account.id })
+    still.move(REFRESH_TOKEN_LIFETIME_MS - 1)
+    issued(await refresh(still, seeded, seeded.tokens.refreshToken))
+    const end = still.clock.now().getTime() + REFRESH_TOKEN_LIFETIME_MS
+    assert.deepEqual(
+      (await list()).map(({ expiresAt }) => expiresAt.getTime()),
+      [end],
+    )
+    still.move(REFRESH_TOKEN_LIFETIME_MS)
+    assert.deepEqual(await list(), [])
+  })
+
+  test('what was never exchanged, was revoked, or came of somebody who left is not listed', async () => {
+    const account = await seedAccount(ctx)
+    const [open, gone] = [await seedMember(ctx, account), await seedMember(ctx, account)]
+    await seedConnection(ctx, { membership: open })
+    await seedTokens(ctx, { membership: gone })
+    await leaveWorkspace(ctx, gone)
+    assert.deepEqual(await listConnections(ctx, { accountId: account.id }), [])
+  })
+
+  test('what a viewer had connected is listed, since it would come back with the role, and can be revoked', async () => {
+    const seeded = await seedTokens(ctx)
+    const accountId = seeded.membership.account.id
+    await setRole(ctx, seeded.membership, 'viewer')
+    const [listed] = await listConnections(ctx, { accountId })
+    assert.ok(listed !== undefined)
+    await revokeConnection(ctx, { accountId, id: listed.id, actor: ACTOR })
+    await setRole(ctx, seeded.membership, 'owner')
+    assert.equal(await isAlive(ctx, seeded.tokens.accessToken), false)
+  })
+
+  test('E16: a connection that was revoked is dead at once, for good, and once in the log', async () => {
+    const seeded = await seedTokens(ctx)
+    const accountId = seeded.membership.account.id
+    const { id } = await readConnection(ctx, seeded)
+    for (let time = 0; time < 3; time += 1) await revokeConnection(ctx, { accountId, id, actor: ACTOR })
+    assert.equal(await isAlive(ctx, seeded.tokens.accessToken), false)
+    assert.equal((await refresh(ctx, seeded, seeded.tokens.refreshToken)).kind, 'refused')
+    assert.deepEqual(await listConnections(ctx, { accountId }), [])
+    assert.deepEqual(await listActions(ctx, accountId), ['connection.approved', 'connection.revoked'])
+    assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'user')
+  })
+
+  test("an unknown connection is 404, and another workspace's is unknown", async () => {
+    const seeded = await seedTokens(ctx)
+    const { id } = await readConnection(ctx, seeded)
+    const accountId = seeded.membership.account.id
+    const unknown = [
+      { accountId, id: 'con_1' },
+      { accountId, id: createId('connection', given.clock.now()) },
+      { accountId: (await seedAccount(ctx)).id, id },
+    ]
+    for (const named of unknown) {
+      await assert.rejects(revokeConnection(ctx, { ...named, actor: ACTOR }), { code: 'connection_not_found' })
+    }
+    assert.ok(await isAlive(ctx, seeded.tokens.accessToken))
+  })
+})

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  exchange,
+  isAlive,
+  issued,
+  joinWorkspace,
+  leaveWorkspace,
+  listActions,
+  readConnection,
+  refresh,
+  seedConnection,
+  seedTokens,
+  setRole,
+  stopClock,
+} from '../../../../test/support/connections.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { SCOPES } from '../../values/scope.ts'
+import type { Context } from '../context.ts'
+import { authenticateToken } from './authenticate-token.ts'
+import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
+import { registerClient } from './register-client.ts'
+
+const RESOURCE = 'https://api.example'
+const HOUR_MS = 60 * 60 * 1_000
+
+describe('refreshTokens', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test('E1: every use gives a new access token and a new refresh token', async () => {
+    const seeded = await seedTokens(ctx)
+    let tokens = seeded.tokens
+    const seen = new Set([tokens.accessToken, tokens.refreshToken])
+    for (let time = 1; time <= 5; time += 1) {
+      tokens = issued(await refresh(ctx, seeded, tokens.refreshToken))
+      seen.add(tokens.accessToken).add(tokens.refreshToken)
+      assert.equal(seen.size, 2 + 2 * time)
+      assert.ok(await isAlive(ctx, tokens.accessToken))
+    }
+    assert.equal((await readConnection(ctx, seeded)).currentRefreshTokens, 1)
+  })
+
+  test('E2: a second use of a refresh token revokes the family: every token of it is dead', async () => {
+    const seeded = await seedTokens(ctx)
+    const second = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    const third = issued(await refresh(ctx, seeded, second.refreshToken))
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken), 'invalid_grant')
+    for (const { accessToken, refreshToken } of [seeded.tokens, second, third]) {
+      assert.equal(await isAlive(ctx, accessToken), false)
+      await checkRefused(refresh(ctx, seeded, refreshToken), 'invalid_grant')
+    }
+    assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'refresh_reuse')
+    assert.deepEqual(await listActions(ctx, seeded.membership.account.id), [
+      'connection.approved',
+      'connection.refresh_token_reused',
+    ])
+  })
+
+  test('E2: there is no leeway for the immediate predecessor, however soon it comes', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    const { accessToken } = issued(await refresh(still, seeded, seeded.tokens.refreshToken))
+    await checkRefused(refresh(still, seeded, seeded.tokens.refreshToken), 'invalid_grant')
+    assert.equal(await isAlive(still, accessToken), false)
+  })
+
+  test('E3: a second use past the end of the token is refused too', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    still.move(REFRESH_TOKEN_LIFETIME_MS / 2)
+    const { refreshToken } = issued(await refresh(still, seeded, seeded.tokens.refreshToken))
+    still.move(REFRESH_TOKEN_LIFETIME_MS / 2)
+    await checkRefused(refresh(still, seeded, seeded.tokens.refreshToken), 'invalid_grant')
+    await checkRefused(refresh(still, seeded, refreshToken), 'invalid_grant')
+  })
+
+  test('E7: a refused request takes nothing of the transaction before it', async () => {
+    const seeded = await seedTokens(ctx)
+    await readRows(ctx.db, 'alter table access_tokens add constraint test_full check (false) not valid')
+    try {
+      await assert.rejects(refresh(ctx, seeded, seeded.tokens.refreshToken), /test_full/)
+    } finally {
+      await readRows(ctx.db, 'alter table access_tokens drop constraint test_full')
+    }
+    issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+  })
+
+  test('E8: fewer scopes narrow the access token, and the next refresh gives all of them again', async () => {
+    const seeded = await seedTokens(ctx)
+    const narrow = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken, { scopes: ['wallet:read'] }))
+    assert.deepEqual(narrow.scopes, ['wallet:read'])
+    assert.deepEqual(await scopesOf(narrow.accessToken), ['wallet:read'])
+    assert.deepEqual(await scopesOf(seeded.tokens.accessToken), SCOPES)
+    const wide = issued(await refresh(ctx, seeded, narrow.refreshToken))
+    assert.deepEqual(wide.scopes, SCOPES)
+    assert.deepEqual(await scopesOf(wide.accessToken), SCOPES)
+  })
+
+  test('E9: a scope that was not granted, or none that is known, is invalid_scope, and uses nothing up', async () => {
+    const seeded = await seedTokens(ctx, { scopes: ['wallet:read'] })
+    for (const scopes of [['wallet:transfer'], ['wallet:read', 'wallet:transfer'], SCOPES, []] as const) {
+      await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken, { scopes }), 'invalid_scope')
+    }
+    issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+  })
+
+  test('E9: a second use is a second use, whatever it asks for', async () => {
+    for (const change of [{ scopes: [] }, { resource: 'https://other.example' }]) {
+      const seeded = await seedTokens(ctx, { resource: RESOURCE })
+      issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+      await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken, change), 'invalid_grant')
+      assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'refresh_reuse')
+    }
+  })
+
+  test('E10: order and repetition of scopes mean nothing', async () => {
+    const seeded = await seedTokens(ctx)
+    const scopes = ['x402:pay', 'wallet:read', 'wallet:read'] as const
+    const tokens = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken, { scopes }))
+    assert.deepEqual(tokens.scopes, ['wallet:read', 'x402:pay'])
+  })
+
+  test('E11: another client can neither use a refresh token nor end its family, be it used already or not', async () => {
+    const seeded = await seedTokens(ctx)
+    const other = await registerClient(ctx, { name: 'Other', redirectUris: ['https://o.example/'], scopes: SCOPES })
+    const change = { clientId: other.id }
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken, change), 'invalid_grant')
+    const { accessToken, refreshToken } = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken, change), 'invalid_grant')
+    assert.ok(await isAlive(ctx, accessToken))
+    issued(await refresh(ctx, seeded, refreshToken))
+  })
+
+  test('E12: an access token refreshes nothing, and a refresh token authenticates nobody', async () => {
+    const seeded = await seedTokens(ctx)
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.accessToken), 'invalid_grant')
+    assert.equal(await isAlive(ctx, seeded.tokens.refreshToken), false)
+    assert.equal(await isAlive(ctx, seeded.code), false)
+    assert.ok(await isAlive(ctx, seeded.tokens.accessToken))
+  })
+
+  test('E12: what is no refresh token, or was never issued, is told apart from a used one by nothing', async () => {
+    const seeded = await seedTokens(ctx)
+    const other = await seedTokens(ctx)
+    await readRows(ctx.db, 'delete from refresh_tokens where account_id = $1', [other.membership.account.id])
+    issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    const answers = []
+    for (const token of ['', 'svc_ort_', seeded.code, other.tokens.refreshToken, seeded.tokens.refreshToken]) {
+      answers.push(await refresh(ctx, seeded, token))
+    }
+    for (const answer of answers) assert.deepEqual(answer, answers[0])
+  })
+
+  test('E13: another resource is invalid_target, and uses nothing up', async () => {
+    const seeded = await seedTokens(ctx, { resource: RESOURCE })
+    const { refreshToken } = seeded.tokens
+    await checkRefused(refresh(ctx, seeded, refreshToken, { resource: `${RESOURCE}/mcp` }), 'invalid_target')
+    issued(await refresh(ctx, seeded, refreshToken, { resource: RESOURCE }))
+  })
+
+  test('E14: a refresh token works for 30 days, and not a moment longer; each rotation begins them anew', async () => {
+    const still = stopClock(ctx)
+    const [early, late] = [await seedTokens(still), await seedTokens(still)]
+    still.move(REFRESH_TOKEN_LIFETIME_MS - 1)
+    const { refreshToken } = issued(await refresh(still, early, early.tokens.refreshToken))
+    still.move(1)
+    await checkRefused(refresh(still, late, late.tokens.refreshToken), 'invalid_grant')
+    assert.equal((await readConnection(still, late)).revokedBecause, null)
+    still.move(REFRESH_TOKEN_LIFETIME_MS - 2)
+    issued(await refresh(still, early, refreshToken))
+  })
+
+  test('E15: an access token lives on to its own end after a rotation', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    still.move(HOUR_MS / 2)
+    const { accessToken } = issued(await refresh(still, seeded, seeded.tokens.refreshToken))
+    still.move(HOUR_MS / 2 - 1)
+    assert.ok(await isAlive(still, seeded.tokens.accessToken))
+    still.move(1)
+    assert.equal(await isAlive(still, seeded.tokens.accessToken), false)
+    assert.ok(await isAlive(still, accessToken))
+  })
+
+  test('E16: who left the workspace is refused, and stays refused when they come back', async () => {
+    const seeded = await seedTokens(ctx)
+    const { refreshToken } = seeded.tokens
+    await leaveWorkspace(ctx, seeded.membership)
+    await checkRefused(refresh(ctx, seeded, refreshToken), 'invalid_grant')
+    const createdAt = new Date(seeded.membership.createdAt.getTime() + 1)
+    await joinWorkspace(ctx, { ...seeded.membership, createdAt })
+    await checkRefused(refresh(ctx, seeded, refreshToken), 'invalid_grant')
+    const again = await seedConnection(ctx, { membership: { ...seeded.membership, createdAt } })
+    issued(await exchange(ctx, again))
+  })
+
+  test('E16: a viewer is refused; the token is not used up, and works again with the role', async () => {
+    const seeded = await seedTokens(ctx)
+    await setRole(ctx, seeded.membership, 'viewer')
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken), 'invalid_grant')
+    await setRole(ctx, seeded.membership, 'admin')
+    issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+  })
+
+  async function scopesOf(credential: string) {
+    return (await authenticateToken(ctx, { credential, bucket: 'default', requiredScope: null }))?.scopes
+  }
+
+  async function checkRefused(answer: ReturnType<typeof refresh>, error: string): Promise<void> {
+    const refused = await answer
+    assert.ok(refused.kind === 'refused', 'tokens were issued')
+    assert.equal(refused.error, error)
+    assert.match(refused.description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]{20,}$/)
+  }
+})

@@ -1,0 +1,28 @@
+import { isId } from '../../values/ids.ts'
+import { problem } from '../../values/problem.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { findConnectionId, markRevoked } from './store.ts'
+
+/**
+ * Ends a connection at once: the very next request with a token of it, at any process, is 401. A second time does
+ * nothing. 404 `connection_not_found`.
+ */
+export async function revokeConnection(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, id, actor }: { accountId: string; id: string; actor: Actor },
+): Promise<void> {
+  if (!isId('connection', id)) throw problem('connection_not_found')
+  const createdAt = ctx.clock.now()
+  await ctx.db.transaction(async (transaction) => {
+    const [revoked, known] = await transaction.batch([
+      markRevoked({ accountId, id }, 'user', createdAt),
+      findConnectionId(accountId, id),
+    ])
+    if (known === null) throw problem('connection_not_found')
+    if (!revoked) return
+    const action = 'connection.revoked'
+    await transaction.commit([insertAuditEntry({ logId: accountId, createdAt, actor, action, subject: id })])
+  })
+}

@@ -1,0 +1,36 @@
+import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { revokeByAccessToken, revokeByRefreshToken } from './store.ts'
+
+/**
+ * Revokes the whole connection of an access or refresh token, a rotated one included (RFC 7009; specification, part 4).
+ * Nothing happens for a token that is not known, or is another client's than `clientId` says; nobody learns which.
+ */
+export async function revokeToken(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { token, clientId }: { token: string; clientId: string | null },
+): Promise<void> {
+  const revokeBy = revocationOf(token)
+  if (revokeBy === null) return
+  const now = ctx.clock.now()
+  await ctx.db.transaction(async (transaction) => {
+    const revoked = await transaction.run(revokeBy(hashSecret(token), clientId, now))
+    if (revoked === null) return
+    await transaction.commit([
+      insertAuditEntry({
+        logId: revoked.accountId,
+        createdAt: now,
+        actor: { kind: 'client', id: revoked.clientId },
+        action: 'connection.revoked',
+        subject: revoked.id,
+      }),
+    ])
+  })
+}
+
+/** The token's own prefix tells its kind, so a wrong hint misleads nobody (RFC 7009, section 2.1). */
+function revocationOf(token: string): typeof revokeByAccessToken | null {
+  if (isSecret(SECRET_PREFIXES.accessToken, token)) return revokeByAccessToken
+  return isSecret(SECRET_PREFIXES.refreshToken, token) ? revokeByRefreshToken : null
+}

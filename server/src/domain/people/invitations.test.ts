@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { listAuditActions, readAudit } from '../../../../test/support/audit.ts'
+import { frozenAt } from '../../../../test/support/moved-clock.ts'
+import { seedOwner, signUpPerson } from '../../../../test/support/people.ts'
+import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import type { Account } from '../accounts/account.ts'
+import { createAccount } from '../accounts/create-account.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
+import { acceptInvitation } from './accept-invitation.ts'
+import { changeRole } from './change-role.ts'
+import { createInvitation, type InvitationRequest } from './create-invitation.ts'
+import { createWorkspace } from './create-workspace.ts'
+import { findInvitation } from './find-invitation.ts'
+import { getMembership } from './get-membership.ts'
+import { INVITATION_MS, INVITATIONS_MAX } from './invitation.ts'
+import { listInvitations } from './list-invitations.ts'
+import { listMembers } from './list-members.ts'
+import { WORKSPACES_MAX } from './member.ts'
+import { removeMember } from './remove-member.ts'
+import { revokeInvitation } from './revoke-invitation.ts'
+import { ROLES, type Role } from './role.ts'
+
+const NOT_FOUND = { status: 404, code: 'invitation_not_found' }
+
+describe('invitations', () => {
+  let given: TestContext
+  let ctx: Context
+  let account: Account
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test('an invitation tells what it is to, and makes whoever has it a member, once', async () => {
+    account = await open()
+    const owner = await seedOwner(ctx, account)
+    const { invitation, secret } = await invite({ actor: user(owner.userId), role: 'admin' })
+    assert.deepEqual(await findInvitation(ctx, { secret }), { invitation, account, invitedBy: 'Ada' })
+    assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [invitation])
+    const [guest, late] = [await signUpPerson(ctx), await signUpPerson(ctx)]
+    const membership = await accept(secret, guest.userId)
+    assert.deepEqual([membership.role, membership.account], ['admin', account])
+    assert.deepEqual(await getMembership(ctx, { userId: guest.userId, slug: account.slug, role: 'admin' }), membership)
+    await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+    await assert.rejects(accept(secret, late.userId), NOT_FOUND)
+    assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [])
+    const rows = (await readAudit(ctx.db, account.id)).slice(2)
+    const expires_at = invitation.expiresAt.toISOString()
+    assert.deepEqual(rows, [
+      {
+        actor_kind: 'user',
+        actor_id: owner.userId,
+        action: 'invitation.created',
+        subject: invitation.id,
+        details: { role: 'admin', uses: 1, expires_at },
+      },
+      {
+        actor_kind: 'user',
+        actor_id: guest.userId,
+        action: 'member.joined',
+        subject: guest.userId,
+        details: { role: 'admin', invitation: invitation.id },
+      },
+    ])
+  })
+
+  test('of 20 people who accept a single use at once, at two processes, one joins', async () => {
+    account = await open()
+    const { secret } = await invite()
+    const people = await Promise.all(Array.from({ length: 20 }, () => signUpPerson(ctx)))
+    const other = given.openAnother()
+    await openConnections(ctx.db, other.db)
+    const outcomes = await Promise.allSettled(
+      people.map(({ userId }, index) => acceptInvitation(index % 2 === 0 ? ctx : other, { secret, userId })),
+    )
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, NOT_FOUND.code)
+    }
+    assert.equal((await listMembers(ctx, { accountId: account.id })).length, 1)
+    const actions = await listAuditActions(ctx.db, account.id)
+    assert.deepEqual(actions, ['workspace.created', 'invitation.created', 'member.joined'])
+  })
+
+  test('an invitation for three lets three in, and one person who accepts ten times at once uses one', async () => {
+    account = await open()
+    const { secret, invitation } = await invite({ usesMax: 3 })
+    const { userId } = await signUpPerson(ctx)
+    await openConnections(ctx.db)
+    await Promise.all(Array.from({ length: 10 }, () => accept(secret, userId)))
+    const usesLeft = async () => (await listInvitations(ctx, { accountId: account.id }))[0]?.usesLeft
+    assert.equal(await usesLeft(), 2)
+    const people = await Promise.all(Array.from({ length: 8 }, () => signUpPerson(ctx)))
+    const outcomes = await Promise.allSettled(people.map((person) => accept(secret, person.userId)))
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
+    assert.equal((await listMembers(ctx, { accountId: account.id })).length, 3)
+    assert.equal(await usesLeft(), undefined)
+    const rows = await readRows(ctx.db, 'select uses_left from invitations where id = $1', [invitation.id])
+    assert.equal(rows[0]?.['uses_left'], 0)
+  })
+
+  test('who is a member with that role or more spends no use; a lower role is raised', async () => {
+    account = await open()
+    const { userId } = await seedOwner(ctx, account, 'admin')
+    const roles: readonly (readonly [Role, Role, number])[] = [
+      ['viewer', 'admin', 1],
+      ['admin', 'admin', 1],
+      ['owner', 'owner', 0],
+    ]
+    for (const [invited, role, usesLeft] of roles) {
+      const { secret, invitation } = await invite({ role: invited })
+      assert.equal((await accept(secret, userId)).role, role)
+      const rows = await readRows(ctx.db, 'select uses_left from invitations where id = $1', [invitation.id])
+      assert.equal(rows[0]?.['uses_left'], usesLeft, invited)
+    }
+    const last = (await readAudit(ctx.db, account.id)).at(-1)
+    assert.equal(last?.['action'], 'member.role_changed')
+  })
+
+  test('an invitation ends after 7 days, and not a moment before', async () => {
+    account = await open()
+    const { secret, invitation } = await invite({ usesMax: 2 })
+    const [first, second] = [await signUpPerson(ctx), await signUpPerson(ctx)]
+    const end = invitation.createdAt.getTime() + INVITATION_MS
+    const at = (time: number) => frozenAt(ctx, new Date(time))
+    await acceptInvitation(at(end - 1), { secret, userId: first.userId })
+    await assert.rejects(acceptInvitation(at(end), { secret, userId: second.userId }), NOT_FOUND)
+    await assert.rejects(findInvitation(at(end), { secret }), NOT_FOUND)
+    assert.deepEqual(await listInvitations(at(end), { accountId: account.id }), [])
+    const { secret: short } = await invite({ lifetimeMs: 1 })
+    await assert.rejects(acceptInvitation(at(end), { secret: short, userId: second.userId }), NOT_FOUND)
+  })
+
+  test('an invitation that is taken back lets nobody in, and can be taken back once', async () => {
+    account = await open()
+    const { secret, invitation } = await invite({ usesMax: 5 })
+    const { userId } = await signUpPerson(ctx)
+    const revoke = (accountId: string, id = invitation.id) => revokeInvitation(ctx, { accountId, id, actor: OPERATOR })
+    await assert.rejects(revoke((await open()).id), NOT_FOUND)
+    for (const id of ['', 'inv_', `${invitation.id}x`]) await assert.rejects(revoke(account.id, id), NOT_FOUND)
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => revoke(account.id)))
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    await assert.rejects(accept(secret, userId), NOT_FOUND)
+    await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+    const actions = await listAuditActions(ctx.db, account.id)
+    assert.deepEqual(actions, ['workspace.created', 'invitation.created', 'invitation.revoked'])
+  })
+
+  test('what was never an invitation is none', async () => {
+    const { userId } = await signUpPerson(ctx)
+    for (const secret of ['', 'svc_inv_', createSecret(SECRET_PREFIXES.invitation), createSecret('svc_ses_')]) {
+      await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+      await assert.rejects(accept(secret, userId), NOT_FOUND)
+    }
+  })
+
+  test('a person invites to their own role or a lower one; a viewer and a stranger to none', async () => {
+    account = await open()
+    const allowed: Record<Role, Role[]> = { owner: [...ROLES], admin: ['admin', 'viewer'], viewer: [] }
+    const refused = { status: 403, code: 'role_insufficient' }
+    for (const role of ROLES) {
+      const { userId } = await seedOwner(ctx, account, role)
+      for (const invited of ROLES) {
+        const asked = invite({ actor: user(userId), role: invited })
+        if (allowed[role].includes(invited)) assert.equal((await asked).invitation.role, invited)
+        else await assert.rejects(asked, refused)
+      }
+    }
+    const { userId } = await signUpPerson(ctx)
+    await assert.rejects(invite({ actor: user(userId) }), refused)
+  })
+
+  test('who is lowered or removed does not come in again by an invitation of their own', async () => {
+    account = await open()
+    const [owner, second] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
+    const actor = user(second.userId)
+    const made = new Map<Role, string>()
+    for (const role of ROLES) made.set(role, (await invite({ actor, role })).secret)
+    const ofOwner = await invite({ actor: user(owner.userId) })
+    const isOpen = async (role: Role) =>
+      await findInvitation(ctx, { secret: made.get(role) ?? '' }).then(
+        () => true,
+        () => false,
+      )
+    const membership = await getMembership(ctx, { userId: owner.userId, slug: account.slug, role: 'owner' })
+    await changeRole(ctx, { membership, userId: second.userId, role: 'admin' })
+    assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, true, true])
+    await removeMember(ctx, { membership, userId: second.userId })
+    assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, false, false])
+    await findInvitation(ctx, ofOwner)
+    const revoked = (await listAuditActions(ctx.db, account.id)).filter((action) => action === 'invitation.revoked')
+    assert.equal(revoked.length, 3)
+  })
+
+  test(`a workspace has ${INVITATIONS_MAX} open invitations at the most, though the last ones are made at once`, async () => {
+    account = await open()
+    for (let index = 0; index < INVITATIONS_MAX - 2; index += 1) await invite()
+    await openConnections(ctx.db)
+    const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => invite()))
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
+    await assert.rejects(invite(), { status: 409, code: 'invitation_limit_reached' })
+    const [first] = await listInvitations(ctx, { accountId: account.id })
+    await revokeInvitation(ctx, { accountId: account.id, id: first?.id ?? '', actor: OPERATOR })
+    await invite()
+  })
+
+  test('numbers out of their bounds are refused', async () => {
+    account = await open()
+    const faults: readonly Partial<InvitationRequest>[] = [
+      { usesMax: 0 },
+      { usesMax: 101 },
+      { usesMax: 1.5 },
+      { lifetimeMs: 0 },
+      { lifetimeMs: Number.NaN },
+      { lifetimeMs: 30 * 86_400_000 + 1 },
+    ]
+    for (const fault of faults) await assert.rejects(invite(fault), { status: 400, type: 'validation_failed' })
+  })
+
+  test('who belongs to as many workspaces as one can does not join, and spends no use', async () => {
+    account = await open()
+    const { secret } = await invite()
+    const [full, other] = [await signUpPerson(ctx), await signUpPerson(ctx)]
+    for (let index = 0; index < WORKSPACES_MAX; index += 1) {
+      await createWorkspace(ctx, { userId: full.userId, name: 'Many' })
+    }
+    await assert.rejects(accept(secret, full.userId), { status: 409, code: 'workspace_limit_reached' })
+    assert.equal((await accept(secret, other.userId)).role, 'viewer')
+  })
+
+  test('of four invitations that are accepted at once by who can join one workspace more, one is', async () => {
+    const { userId } = await signUpPerson(ctx)
+    for (let index = 1; index < WORKSPACES_MAX; index += 1) await createWorkspace(ctx, { userId, name: 'Many' })
+    const secrets: string[] = []
+    for (let index = 0; index < 4; index += 1) {
+      account = await open()
+      secrets.push((await invite()).secret)
+    }
+    await openConnections(ctx.db)
+    const outcomes = await Promise.allSettled(secrets.map((secret) => accept(secret, userId)))
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  })
+
+  test('of an invitation only the hash of its secret is kept', async () => {
+    account = await open()
+    const { secret } = await invite()
+    const rows = await readRows(
+      ctx.db,
+      'select invitations::text as row from invitations union all select audit_entries::text from audit_entries',
+    )
+    for (const row of rows) {
+      for (const text of [secret, Buffer.from(secret).toString('hex')]) assert.ok(!String(row['row']).includes(text))
+    }
+  })
+
+  function open(): Promise<Account> {
+    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+  }
+
+  function invite(changes: Partial<InvitationRequest> = {}) {
+    return createInvitation(ctx, { account, role: 'viewer', actor: OPERATOR, ...changes })
+  }
+
+  function accept(secret: string, userId: string) {
+    return acceptInvitation(ctx, { secret, userId })
+  }
+
+  function user(id: string): Actor {
+    return { kind: 'user', id }
+  }
+})

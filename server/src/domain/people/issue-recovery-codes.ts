@@ -1,0 +1,37 @@
+import { hashSecret } from '../../values/secret.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { checkVerified } from './check-verified.ts'
+import { deleteRecoveryCodes, insertRecoveryCodes, lockUser } from './credentials/store.ts'
+import { createRecoveryCode, RECOVERY_CODES } from './recovery-code.ts'
+import type { Session } from './session.ts'
+
+/** Replaces all of a person's recovery codes, used ones too; shown once. 403 `verification_required`. */
+export async function issueRecoveryCodes(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { session }: { session: Session },
+): Promise<string[]> {
+  const now = ctx.clock.now()
+  checkVerified(session, now)
+  const { userId } = session
+  const { codes, hashes } = makeRecoveryCodes()
+  await ctx.db.transaction((transaction) =>
+    transaction.commit([
+      lockUser(userId),
+      deleteRecoveryCodes(userId),
+      insertRecoveryCodes(userId, hashes, now),
+      insertAuditEntry({
+        logId: userId,
+        createdAt: now,
+        actor: { kind: 'user', id: userId },
+        action: 'recovery_codes.issued',
+      }),
+    ]),
+  )
+  return codes
+}
+
+export function makeRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
+  const codes = Array.from({ length: RECOVERY_CODES }, createRecoveryCode)
+  return { codes, hashes: codes.map(hashSecret) }
+}

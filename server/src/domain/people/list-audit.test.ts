@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { makePasskey, seedOwner, signInPerson, signUpPerson, toBytes } from '../../../../test/support/people.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createAccount } from '../accounts/create-account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
+import { addPasskey } from './add-passkey.ts'
+import { createInvitation } from './create-invitation.ts'
+import { getMembership } from './get-membership.ts'
+import { listAudit } from './list-audit.ts'
+import { listPasskeys } from './list-passkeys.ts'
+import { openPasskey } from './open-passkey.ts'
+import { removeMember } from './remove-member.ts'
+
+describe('the audit log', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test("a workspace's log holds what happened in it and what its members did, newest first, a page at a time", async () => {
+    const [account, elsewhere] = [await open(), await open()]
+    const member = await seedOwner(ctx, account)
+    await seedOwner(ctx, elsewhere)
+    await signInPerson(ctx, member)
+    await createInvitation(ctx, { account, role: 'viewer', actor: { kind: 'user', id: member.userId } })
+    const whole = await listAudit(ctx, { accountId: account.id, before: null, limit: 100 })
+    assert.deepEqual(whole.map(({ action }) => action).toSorted(), [
+      'invitation.created',
+      'member.joined',
+      'user.signed_in',
+      'user.signed_up',
+      'workspace.created',
+    ])
+    const ids = whole.map(({ id }) => id)
+    assert.deepEqual(ids, ids.toSorted().toReversed())
+    const first = await listAudit(ctx, { accountId: account.id, before: null, limit: 2 })
+    const rest = await listAudit(ctx, { accountId: account.id, before: first[1]?.id ?? null, limit: 100 })
+    assert.deepEqual([...first, ...rest], whole)
+    const joined = whole.find(({ action }) => action === 'member.joined')
+    assert.deepEqual(
+      [joined?.actor, joined?.subject, joined?.details],
+      [{ kind: 'operator' }, member.userId, { role: 'owner' }],
+    )
+  })
+
+  test('what a member does stands in the log no more when they have left', async () => {
+    const account = await open()
+    await seedOwner(ctx, account)
+    const { userId } = await seedOwner(ctx, account, 'viewer')
+    const membership = await getMembership(ctx, { userId, slug: account.slug, role: 'viewer' })
+    await removeMember(ctx, { membership, userId })
+    const log = await listAudit(ctx, { accountId: account.id, before: null, limit: 100 })
+    assert.ok(log.every(({ logId }) => logId !== userId))
+    assert.ok(log.some(({ action, subject }) => action === 'member.removed' && subject === userId))
+  })
+
+  test('nobody changes or deletes what stands in it', async () => {
+    await signUpPerson(ctx)
+    const count = async () => (await readRows(ctx.db, 'select count(*) as n from audit_entries'))[0]?.['n']
+    const earlier = await count()
+    const appendOnly = /the audit log is append-only/
+    await assert.rejects(readRows(ctx.db, "update audit_entries set action = 'x'"), appendOnly)
+    await assert.rejects(readRows(ctx.db, 'delete from audit_entries'), appendOnly)
+    await assert.rejects(readRows(ctx.db, 'delete from audit_entries where false'), appendOnly)
+    await assert.rejects(readRows(ctx.db, 'truncate audit_entries'), appendOnly)
+    assert.equal(await count(), earlier)
+  })
+
+  test('a change whose row can not be written is not made', async () => {
+    const account = await open()
+    const ada = await signUpPerson(ctx)
+    await readRows(
+      ctx.db,
+      "alter table audit_entries add constraint broken check (action <> 'passkey.added') not valid",
+    )
+    const { ceremony, options } = await openPasskey(ctx, ada)
+    const response = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
+    await assert.rejects(addPasskey(ctx, { session: ada.session, ceremony, response, name: 'New' }), /broken/)
+    assert.equal((await listPasskeys(ctx, ada)).length, 1)
+    await readRows(ctx.db, 'alter table audit_entries drop constraint broken')
+    await createInvitation(ctx, { account, role: 'viewer', actor: OPERATOR })
+  })
+
+  function open() {
+    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+  }
+})

@@ -1,0 +1,26 @@
+import { generateRegistrationOptions, type PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
+import type { Context } from '../context.ts'
+import { CEREMONY_MS } from './ceremony.ts'
+import { ALGORITHMS } from './check-registration.ts'
+import type { Passkey } from './passkey.ts'
+
+const RELYING_PARTY_NAME = 'Bursar'
+
+/** Asks a browser for a passkey that can be found without a name (discoverable), and verifies its person. */
+export async function makeRegistrationOptions(
+  ctx: Pick<Context, 'relyingParty'>,
+  { name, userHandle, passkeys }: { name: string; userHandle: Buffer; passkeys: readonly Passkey[] },
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  return await generateRegistrationOptions({
+    rpName: RELYING_PARTY_NAME,
+    rpID: ctx.relyingParty.id,
+    userName: name,
+    userDisplayName: name,
+    userID: Uint8Array.from(userHandle),
+    timeout: CEREMONY_MS,
+    attestationType: 'none',
+    excludeCredentials: passkeys.map(({ credentialId }) => ({ id: credentialId })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: ALGORITHMS,
+  })
+}

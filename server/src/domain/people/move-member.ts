@@ -1,0 +1,54 @@
+import type { Query } from '../../db/query.ts'
+import { problem } from '../../values/problem.ts'
+import { lockAccount } from '../accounts/store.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { decideMemberChange, type Membership } from './member.ts'
+import { countOwners, deleteMember, findMember, revokeInvitationsBy, updateRole } from './members/store.ts'
+import { mayInvite, ROLES, type Role } from './role.ts'
+
+/**
+ * Moves a member to another role, or out (`role` null). Everything is read anew under the account's lock, so that what
+ * is decided holds: of two owners who leave at once, one stays. Invitations that the member made and could make no more
+ * are taken back, lest they come in again by their own.
+ */
+export async function moveMember(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { membership, userId, role: next }: { membership: Membership; userId: string; role: Role | null },
+): Promise<void> {
+  const now = ctx.clock.now()
+  const accountId = membership.account.id
+  const actor = { kind: 'user', id: membership.userId } as const
+  const isOwn = userId === membership.userId
+  const entry = { logId: accountId, createdAt: now, actor } as const
+  await ctx.db.transaction(async (transaction) => {
+    const [, actorNow, targetNow, owners] = await transaction.batch([
+      lockAccount(accountId),
+      findMember(accountId, membership.userId),
+      findMember(accountId, userId),
+      countOwners(accountId),
+    ])
+    const [actorRole, target] = [actorNow?.role ?? null, targetNow?.role ?? null]
+    const refusal = decideMemberChange({ actor: actorRole, target, next, isOwn, owners })
+    if (refusal !== null) throw problem(refusal)
+    if (target === null || target === next) return
+
+    const lost = ROLES.filter((role) => mayInvite(target, role) && (next === null || !mayInvite(next, role)))
+    const revoked = lost.length === 0 ? [] : await transaction.run(revokeInvitationsBy(accountId, userId, lost, now))
+    await transaction.commit([
+      ...(next === null ? leave() : change(next, target)),
+      ...revoked.map((id) => insertAuditEntry({ ...entry, action: 'invitation.revoked', subject: id })),
+    ])
+  })
+
+  function leave(): Query<unknown>[] {
+    const told = insertAuditEntry({ ...entry, action: 'member.removed', subject: userId })
+    return [deleteMember(accountId, userId), told]
+  }
+
+  function change(role: Role, before: Role): Query<unknown>[] {
+    const details = { role, before }
+    const told = insertAuditEntry({ ...entry, action: 'member.role_changed', subject: userId, details })
+    return [updateRole(accountId, userId, role), told]
+  }
+}

@@ -1,0 +1,34 @@
+import { problem } from '../../values/problem.ts'
+import { hashSecret } from '../../values/secret.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { takeRecoveryCode } from './credentials/store.ts'
+import { makeSession, type IssuedSession } from './make-session.ts'
+import { parseRecoveryCode } from './recovery-code.ts'
+
+/**
+ * Signs in by a recovery code, once; the session is verified, so that a passkey can be added. Whatever is wrong with
+ * the code: 401 `recovery_code_invalid`.
+ */
+export async function recover(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { code: typed, device }: { code: string; device: string },
+): Promise<IssuedSession> {
+  const code = parseRecoveryCode(typed)
+  if (code === null) throw problem('recovery_code_invalid')
+  const now = ctx.clock.now()
+  return await ctx.db.transaction(async (transaction) => {
+    const taken = await transaction.run(takeRecoveryCode(hashSecret(code), now))
+    if (taken === null) throw problem('recovery_code_invalid')
+    const { issued, queries } = makeSession({ ...taken, device }, now)
+    const entry = insertAuditEntry({
+      logId: taken.userId,
+      createdAt: now,
+      actor: { kind: 'user', id: taken.userId },
+      action: 'user.recovered',
+      details: { device: issued.session.device },
+    })
+    await transaction.commit([...queries, entry])
+    return issued
+  })
+}

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '../values/problem.ts'
+
+/** The two surfaces (D1): the REST host, and the host of the authorization server and the dashboard. They may be one. */
+export interface Origins {
+  readonly baseUrl: string
+  readonly authUrl: string
+}
+
+/**
+ * The configured origin that a request asked for. A `Host` header only chooses between the two that we have, and one that
+ * names neither means the REST host: what we say of ourselves never comes of a header (D40a).
+ */
+export function originOf(request: FastifyRequest, { baseUrl, authUrl }: Origins): string {
+  return request.host === new URL(authUrl).host ? authUrl : baseUrl
+}
+
+/** The hook before whatever answers on the host of `AUTH_URL` alone: on the REST host there is no such path. */
+export function onAuthHostOnly({ baseUrl, authUrl }: Origins) {
+  const restHost = new URL(baseUrl).host
+  const isOneHost = restHost === new URL(authUrl).host
+
+  return async function refuseRestHost(request: FastifyRequest): Promise<void> {
+    if (!isOneHost && request.host === restHost) throw new Problem('not_found', 'No such path.')
+  }
+}

@@ -1,0 +1,13 @@
+import type { FastifyRequest } from 'fastify'
+import { problem } from '../values/problem.ts'
+
+/**
+ * Whether a request that changes something for whoever holds the cookie comes from our own pages (D47): nothing may
+ * contradict it, and a browser's `Origin` or `Sec-Fetch-Site` must say so. Neither means no browser that is new enough.
+ * Else 403 `cross_origin`.
+ */
+export function checkSameOrigin(request: FastifyRequest, authUrl: string): void {
+  const { origin, 'sec-fetch-site': site } = request.headers
+  const contradicts = (origin !== undefined && origin !== authUrl) || (site !== undefined && site !== 'same-origin')
+  if (contradicts || (origin === undefined && site === undefined)) throw problem('cross_origin')
+}

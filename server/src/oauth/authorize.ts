@@ -1,0 +1,88 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Client } from '../domain/connections/client.ts'
+import { findClient } from '../domain/connections/find-client.ts'
+import { openAuthorizationRequest } from '../domain/connections/open-authorization-request.ts'
+import type { Context } from '../domain/context.ts'
+import { takeAttempt } from '../domain/take-attempt.ts'
+import type { Origins } from '../http/hosts.ts'
+import type { HttpServer } from '../http/open-http.ts'
+import { clientAddress } from '../http/client-address.ts'
+import type { OauthOptions } from './oauth-options.ts'
+import { checkAuthorization } from './authorization-steps.ts'
+import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { InvalidClient, InvalidRequest, OauthError } from './oauth-error.ts'
+import { getParameter, listParameter, parseParameters, type RequestParameters } from './parameters.ts'
+import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.ts'
+
+const PATH = '/oauth/authorize'
+
+/**
+ * The authorization endpoint (RFC 6749, section 3.1): keeps a request that is whole, and sends the person to the consent
+ * page. Faults of the client's id or redirect URI are pages. All others are too while nobody is signed in, since anyone
+ * may register a client, and we would redirect to wherever they like (D35; RFC 9700, section 4.11.2).
+ */
+export function addAuthorize(scope: HttpServer, ctx: Context, options: OauthOptions): void {
+  scope.get(PATH, { exposeHeadRoute: false, schema: { hide: true } }, async (request, reply) => {
+    await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'authorize' })
+    const parameters = parseParameters(readQuery(request))
+    const client = await getClient(ctx, parameters)
+    const redirectUri = getRedirectUri(parameters, { client, origins: options })
+    try {
+      const checked = checkAuthorization({ parameters, client, origins: options })
+      const { state, scopes, codeChallenge, resource, agentId } = checked
+      const asked = { clientId: client.id, redirectUri, state, scopes, codeChallenge, resource, agentId }
+      const handle = await openAuthorizationRequest(ctx, asked)
+      return reply.redirect(`${options.authUrl}/consent?request=${handle}`, 302)
+    } catch (error) {
+      if (!(error instanceof OauthError) || (await options.readSession(request)) === null) throw error
+      return redirectError(reply, { redirectUri, error, state: soleValue(parameters, 'state'), iss: options.authUrl })
+    }
+  })
+  refuseOtherMethods(scope, PATH, { allowed: ['GET'] })
+}
+
+async function getClient(ctx: Context, parameters: RequestParameters): Promise<Client> {
+  const client = await findClient(ctx, { id: getParameter(parameters, 'client_id') })
+  if (client !== null) return client
+  throw new InvalidClient('No client is registered with this client_id.', { parameter: 'client_id' })
+}
+
+function getRedirectUri(
+  parameters: RequestParameters,
+  { client, origins }: { client: Client; origins: Origins },
+): string {
+  const parameter = 'redirect_uri'
+  const text = getParameter(parameters, parameter)
+  const uri = parseRedirectUri(text, [origins.baseUrl, origins.authUrl])
+  if (uri !== null && isRegistered(uri, client.redirectUris)) return text
+  const message = 'redirect_uri is none of those that the client registered. They are compared character by character.'
+  throw new InvalidRequest(message, { parameter })
+}
+
+/** RFC 6749, section 4.1.2.1, with `iss` (RFC 9207, section 2). */
+function redirectError(
+  reply: FastifyReply,
+  given: { redirectUri: string; error: OauthError; state: string | null; iss: string },
+): FastifyReply {
+  const { redirectUri, error, state, iss } = given
+  const answer = {
+    error: error.error,
+    error_description: error.message,
+    ...(state === null ? {} : { state }),
+    iss,
+  }
+  return reply.redirect(formatAnswerUri(redirectUri, answer), 302)
+}
+
+/** Where there are several nobody can tell which one the client would know again. */
+function soleValue(parameters: RequestParameters, name: string): string | null {
+  const [value, ...others] = listParameter(parameters, name)
+  return others.length === 0 ? (value ?? null) : null
+}
+
+/** The query's own bytes: the framework's parser would repair them. Node hands over one character a byte. */
+function readQuery(request: FastifyRequest): Buffer {
+  const { url = '' } = request.raw
+  const start = url.indexOf('?')
+  return Buffer.from(start < 0 ? '' : url.slice(start + 1), 'latin1')
+}

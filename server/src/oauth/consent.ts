@@ -1,0 +1,93 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Decided, Decision } from '../domain/connections/authorization-request.ts'
+import { decideAuthorizationRequest } from '../domain/connections/decide-authorization-request.ts'
+import type { Context } from '../domain/context.ts'
+import { getMembership } from '../domain/people/get-membership.ts'
+import type { Session } from '../domain/people/session.ts'
+import { takeAttempt } from '../domain/take-attempt.ts'
+import type { HttpServer } from '../http/open-http.ts'
+import { checkSameOrigin } from '../http/same-origin.ts'
+import { parseAgentId, type AgentId } from '../values/agent-id.ts'
+import { MODES, type Mode } from '../values/mode.ts'
+import { Problem } from '../values/problem.ts'
+import { parseScopes, type Scope } from '../values/scope.ts'
+import type { OauthOptions } from './oauth-options.ts'
+import { readForm } from './form.ts'
+import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { checkNoRepetition, findParameter, getParameter, type RequestParameters } from './parameters.ts'
+import { formatAnswerUri } from './redirect-uri.ts'
+
+const PATH = '/oauth/consent'
+
+/**
+ * Takes the consent page's form: a person's decision, and whom it is for. What the client asked for is read of the kept
+ * request, never of the form. The way back is 303, so that the browser leaves the form behind (RFC 9700, section 4.12).
+ */
+export function addConsent(scope: HttpServer, ctx: Context, options: OauthOptions): void {
+  const { authUrl, readSession } = options
+  const onRequest = async (request: FastifyRequest): Promise<void> => checkSameOrigin(request, authUrl)
+
+  scope.post(PATH, { onRequest, schema: { hide: true } }, async (request, reply) => {
+    const form = readForm(request.body)
+    checkNoRepetition(form)
+    const handle = getParameter(form, 'request')
+    const session = await readSession(request)
+    if (session === null) return redirectToSignIn(reply, handle)
+    await takeAttempt(ctx, { subject: session.secretHash.toString('hex'), bucket: 'dashboard' })
+    const decision = await parseDecision(ctx, { form, session })
+    const decided = await decideAuthorizationRequest(ctx, { handle, userId: session.userId, decision })
+    return reply.redirect(formatAnswerUri(decided.redirectUri, formatDecided(decided, authUrl)), 303)
+  })
+  refuseOtherMethods(scope, PATH, { allowed: ['POST'] })
+}
+
+async function parseDecision(
+  ctx: Context,
+  { form, session }: { form: RequestParameters; session: Session },
+): Promise<Decision> {
+  const decision = getParameter(form, 'decision')
+  if (decision === 'deny') return { approve: false }
+  if (decision !== 'approve') throw invalid('decision', 'is approve or deny')
+  const [mode, agentId, scopes] = [parseMode(form), parseAgent(form), parseGrantedScopes(form)]
+  const slug = getParameter(form, 'workspace')
+  const membership = await getMembership(ctx, { userId: session.userId, slug, role: 'admin' })
+  return { approve: true, membership, mode, agentId, scopes }
+}
+
+function parseMode(form: RequestParameters): Mode {
+  const text = getParameter(form, 'mode')
+  const mode = MODES.find((mode) => mode === text)
+  if (mode === undefined) throw invalid('mode', `is ${MODES.join(' or ')}`)
+  return mode
+}
+
+function parseAgent(form: RequestParameters): AgentId {
+  const agentId = parseAgentId(getParameter(form, 'agent_id'))
+  if (agentId === null) throw invalid('agent_id', 'cannot be the id of an agent')
+  return agentId
+}
+
+/** Null: all that was asked for. */
+function parseGrantedScopes(form: RequestParameters): Scope[] | null {
+  const text = findParameter(form, 'scope')
+  if (text === null) return null
+  const scopes = parseScopes(text)
+  if (scopes === null || scopes.length === 0) throw invalid('scope', 'names no scope')
+  return scopes
+}
+
+/** RFC 6749, sections 4.1.2 and 4.1.2.1, with `iss` (RFC 9207, section 2). */
+function formatDecided(decided: Decided, iss: string): Record<string, string> {
+  const { state } = decided
+  return decided.error === undefined ? { code: decided.code, state, iss } : { error: decided.error, state, iss }
+}
+
+/** After which the person is back at the consent page. */
+function redirectToSignIn(reply: FastifyReply, handle: string): FastifyReply {
+  const next = `/consent?request=${encodeURIComponent(handle)}`
+  return reply.redirect(`/sign-in?next=${encodeURIComponent(next)}`, 303)
+}
+
+function invalid(parameter: string, message: string): Problem {
+  return new Problem('validation_failed', `${parameter} ${message}.`)
+}

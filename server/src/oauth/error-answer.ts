@@ -1,0 +1,31 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { toOauthError, type BodyKind } from './to-oauth-error.ts'
+
+/**
+ * The error handler of the JSON endpoints: `error` and `error_description` (RFC 6749, section 5.2), whatever went wrong
+ * (D35). Only a 401 may carry a challenge: on a 400 it would hide the error from clients.
+ */
+export function createJsonErrorHandler(kind: BodyKind) {
+  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = toOauthError(thrown, kind)
+    startErrorAnswer(error, request, reply)
+    void reply
+      .header('Content-Type', 'application/json; charset=utf-8')
+      .send(JSON.stringify({ error: error.error, error_description: error.message }))
+  }
+}
+
+interface Fault {
+  readonly status: number
+  readonly message: string
+  readonly cause?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly retryAfterSeconds?: number | undefined
+}
+
+/** Status, headers and the line in the log of an error, whatever its body is. */
+export function startErrorAnswer(fault: Fault, request: FastifyRequest, reply: FastifyReply): void {
+  if (fault.status >= 500) request.log.error({ err: fault.cause ?? fault, request: request.id }, fault.message)
+  void reply.code(fault.status).headers({ ...fault.headers, 'Cache-Control': 'no-store' })
+  if (fault.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(fault.retryAfterSeconds))
+}

@@ -1,0 +1,68 @@
+import { allowCrossOrigin } from '../http/cross-origin.ts'
+import { onAuthHostOnly, originOf, type Origins } from '../http/hosts.ts'
+import type { HttpServer } from '../http/open-http.ts'
+import { Problem } from '../values/problem.ts'
+import { SCOPES } from '../values/scope.ts'
+import { refuseOtherMethods } from './refuse-other-methods.ts'
+
+const AS_PATH = '/.well-known/oauth-authorization-server'
+const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
+/** A resource may have a path (RFC 9728, section 3.1): that of the MCP server. */
+const RESOURCE_SUFFIXES = ['', '/mcp'] as const
+const CACHE_CONTROL = 'public, max-age=3600'
+
+/**
+ * What a client may know beforehand: RFC 8414, and RFC 9728 on both hosts (D40, D40a). Every address comes of the
+ * configuration. Whatever else is well-known to others is 404 here, never a page.
+ */
+export function addMetadata(scope: HttpServer, origins: Origins): void {
+  const paths = [AS_PATH, RESOURCE_PATH].flatMap((path) => RESOURCE_SUFFIXES.map((suffix) => path + suffix))
+  allowCrossOrigin(scope, Object.fromEntries(paths.map((path) => [path, 'GET, HEAD'])))
+  const server = describeServer(origins.authUrl)
+
+  for (const suffix of RESOURCE_SUFFIXES) {
+    scope.get(
+      AS_PATH + suffix,
+      { onRequest: onAuthHostOnly(origins), schema: { hide: true } },
+      async (_request, reply) => reply.header('Cache-Control', CACHE_CONTROL).send(server),
+    )
+    scope.get(RESOURCE_PATH + suffix, { schema: { hide: true } }, async (request, reply) => {
+      const resource = originOf(request, origins) + suffix
+      return reply.header('Cache-Control', CACHE_CONTROL).send(describeResource(resource, origins))
+    })
+  }
+  for (const path of paths) refuseOtherMethods(scope, path, { allowed: ['GET', 'HEAD'], besides: ['OPTIONS'] })
+  scope.get('/.well-known/*', { schema: { hide: true } }, async () => {
+    throw new Problem('not_found', 'No such path.')
+  })
+}
+
+function describeServer(issuer: string) {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    registration_endpoint: `${issuer}/oauth/register`,
+    revocation_endpoint: `${issuer}/oauth/revoke`,
+    scopes_supported: SCOPES,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    code_challenge_methods_supported: ['S256'],
+    // RFC 9207, section 2.3.
+    authorization_response_iss_parameter_supported: true,
+  }
+}
+
+function describeResource(resource: string, { authUrl, baseUrl }: Origins) {
+  return {
+    resource,
+    authorization_servers: [authUrl],
+    scopes_supported: SCOPES,
+    bearer_methods_supported: ['header'],
+    resource_name: 'Bursar',
+    resource_documentation: `${baseUrl}/openapi.json`,
+  }
+}

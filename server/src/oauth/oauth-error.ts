@@ -1,0 +1,107 @@
+/** RFC 6749, sections 4.1.2.1 and 5.2: a description holds neither quotes and backslashes nor anything beyond ASCII. */
+const DESCRIPTION_FORBIDDEN = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
+const DESCRIPTION_CHARS_MAX = 300
+
+interface Narrowing {
+  /** Another status than the error's own. */
+  readonly status?: number
+  /** The parameter or member that is at fault. */
+  readonly parameter?: string
+  readonly retryAfterSeconds?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cause?: unknown
+}
+
+/** An error of the protocol: a registered `error`, a sentence for the client's maker, and the status at the JSON endpoints. */
+export abstract class OauthError extends Error {
+  abstract readonly error: string
+  readonly status: number
+  readonly parameter: string | undefined
+  readonly retryAfterSeconds: number | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(description: string, { status = 400, ...rest }: Narrowing = {}) {
+    super(filterDescription(description), { cause: rest.cause })
+    this.status = status
+    this.parameter = rest.parameter
+    this.retryAfterSeconds = rest.retryAfterSeconds
+    this.headers = rest.headers ?? {}
+  }
+}
+
+/** RFC 6749, sections 4.1.2.1 and 5.2. */
+export class InvalidRequest extends OauthError {
+  override readonly error = 'invalid_request'
+
+  static missing(parameter: string): InvalidRequest {
+    return new InvalidRequest(`The parameter ${parameter} is required, once.`, { parameter })
+  }
+}
+
+/** RFC 6749, section 5.2: 401, with a challenge only where the client used the `Authorization` header. */
+export class InvalidClient extends OauthError {
+  override readonly error = 'invalid_client'
+
+  constructor(description: string, narrowing: Narrowing = {}) {
+    super(description, { status: 401, ...narrowing })
+  }
+}
+
+/** RFC 6749, section 5.2. */
+export class InvalidGrant extends OauthError {
+  override readonly error = 'invalid_grant'
+}
+
+/** RFC 6749, section 5.2. */
+export class UnsupportedGrantType extends OauthError {
+  override readonly error = 'unsupported_grant_type'
+}
+
+/** RFC 6749, section 4.1.2.1. */
+export class UnsupportedResponseType extends OauthError {
+  override readonly error = 'unsupported_response_type'
+}
+
+/** RFC 6749, sections 4.1.2.1 and 5.2. */
+export class InvalidScope extends OauthError {
+  override readonly error = 'invalid_scope'
+}
+
+/** RFC 8707, section 2. */
+export class InvalidTarget extends OauthError {
+  override readonly error = 'invalid_target'
+}
+
+/** RFC 7591, section 3.2.2. */
+export class InvalidRedirectUri extends OauthError {
+  override readonly error = 'invalid_redirect_uri'
+}
+
+/** RFC 7591, section 3.2.2. */
+export class InvalidClientMetadata extends OauthError {
+  override readonly error = 'invalid_client_metadata'
+}
+
+/** OpenID Connect Core 1.0, sections 3.1.2.6 and 6.1. */
+export class RequestNotSupported extends OauthError {
+  override readonly error = 'request_not_supported'
+}
+
+/** OpenID Connect Core 1.0, sections 3.1.2.6 and 6.2. */
+export class RequestUriNotSupported extends OauthError {
+  override readonly error = 'request_uri_not_supported'
+}
+
+/** RFC 6749, section 4.1.2.1. Here it is 503, or 429 for whoever asks too often (D35). */
+export class TemporarilyUnavailable extends OauthError {
+  override readonly error = 'temporarily_unavailable'
+}
+
+/** RFC 6749, section 4.1.2.1. Here it is 500 (D35). */
+export class ServerError extends OauthError {
+  override readonly error = 'server_error'
+}
+
+function filterDescription(text: string): string {
+  return text.replaceAll('"', "'").replace(DESCRIPTION_FORBIDDEN, '?').slice(0, DESCRIPTION_CHARS_MAX)
+}

@@ -1,0 +1,60 @@
+/** What stands on the page of an error: for the person in plain words, and for whoever made the application. */
+export interface ErrorPage {
+  readonly title: string
+  /** What to do now. */
+  readonly advice: string
+  readonly message: string
+  readonly error: string
+  readonly parameter: string | undefined
+  readonly requestId: string
+}
+
+export const STYLE_PATH = '/oauth/page.css'
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** A whole page without scripts. Its style is a file of its own, since the policy allows no inline one. */
+export function formatErrorPage(page: ErrorPage): string {
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Error', page.error],
+    ['Parameter', page.parameter],
+    ['What is wrong', page.message],
+    ['Request', page.requestId],
+  ]
+  const rows = facts.map(([name, value]) => (value === undefined ? '' : formatFact(name, value))).join('')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${escapeHtml(page.title)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="stylesheet" href="${STYLE_PATH}">
+</head>
+<body>
+<main>
+<p class="brand">Bursar</p>
+<h1>${escapeHtml(page.title)}</h1>
+<p>${escapeHtml(page.advice)}</p>
+<h2>For the maker of the application</h2>
+<dl>${rows}</dl>
+</main>
+</body>
+</html>
+`
+}
+
+function formatFact(name: string, value: string): string {
+  return `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd></div>`
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+}

@@ -1,0 +1,26 @@
+import type { HttpServer } from '../http/open-http.ts'
+import { InvalidRequest } from './oauth-error.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
+
+/**
+ * 405 with `Allow` for every method that the path does not have (RFC 9110, section 15.5.6), before a body is read.
+ * `besides`: methods that somebody else answers.
+ */
+export function refuseOtherMethods(
+  scope: HttpServer,
+  path: string,
+  { allowed, besides = [] }: { allowed: readonly string[]; besides?: readonly string[] },
+): void {
+  const allow = allowed.join(', ')
+  scope.route({
+    method: METHODS.filter((method) => !allowed.includes(method) && !besides.includes(method)),
+    url: path,
+    exposeHeadRoute: false,
+    schema: { hide: true },
+    onRequest: async () => {
+      throw new InvalidRequest(`This address takes ${allow}.`, { status: 405, headers: { Allow: allow } })
+    },
+    handler: async () => undefined,
+  })
+}

@@ -1,0 +1,44 @@
+import { redirectHostsOf, type Client } from '../domain/connections/client.ts'
+import { registerClient } from '../domain/connections/register-client.ts'
+import type { Context } from '../domain/context.ts'
+import { takeAttempt } from '../domain/take-attempt.ts'
+import type { Origins } from '../http/hosts.ts'
+import type { HttpServer } from '../http/open-http.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { formatScopes } from '../values/scope.ts'
+import { parseClientMetadata } from './client-metadata.ts'
+import { refuseOtherMethods } from './refuse-other-methods.ts'
+
+const PATH = '/oauth/register'
+
+/**
+ * The registration endpoint (RFC 7591): anybody may register a public client. What it asks for and we don't have is
+ * replaced by what we have, and the answer says so (section 3.2.1). Nothing that it names is ever fetched.
+ */
+export function addRegister(scope: HttpServer, ctx: Context, origins: Origins): void {
+  scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {
+    await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'register' })
+    const { name, redirectUris, scopes } = parseClientMetadata(request.body, [origins.baseUrl, origins.authUrl])
+    const client = await registerClient(ctx, {
+      name: name ?? redirectHostsOf({ redirectUris }).join(', '),
+      redirectUris,
+      scopes,
+    })
+    return reply.code(201).send(formatClient(client))
+  })
+  refuseOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
+}
+
+/** D37: everything that is registered, and no member without a value. */
+function formatClient({ id, createdAt, name, redirectUris, scopes }: Client) {
+  return {
+    client_id: id,
+    client_id_issued_at: Math.floor(createdAt.getTime() / 1_000),
+    client_name: name,
+    redirect_uris: redirectUris,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    scope: formatScopes(scopes),
+    token_endpoint_auth_method: 'none',
+  }
+}

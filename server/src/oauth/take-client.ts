@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify'
+import type { Client } from '../domain/connections/client.ts'
+import { findClient } from '../domain/connections/find-client.ts'
+import type { Context } from '../domain/context.ts'
+import { takeAttempt } from '../domain/take-attempt.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { InvalidClient } from './oauth-error.ts'
+import { findParameter, listParameter, type RequestParameters } from './parameters.ts'
+
+const BASIC_PATTERN = /^basic(?: |$)/i
+
+/**
+ * Which client a request to the token or revocation endpoint names; null when it names none. The request is counted
+ * first, by client and address, or by address where nobody knows the client (D33). Throws `invalid_client` for an unknown
+ * id, and for HTTP authentication, which public clients don't have: that answer alone carries a challenge (RFC 6749,
+ * section 5.2). A `client_secret` is not looked at.
+ */
+export async function takeClient(
+  ctx: Context,
+  request: FastifyRequest,
+  { parameters, bucket }: { parameters: RequestParameters; bucket: 'token' | 'revoke' },
+): Promise<Client | null> {
+  const [id = null] = listParameter(parameters, 'client_id')
+  const client = id === null ? null : await findClient(ctx, { id })
+  await takeAttempt(ctx, {
+    subject: client === null ? clientAddress(request) : `${client.id} ${clientAddress(request)}`,
+    bucket,
+  })
+  if (BASIC_PATTERN.test(request.headers.authorization ?? '')) {
+    throw new InvalidClient('Clients here are public: send client_id in the body, and no Authorization header.', {
+      headers: { 'WWW-Authenticate': 'Basic realm="oauth"' },
+    })
+  }
+  if (findParameter(parameters, 'client_id') === null || client !== null) return client
+  throw new InvalidClient('No client is registered with this client_id. Register again.', { parameter: 'client_id' })
+}

@@ -1,0 +1,51 @@
+import { hash, randomInt } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/**
+ * Every secret that the service hands out: a prefix that tells its kind, 43 random base62 characters (256 bits), and 6
+ * that check them, so that a typo is told apart from a revoked secret without a look-up, and scanners can match it.
+ * Shown once; only its hash is stored.
+ */
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const ENTROPY_CHARS = 43
+const CHECK_CHARS = 6
+const BODY_PATTERN = new RegExp(`^[0-9A-Za-z]{${ENTROPY_CHARS + CHECK_CHARS}}$`)
+
+/** The prefixes of secrets that have one kind (specification, part 5, but for the last three, which stay with us). */
+export const SECRET_PREFIXES = {
+  accessToken: 'svc_oat_',
+  refreshToken: 'svc_ort_',
+  authorizationCode: 'svc_oac_',
+  /** The handle of an authorization request that awaits its decision. */
+  requestHandle: 'svc_oar_',
+  session: 'svc_ses_',
+  ceremony: 'svc_cer_',
+  invitation: 'svc_inv_',
+} as const
+
+export function createSecret(prefix: string): string {
+  let body = prefix
+  for (let index = 0; index < ENTROPY_CHARS; index += 1) body += BASE62.charAt(randomInt(BASE62.length))
+  return body + checkCharacters(body)
+}
+
+/** False for anything whose form or check characters are wrong: such a secret was never issued. */
+export function isSecret(prefix: string, text: string): boolean {
+  if (!text.startsWith(prefix) || !BODY_PATTERN.test(text.slice(prefix.length))) return false
+  return text.slice(-CHECK_CHARS) === checkCharacters(text.slice(0, -CHECK_CHARS))
+}
+
+/** SHA-256, which does for 256 bits of randomness. */
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
+}
+
+function checkCharacters(body: string): string {
+  let value = crc32(body)
+  let text = ''
+  for (let index = 0; index < CHECK_CHARS; index += 1) {
+    text = BASE62.charAt(value % BASE62.length) + text
+    value = Math.floor(value / BASE62.length)
+  }
+  return text
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { expectError, readBody, send, type Answer } from '../support/http-client.ts'
+import type { ConsoleServer } from '../support/console-server.ts'
+
+export interface Cookie {
+  readonly value: string
+  /** As they were sent, lower-case, sorted. */
+  readonly attributes: readonly string[]
+}
+
+/** A browser with the dashboard open: its cookies, an address of its own, and what a browser says of where it comes from. */
+export class Browser {
+  readonly cookies = new Map<string, string>()
+  readonly #server: Pick<ConsoleServer, 'url' | 'config'>
+  readonly #address: string
+
+  constructor(server: Pick<ConsoleServer, 'url' | 'config'>, address = randomAddress()) {
+    this.#server = server
+    this.#address = address
+  }
+
+  async call(method: string, path: string, body?: unknown, headers?: readonly string[]): Promise<Answer> {
+    const { url, config } = this.#server
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const own = ['origin', config.authUrl, 'sec-fetch-site', 'same-origin']
+    const answer = await send(url, {
+      method,
+      path,
+      body,
+      headers: [
+        ...(headers ?? (method === 'GET' ? [] : own)),
+        ...(cookie === '' ? [] : ['cookie', cookie]),
+        ...['x-forwarded-for', this.#address, 'x-forwarded-proto', new URL(config.authUrl).protocol.slice(0, -1)],
+      ],
+    })
+    for (const [name, { value }] of readCookies(answer)) {
+      if (value === '') this.cookies.delete(name)
+      else this.cookies.set(name, value)
+    }
+    assert.equal(answer.headers['cache-control'], 'no-store', `${method} ${path}`)
+    return answer
+  }
+
+  async ask<Body>(method: string, path: string, body?: unknown, status = 200): Promise<Body> {
+    return readBody<Body>(await this.call(method, path, body), status)
+  }
+
+  async refuse(
+    method: string,
+    path: string,
+    expected: Parameters<typeof expectError>[1],
+    body?: unknown,
+  ): Promise<void> {
+    expectError(await this.call(method, path, body), expected)
+  }
+}
+
+/** The cookies that an answer sets. */
+export function readCookies(answer: Answer): ReadonlyMap<string, Cookie> {
+  const lines = answer.headers['set-cookie'] ?? []
+  return new Map(
+    lines.map((line) => {
+      const [pair = '', ...attributes] = line.split('; ')
+      const [name = '', value = ''] = pair.split('=')
+      return [name, { value, attributes: attributes.map((attribute) => attribute.toLowerCase()).toSorted() }]
+    }),
+  )
+}
+
+function randomAddress(): string {
+  return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`
+}

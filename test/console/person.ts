@@ -1,0 +1,75 @@
+import type { SoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
+import type { ConsoleServer } from '../support/console-server.ts'
+import { answer, makePasskey, signUpPerson, toBytes } from '../support/people.ts'
+import { Browser } from './browser.ts'
+
+export interface WireSession {
+  readonly user: { readonly id: string; readonly name: string }
+  readonly workspaces: readonly WireWorkspace[]
+  readonly passkeys: number
+  readonly recovery_codes_left: number
+  readonly verified: boolean
+  readonly expires_at: string
+}
+
+export interface WireWorkspace {
+  readonly slug: string
+  readonly name: string
+  readonly role: string
+}
+
+/** Somebody at their browser, signed in. */
+export interface Visitor {
+  readonly browser: Browser
+  readonly userId: string
+  readonly passkey: SoftwarePasskey
+  readonly recoveryCodes: readonly string[]
+}
+
+interface CreationOptions {
+  readonly challenge: string
+  readonly user: { readonly id: string; readonly name: string }
+}
+
+/** Signs up as the dashboard does, over HTTP alone. */
+export async function signUp(server: ConsoleServer, browser: Browser, name = 'Ada'): Promise<Visitor> {
+  const { options } = await browser.ask<{ options: CreationOptions }>('POST', '/console/sign-up/options', { name })
+  const passkey = makePasskey(server.context, options.user.id)
+  const body = { response: passkey.register(toBytes(options.challenge)) }
+  const answered = await browser.ask<{ session: WireSession; recovery_codes: string[] }>(
+    'POST',
+    '/console/sign-up',
+    body,
+    201,
+  )
+  return { browser, userId: answered.session.user.id, passkey, recoveryCodes: answered.recovery_codes }
+}
+
+export async function signIn(browser: Browser, passkey: SoftwarePasskey): Promise<WireSession> {
+  const body = await beginSignIn(browser, passkey)
+  return (await browser.ask<{ session: WireSession }>('POST', '/console/sign-in', body)).session
+}
+
+/** Begins a sign-in, and answers what is to be posted to end it. */
+export async function beginSignIn(browser: Browser, passkey: SoftwarePasskey): Promise<{ response: object }> {
+  const { options } = await browser.ask<{ options: { challenge: string } }>('POST', '/console/sign-in/options', {})
+  return { response: answer(passkey, options) }
+}
+
+export async function verify(browser: Browser, passkey: SoftwarePasskey): Promise<WireSession> {
+  const { options } = await browser.ask<{ options: { challenge: string } }>('POST', '/console/verification/options', {})
+  const body = { response: answer(passkey, options) }
+  return (await browser.ask<{ session: WireSession }>('POST', '/console/verification', body)).session
+}
+
+export async function readSession(browser: Browser): Promise<WireSession | null> {
+  return (await browser.ask<{ session: WireSession | null }>('GET', '/console/session')).session
+}
+
+/** Somebody signed in by the domain's own verbs, at a browser of their own: no budget of ceremonies is touched. */
+export async function openVisitor(server: ConsoleServer, name = 'Ada'): Promise<Visitor> {
+  const { userId, passkey, recoveryCodes, secret } = await signUpPerson(server.context, name)
+  const browser = new Browser(server)
+  browser.cookies.set('session', secret)
+  return { browser, userId, passkey, recoveryCodes }
+}

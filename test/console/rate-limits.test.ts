@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError, type Answer } from '../support/http-client.ts'
+import { Browser } from './browser.ts'
+import { openVisitor } from './person.ts'
+
+const WINDOW_MS = 60_000
+const CEREMONIES = 20
+const REQUESTS = 300
+
+/** D33. */
+describe('rate limits of the dashboard', () => {
+  let server: ConsoleServer
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  afterEach(() => server.clock.setOffset(0))
+  after(() => server.close())
+
+  test('20 ceremonies a minute can be begun from one address, however many browsers there are', async () => {
+    const browsers = [new Browser(server, '10.1.0.1'), new Browser(server, '10.1.0.1')]
+    const begin: readonly (readonly [string, object])[] = [
+      ['/console/sign-in/options', {}],
+      ['/console/sign-up/options', { name: 'Ada' }],
+      ['/console/recovery', { code: 'wrong' }],
+      ['/console/recovery', {}],
+    ]
+    for (let index = 0; index < CEREMONIES; index += 1) {
+      const [path, body] = pick(begin, index)
+      const answer = await pick(browsers, index).call('POST', path, body)
+      assert.notEqual(answer.status, 429, String(index))
+    }
+    for (const [path, body] of begin) {
+      for (const browser of browsers) expectTooMany(await browser.call('POST', path, body))
+    }
+    assert.equal((await new Browser(server, '10.1.0.2').call('POST', '/console/sign-in/options', {})).status, 200)
+    assert.equal((await pick(browsers, 0).call('GET', '/console/session')).status, 200, 'the rest goes on')
+    server.clock.setOffset(WINDOW_MS)
+    assert.equal((await pick(browsers, 0).call('POST', '/console/sign-in/options', {})).status, 200)
+  })
+
+  test('the ceremonies of somebody signed in count for their address too', async () => {
+    const { browser } = await openVisitor(server)
+    const paths = ['/console/verification/options', '/console/passkeys/options']
+    for (let index = 0; index < CEREMONIES; index += 1) {
+      assert.equal((await browser.call('POST', pick(paths, index), {})).status, 200)
+    }
+    for (const path of paths) expectTooMany(await browser.call('POST', path, {}))
+  })
+
+  test('of 60 ceremonies begun at once exactly 20 are', async () => {
+    const browser = new Browser(server, '10.1.0.3')
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => browser.call('POST', '/console/sign-in/options', {})),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, CEREMONIES)
+    assert.equal(answers.filter(({ status }) => status === 429).length, 60 - CEREMONIES)
+  })
+
+  test('a session has 300 requests a minute, whatever they are, from whichever address', async () => {
+    const { browser } = await openVisitor(server)
+    const elsewhere = new Browser(server)
+    elsewhere.cookies.set('session', String(browser.cookies.get('session')))
+    const calls = [
+      (from: Browser) => from.call('GET', '/console/session'),
+      (from: Browser) => from.call('GET', '/console/passkeys'),
+      (from: Browser) => from.call('POST', '/console/workspaces', {}),
+      (from: Browser) => from.call('GET', '/console/workspaces/nobody/members'),
+    ]
+    const statuses: number[] = []
+    for (let done = 0; done < REQUESTS; done += 20) {
+      const answers = Array.from({ length: 20 }, (_, index) =>
+        pick(calls, index)(index % 3 === 0 ? elsewhere : browser),
+      )
+      statuses.push(...(await Promise.all(answers)).map((answer) => answer.status))
+    }
+    assert.equal(statuses.filter((status) => status === 429).length, 0)
+    for (const call of calls) expectTooMany(await call(browser))
+    expectTooMany(await elsewhere.call('GET', '/console/session'))
+    elsewhere.cookies.clear()
+    assert.equal((await elsewhere.call('GET', '/console/session')).status, 200, 'signed out the address counts')
+    const other = await openVisitor(server)
+    assert.equal((await other.browser.call('GET', '/console/session')).status, 200)
+    server.clock.setOffset(WINDOW_MS)
+    assert.equal((await browser.call('GET', '/console/session')).status, 200)
+  })
+
+  test('an address without a session has 300 requests a minute, made-up cookies or not; exactly, in a burst', async () => {
+    const browsers = Array.from({ length: 8 }, (_, index) => {
+      const browser = new Browser(server, '10.1.0.4')
+      if (index % 2 === 0) browser.cookies.set('session', `svc_ses_${'x'.repeat(49 - index)}`)
+      return browser
+    })
+    const answers = await Promise.all(
+      Array.from({ length: REQUESTS + 40 }, (_, index) => pick(browsers, index).call('GET', '/console/session')),
+    )
+    assert.equal(answers.filter((answer) => answer.status === 200).length, REQUESTS)
+    assert.equal(answers.filter((answer) => answer.status === 429).length, 40)
+  })
+
+  test('what comes from elsewhere costs a session nothing', async () => {
+    const { browser } = await openVisitor(server)
+    for (let index = 0; index < REQUESTS; index += 1) {
+      const answer = await browser.call('POST', '/console/sign-out', {}, ['origin', 'https://evil.example'])
+      assert.equal(answer.status, 403)
+    }
+    assert.equal((await browser.call('GET', '/console/session')).status, 200)
+  })
+})
+
+/** One after the other, and again from the first. */
+function pick<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index % items.length]
+  assert.ok(item !== undefined)
+  return item
+}
+
+function expectTooMany(answer: Answer): void {
+  const { message } = expectError(answer, { type: 'rate_limited', code: 'rate_limit_exceeded' })
+  const seconds = Number(answer.headers['retry-after'])
+  assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, String(seconds))
+  assert.match(message, new RegExp(`\\b${seconds} seconds\\b`))
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { createInvitation } from '../../server/src/domain/people/create-invitation.ts'
+import { getMembership } from '../../server/src/domain/people/get-membership.ts'
+import type { Role } from '../../server/src/domain/people/role.ts'
+import type { ProblemType } from '../../server/src/values/problem.ts'
+import { seedAccount, seedMember, seedRequest, seedTokens } from '../support/connections.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError, readBody } from '../support/http-client.ts'
+import { readRows } from '../support/read-rows.ts'
+import { Browser } from './browser.ts'
+import { openVisitor, type Visitor } from './person.ts'
+
+const CALLERS = ['owner', 'admin', 'viewer', 'stranger', 'nobody'] as const
+type Caller = (typeof CALLERS)[number]
+
+/** The status for an owner, an admin and a viewer; a stranger is told that there is no such workspace, nobody to sign in. */
+type Row = readonly [name: string, statuses: readonly [number, number, number], call: () => Promise<Call>]
+interface Call {
+  readonly method?: string
+  readonly path: string
+  readonly body?: unknown
+}
+
+const TABLES = ['members', 'invitations', 'agents', 'connections', 'accounts', 'recovery_codes', 'passkeys']
+const REFUSALS: Readonly<Record<number, ProblemType>> = { 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found' }
+
+/** D46. */
+describe('who may do what in a workspace', () => {
+  let server: ConsoleServer
+  let account: Account
+  let callers: Readonly<Record<Caller, Browser>>
+  before(async () => {
+    server = await openConsoleServer()
+    account = await seedAccount(server.context)
+    const visitors: Visitor[] = []
+    for (const role of ['owner', 'admin', 'viewer'] as const) {
+      const visitor = await openVisitor(server, role)
+      await addMember(server.context, { account, userId: visitor.userId, role, actor: OPERATOR })
+      visitors.push(visitor)
+    }
+    const [owner, admin, viewer, stranger] = [...visitors, await openVisitor(server, 'stranger')].map(
+      ({ browser }) => browser,
+    )
+    assert.ok(owner !== undefined && admin !== undefined && viewer !== undefined && stranger !== undefined)
+    callers = { owner, admin, viewer, stranger, nobody: new Browser(server) }
+  })
+  after(() => server.close())
+
+  const rows: readonly Row[] = [
+    ['list members', [200, 200, 200], async () => ({ path: at('members') })],
+    ['make a viewer an admin', [200, 200, 403], () => changeRole('viewer', 'admin')],
+    ['make an admin a viewer', [200, 200, 403], () => changeRole('admin', 'viewer')],
+    ['make an admin an owner', [200, 403, 403], () => changeRole('admin', 'owner')],
+    ['make an owner an admin', [200, 403, 403], () => changeRole('owner', 'admin')],
+    ['remove a viewer', [200, 200, 403], () => remove('viewer')],
+    ['remove an admin', [200, 200, 403], () => remove('admin')],
+    ['remove an owner', [200, 403, 403], () => remove('owner')],
+    ['list invitations', [200, 200, 403], async () => ({ path: at('invitations') })],
+    ['invite a viewer', [201, 201, 403], async () => ({ path: at('invitations'), body: { role: 'viewer' } })],
+    ['invite an admin', [201, 201, 403], async () => ({ path: at('invitations'), body: { role: 'admin' } })],
+    ['invite an owner', [201, 403, 403], async () => ({ path: at('invitations'), body: { role: 'owner' } })],
+    ['take an invitation back', [200, 200, 403], takeInvitationBack],
+    ['read the audit log', [200, 200, 200], async () => ({ path: at('audit') })],
+    ['list agents', [200, 200, 200], async () => ({ path: `${at('agents')}?mode=test` })],
+    ['create an agent', [201, 201, 403], createAgent],
+    ['list connections', [200, 200, 200], async () => ({ path: at('connections') })],
+    ['disconnect a client', [200, 200, 403], disconnect],
+  ]
+  for (const [name, statuses, makeCall] of rows) {
+    test(`to ${name}: ${statuses.join(', ')} for an owner, an admin, a viewer; else 404, or 401`, async () => {
+      for (const [index, caller] of CALLERS.entries()) {
+        const status = [...statuses, 404, 401][index] ?? 0
+        const { method, path, body } = await makeCall()
+        const before = await readState()
+        const answer = await callers[caller].call(method ?? (body === undefined ? 'GET' : 'POST'), path, body)
+        const refusal = REFUSALS[status]
+        if (refusal === undefined) readBody(answer, status)
+        else expectError(answer, { type: refusal, ...(status === 403 ? { code: 'role_insufficient' } : {}) })
+        const changes = refusal === undefined && (method !== undefined || body !== undefined)
+        assert.equal((await readState()) !== before, changes, `what ${caller} changed`)
+      }
+    })
+  }
+
+  const own: readonly (readonly [string, () => Promise<Call>])[] = [
+    ['passkeys', async () => ({ path: '/console/passkeys' })],
+    ['a passkey’s options', async () => ({ path: '/console/passkeys/options', body: {} })],
+    ['a new passkey', async () => ({ path: '/console/passkeys', body: { name: 'x', response: registration() } })],
+    ['a passkey’s removal', async () => ({ method: 'DELETE', path: '/console/passkeys/x' })],
+    ['recovery codes', async () => ({ path: '/console/recovery-codes', body: {} })],
+    ['a verification’s options', async () => ({ path: '/console/verification/options', body: {} })],
+    ['a verification', async () => ({ path: '/console/verification', body: { response: assertion() } })],
+    ['a new workspace', async () => ({ path: '/console/workspaces', body: { name: 'x' } })],
+    [
+      'an invitation’s acceptance',
+      async () => ({ path: '/console/invitations/accept', body: { token: await invite() } }),
+    ],
+    ['what an application asks for', async () => ({ path: `/console/authorization-requests/${await openRequest()}` })],
+  ]
+  for (const [name, makeCall] of own) {
+    test(`${name}: 401 for whoever is not signed in`, async () => {
+      const { method, path, body } = await makeCall()
+      const before = await readState()
+      const nobody = new Browser(server)
+      const answer = await nobody.call(method ?? (body === undefined ? 'GET' : 'POST'), path, body)
+      assert.equal(expectError(answer, { type: 'unauthenticated' }).code, undefined)
+      assert.equal(await readState(), before)
+    })
+  }
+
+  test('whoever wants to leave may, but for the last owner', async () => {
+    const workspace = await seedAccount(server.context)
+    const people: Visitor[] = []
+    for (const role of ['viewer', 'admin', 'owner', 'owner'] as const) {
+      const visitor = await openVisitor(server)
+      await addMember(server.context, { account: workspace, userId: visitor.userId, role, actor: OPERATOR })
+      people.push(visitor)
+    }
+    for (const [index, { browser, userId }] of people.entries()) {
+      const path = `/console/workspaces/${workspace.slug}/members/${userId}`
+      if (index < 3) assert.deepEqual(await browser.ask('DELETE', path), {})
+      else await browser.refuse('DELETE', path, { type: 'conflict', code: 'last_owner' })
+      if (index < 3) await browser.refuse('GET', `/console/workspaces/${workspace.slug}/members`, { type: 'not_found' })
+      else await browser.refuse('PATCH', path, { type: 'conflict', code: 'last_owner' }, { role: 'viewer' })
+    }
+  })
+
+  test('a role that was taken away is gone with the next request', async () => {
+    const visitor = await openVisitor(server)
+    const { userId } = visitor
+    await addMember(server.context, { account, userId, role: 'admin', actor: OPERATOR })
+    await visitor.browser.ask('GET', at('invitations'))
+    await callers.owner.ask('PATCH', at(`members/${userId}`), { role: 'viewer' })
+    await visitor.browser.refuse('GET', at('invitations'), { type: 'forbidden', code: 'role_insufficient' })
+    await callers.owner.ask('DELETE', at(`members/${userId}`))
+    await visitor.browser.refuse('GET', at('members'), { type: 'not_found' })
+  })
+
+  test('what belongs to another workspace is not found in one’s own', async () => {
+    const other = await seedTokens(server.context)
+    const [row] = await readRows(server.context.db, 'select id from connections where account_id = $1', [
+      other.membership.account.id,
+    ])
+    await callers.owner.refuse('DELETE', at(`connections/${String(row?.['id'])}`), {
+      type: 'not_found',
+      code: 'connection_not_found',
+    })
+    const { account: theirs, userId } = other.membership
+    const { invitation } = await createInvitation(server.context, { account: theirs, role: 'viewer', actor: OPERATOR })
+    await callers.owner.refuse('DELETE', at(`invitations/${invitation.id}`), {
+      type: 'not_found',
+      code: 'invitation_not_found',
+    })
+    for (const [method, body] of [
+      ['DELETE', undefined],
+      ['PATCH', { role: 'viewer' }],
+    ] as const) {
+      const missing = { type: 'not_found', code: 'member_not_found' } as const
+      await callers.owner.refuse(method, at(`members/${userId}`), missing, body)
+    }
+  })
+
+  function at(path: string): string {
+    return `/console/workspaces/${account.slug}/${path}`
+  }
+
+  async function changeRole(from: Role, role: Role): Promise<Call> {
+    return { method: 'PATCH', path: await newMember(from), body: { role } }
+  }
+
+  async function remove(role: Role): Promise<Call> {
+    return { method: 'DELETE', path: await newMember(role) }
+  }
+
+  async function newMember(role: Role): Promise<string> {
+    return at(`members/${(await seedMember(server.context, account, role)).userId}`)
+  }
+
+  async function takeInvitationBack(): Promise<Call> {
+    const { invitation } = await createInvitation(server.context, { account, role: 'viewer', actor: OPERATOR })
+    return { method: 'DELETE', path: at(`invitations/${invitation.id}`) }
+  }
+
+  async function createAgent(): Promise<Call> {
+    return { path: at('agents'), body: { mode: 'test', id: `agent-${randomBytes(4).toString('hex')}` } }
+  }
+
+  async function disconnect(): Promise<Call> {
+    const [owner] = await readRows(
+      server.context.db,
+      `select user_id from members where account_id = $1 and role = 'owner' order by created_at limit 1`,
+      [account.id],
+    )
+    const { slug } = account
+    const membership = await getMembership(server.context, { userId: String(owner?.['user_id']), slug, role: 'owner' })
+    await seedTokens(server.context, { membership })
+    const sql = 'select id from connections where account_id = $1 and revoked_at is null order by id desc limit 1'
+    const [row] = await readRows(server.context.db, sql, [account.id])
+    return { method: 'DELETE', path: at(`connections/${String(row?.['id'])}`) }
+  }
+
+  async function invite(): Promise<string> {
+    return (await createInvitation(server.context, { account, role: 'viewer', actor: OPERATOR })).secret
+  }
+
+  async function openRequest(): Promise<string> {
+    return (await seedRequest(server.context)).handle
+  }
+
+  /** All that the endpoints could have changed. */
+  async function readState(): Promise<string> {
+    const parts = TABLES.map(async (table) => {
+      const sql = `select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as sum from ${table} t`
+      return String((await readRows(server.context.db, sql))[0]?.['sum'])
+    })
+    return (await Promise.all(parts)).join(' ')
+  }
+})
+
+function registration(): object {
+  return { ...credential(), response: { clientDataJSON: 'AA', attestationObject: 'AA' } }
+}
+
+function assertion(): object {
+  return { ...credential(), response: { clientDataJSON: 'AA', authenticatorData: 'AA', signature: 'AA' } }
+}
+
+function credential(): object {
+  return { id: 'AA', rawId: 'AA', type: 'public-key' }
+}

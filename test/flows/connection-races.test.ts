@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
+import { connect, exchangeCode, refreshTokens, registerClient, startAuthorization } from '../support/oauth-client.ts'
+
+/** Below the limit of the token endpoint, 60 a minute for one client and address (D33). */
+const REQUESTS = 50
+
+describe('connections over two server processes', () => {
+  let host: AgentHost
+  let doors: readonly [string, string]
+  before(async () => {
+    host = await openAgentHost()
+    doors = [host.authUrl, (await host.addServer()).baseUrl]
+  })
+  after(() => host.close())
+
+  const race = <Answer>(request: (door: { authUrl: string }, index: number) => Promise<Answer>): Promise<Answer[]> =>
+    Promise.all(
+      Array.from({ length: REQUESTS }, (_, index) => request({ authUrl: doors[index % 2 === 0 ? 0 : 1] }, index)),
+    )
+
+  test('of 50 exchanges of one code one is answered with tokens, and those are dead when all are answered (D38)', async () => {
+    const authorization = startAuthorization(host, await registerClient(host))
+    const code = String((await host.consent(authorization.url)).searchParams.get('code'))
+    const answers = await race((door) => exchangeCode(door, authorization, code))
+    const won = answers.filter(({ error }) => error === undefined)
+    assert.equal(won.length, 1)
+    assert.equal(answers.filter(({ error }) => error === 'invalid_grant').length, REQUESTS - 1)
+    assert.equal(await host.statusOfMe(String(won[0]?.access_token)), 401)
+  })
+
+  test('of 50 refreshes with one token one is answered with tokens, and the connection is over (D38)', async () => {
+    const { clientId, tokens } = await connect(host)
+    const answers = await race((door) => refreshTokens(door, clientId, tokens.refresh_token))
+    const won = answers.filter(({ error }) => error === undefined)
+    assert.equal(won.length, 1)
+    for (const token of [tokens.access_token, String(won[0]?.access_token)]) {
+      assert.equal(await host.statusOfMe(token), 401)
+    }
+    assert.equal((await refreshTokens(host, clientId, String(won[0]?.refresh_token))).error, 'invalid_grant')
+  })
+
+  test('whatever a refresh and a revocation at the same time are answered, nothing lives after them', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { clientId, tokens } = await connect(host)
+      const revoke = async ({ authUrl }: { authUrl: string }): Promise<number> => {
+        const body = new URLSearchParams({ token: tokens.access_token, client_id: clientId })
+        return (await fetch(new URL('/oauth/revoke', authUrl), { method: 'POST', body })).status
+      }
+      const [refreshed, status] = await Promise.all([
+        refreshTokens({ authUrl: doors[0] }, clientId, tokens.refresh_token),
+        revoke({ authUrl: doors[1] }),
+      ])
+      assert.equal(status, 200)
+      const made = refreshed.error === undefined ? [refreshed.access_token] : []
+      for (const token of [tokens.access_token, ...made]) assert.equal(await host.statusOfMe(token), 401)
+      const left = refreshed.error === undefined ? refreshed.refresh_token : tokens.refresh_token
+      assert.equal((await refreshTokens(host, clientId, left)).error, 'invalid_grant')
+    }
+  })
+
+  test('a revocation by one process is known to the other at once (F8)', async () => {
+    const { clientId, tokens } = await connect(host)
+    const body = new URLSearchParams({ token: tokens.refresh_token, client_id: clientId })
+    assert.equal((await fetch(new URL('/oauth/revoke', doors[1]), { method: 'POST', body })).status, 200)
+    assert.equal(await host.statusOfMe(tokens.access_token), 401)
+  })
+})

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Answer } from '../support/http-client.ts'
+import {
+  expectOauthError,
+  expectPage,
+  handleOf,
+  openOauthServer,
+  type OauthServer,
+  type RegisteredClient,
+} from '../support/oauth-server.ts'
+
+/** D33; facts, L1 and L6. */
+describe('the limits of the authorization server', () => {
+  let given: OauthServer
+  let client: RegisteredClient
+  let addresses = 0
+  before(async () => {
+    given = await openOauthServer()
+    client = await given.register()
+  })
+  after(() => given.close())
+
+  for (const [path, fields] of [
+    ['/oauth/token', { grant_type: 'refresh_token', refresh_token: 'x' }],
+    ['/oauth/revoke', { token: 'x' }],
+  ] as const) {
+    test(`${path} takes 60 a minute of one client at one address, and tells the 61st when to come again`, async () => {
+      const address = newAddress()
+      const post = (clientId: string | null, from = address) =>
+        given.post(path, { ...fields, client_id: clientId }, { address: from })
+
+      await exhaust(60, () => post(client.client_id))
+      const answer = await post(client.client_id)
+      expectLimited(answer)
+      // Another client, another address, and requests that name no client have budgets of their own.
+      const other = await given.register()
+      assert.notEqual((await post(other.client_id)).status, 429)
+      assert.notEqual((await post(client.client_id, newAddress())).status, 429)
+      assert.notEqual((await post(null)).status, 429)
+    })
+
+    test(`${path} takes 60 a minute of one address that names no client that is known, or any number of them`, async () => {
+      const address = newAddress()
+      let index = 0
+      const post = () => {
+        index += 1
+        const client_id = index % 3 === 0 ? null : `svc_client_${index}`
+        return given.post(path, { ...fields, client_id }, { address })
+      }
+      await exhaust(60, post)
+      expectLimited(await post())
+    })
+  }
+
+  test('register takes 20 an hour of one address, in whatever state they are', async () => {
+    const address = newAddress()
+    const post = () => given.ask({ path: '/oauth/register', body: { redirect_uris: [] }, address })
+    await exhaust(20, post)
+    const seconds = expectLimited(await post())
+    assert.ok(seconds > 60 && seconds <= 3_600)
+    assert.equal((await given.ask({ path: '/oauth/register', body: { redirect_uris: [] } })).status, 400)
+  })
+
+  test('authorize takes 100 a minute of one address, and then shows a page', async () => {
+    const address = newAddress()
+    for (let index = 0; index < 100; index += 1) {
+      const answer = await given.authorize(client, index % 2 === 0 ? {} : { client_id: null }, { address })
+      assert.notEqual(answer.status, 429)
+    }
+    const answer = await given.authorize(client, {}, { address, person: given.owner })
+    expectPage(answer, { status: 429, error: 'rate_limit_exceeded' })
+    assert.match(String(answer.headers['retry-after']), /^[1-9]\d?$/)
+    handleOf(await given.authorize(client))
+  })
+
+  test('what a stranger writes into X-Forwarded-For changes nothing where no proxy is trusted', async () => {
+    const direct = await openOauthServer((config) => ({ ...config, trustedProxies: [] }))
+    try {
+      await exhaust(20, () => direct.ask({ path: '/oauth/register', body: {} }))
+      expectLimited(await direct.ask({ path: '/oauth/register', body: {} }))
+    } finally {
+      await direct.close()
+    }
+  })
+
+  async function exhaust(limit: number, ask: () => Promise<Answer>): Promise<void> {
+    for (let index = 0; index < limit; index += 1) assert.notEqual((await ask()).status, 429, `request ${index + 1}`)
+  }
+
+  /** Answers for how many seconds to wait. */
+  function expectLimited(answer: Answer): number {
+    const description = expectOauthError(answer, 'temporarily_unavailable', 429)
+    const seconds = String(answer.headers['retry-after'])
+    assert.match(seconds, /^[1-9]\d*$/)
+    assert.match(description, new RegExp(`\\b${seconds} seconds\\b`))
+    assert.equal(answer.headers['access-control-allow-origin'], '*')
+    return Number(seconds)
+  }
+
+  function newAddress(): string {
+    addresses += 1
+    return `192.0.2.${addresses}`
+  }
+})

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Answer } from '../support/http-client.ts'
+import {
+  expectOauthError,
+  expectPage,
+  locationOf,
+  openOauthServer,
+  readTokens,
+  type OauthServer,
+  type RegisteredClient,
+} from '../support/oauth-server.ts'
+import { readRows } from '../support/read-rows.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+describe('what the authorization server answers when it cannot', () => {
+  let given: OauthServer
+  let proxy: TcpProxy
+  let client: RegisteredClient
+  before(async () => {
+    given = await openOauthServer(async (config) => {
+      proxy = await startTcpProxy(config.database.url)
+      return { ...config, database: { ...config.database, url: proxy.url } }
+    })
+    client = await given.register()
+  })
+  after(async () => {
+    await given.close()
+    await proxy.close()
+  })
+
+  test('L1 D19 while the database is gone it is 503 with Retry-After, and nothing is used up', async () => {
+    const approved = await given.approveCode(client)
+    const tokens = await given.obtainTokens(client)
+    const handle = await given.openRequest(client)
+    proxy.cut()
+    for (const answer of await askPrograms()) expectUnavailable(answer)
+    expectUnavailable(await given.exchange(approved))
+    expectUnavailable(await given.refresh(tokens))
+    for (const answer of [await given.authorize(client), await given.consent(handle)]) {
+      expectPage(answer, { status: 503, error: 'unavailable' })
+      assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+    }
+    assert.equal((await given.ask({ path: '/.well-known/oauth-authorization-server' })).status, 200)
+    proxy.restore()
+    while ((await given.ask({ path: '/readyz' })).status !== 200);
+    readTokens(await given.exchange(approved))
+    readTokens(await given.refresh(tokens))
+    locationOf(await given.consent(handle), 303)
+  })
+
+  test('L1 what nobody thought of is server_error, 500, and says nothing of the inside', async () => {
+    const { db } = given.context
+    await readRows(db, 'alter table oauth_clients rename to elsewhere')
+    try {
+      for (const answer of await askPrograms()) {
+        const description = expectOauthError(answer, 'server_error', 500)
+        assert.doesNotMatch(description, /oauth_clients|relation|select|insert/)
+      }
+      const answer = await given.authorize(client)
+      expectPage(answer, { status: 500, error: 'internal' })
+      assert.doesNotMatch(answer.text, /oauth_clients|relation|select/)
+    } finally {
+      await readRows(db, 'alter table elsewhere rename to oauth_clients')
+    }
+    await given.openRequest(client)
+  })
+
+  function askPrograms(): Promise<Answer[]> {
+    const { client_id } = client
+    return Promise.all([
+      given.post('/oauth/token', { grant_type: 'refresh_token', refresh_token: 'x', client_id }),
+      given.post('/oauth/revoke', { token: `svc_oat_${'0'.repeat(49)}`, client_id }),
+      given.ask({ path: '/oauth/register', body: { redirect_uris: ['http://localhost/cb'] } }),
+    ])
+  }
+})
+
+function expectUnavailable(answer: Answer): void {
+  expectOauthError(answer, 'temporarily_unavailable', 503)
+  assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  expectOauthError,
+  FORM_TYPE,
+  openOauthServer,
+  readTokens,
+  type Changes,
+  type OauthServer,
+  type RegisteredClient,
+} from '../support/oauth-server.ts'
+
+const PATH = '/oauth/revoke'
+const UNKNOWN_CLIENT = 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV'
+
+/** Facts, section 1.F; RFC 7009; D36. */
+describe('revocation', () => {
+  let given: OauthServer
+  let client: RegisteredClient
+  before(async () => {
+    given = await openOauthServer()
+    client = await given.register()
+  })
+  after(() => given.close())
+
+  for (const kind of ['access_token', 'refresh_token'] as const) {
+    for (const hint of [null, 'access_token', 'refresh_token', 'something_else']) {
+      test(`F3 F4 of the ${kind}, with the hint ${hint}, ends both at once`, async () => {
+        const tokens = await given.obtainTokens(client)
+        const fields = { token: tokens[kind], client_id: client.client_id, token_type_hint: hint }
+        await expectRevoked(fields)
+        assert.equal((await given.ask({ path: '/v1/me', key: tokens.access_token })).status, 401)
+        expectOauthError(await given.refresh(tokens), 'invalid_grant')
+        await expectRevoked(fields)
+      })
+    }
+  }
+
+  test('F3 of a rotated refresh token ends what came of it too', async () => {
+    const first = await given.obtainTokens(client)
+    const second = readTokens(await given.refresh(first))
+    await expectRevoked({ token: first.refresh_token, client_id: client.client_id })
+    assert.equal((await given.ask({ path: '/v1/me', key: second.access_token })).status, 401)
+    expectOauthError(await given.refresh({ ...second, client }), 'invalid_grant')
+  })
+
+  test('F6 needs no client_id: the token is what counts', async () => {
+    const tokens = await given.obtainTokens(client)
+    await expectRevoked({ token: tokens.access_token })
+    assert.equal((await given.ask({ path: '/v1/me', key: tokens.access_token })).status, 401)
+  })
+
+  test('F1 F9 of what is no token of ours, or not any more, answers the same', async () => {
+    const tokens = await given.obtainTokens(client)
+    const strange = [
+      'x',
+      'svc_oat_',
+      `svc_oat_${'0'.repeat(49)}`,
+      tokens.code,
+      `${tokens.access_token}x`,
+      'é"\\',
+      '1'.repeat(60_000),
+    ]
+    for (const token of strange) await expectRevoked({ token, client_id: client.client_id })
+    assert.equal((await given.ask({ path: '/v1/me', key: tokens.access_token })).status, 200)
+  })
+
+  test('F2 by another client answers the same, and nothing happens', async () => {
+    const tokens = await given.obtainTokens(client)
+    const other = await given.register()
+    for (const token of [tokens.access_token, tokens.refresh_token]) {
+      await expectRevoked({ token, client_id: other.client_id })
+    }
+    assert.equal((await given.ask({ path: '/v1/me', key: tokens.access_token })).status, 200)
+    readTokens(await given.refresh(tokens))
+  })
+
+  const faults: readonly (readonly [string, Changes, string])[] = [
+    ['F5 no token', { token: null }, 'invalid_request'],
+    ['F5 an empty token', { token: '' }, 'invalid_request'],
+    ['F5 two tokens', { token: ['a', 'b'] }, 'invalid_request'],
+    ['F6 an unknown client', { client_id: UNKNOWN_CLIENT }, 'invalid_client'],
+    ['two clients', { client_id: ['a', 'b'] }, 'invalid_request'],
+  ]
+  for (const [name, changes, error] of faults) {
+    test(`refuses ${name}: ${error}`, async () => {
+      const answer = await given.post(PATH, { token: 'x', client_id: client.client_id, ...changes })
+      expectOauthError(answer, error)
+    })
+  }
+
+  test('F5 refuses bodies that are no form, and looks at no token in the query', async () => {
+    const { access_token: token } = await given.obtainTokens(client)
+    for (const call of [{ body: { token } }, { body: `token=${token}`, type: 'text/plain' }, { method: 'POST' }]) {
+      expectOauthError(await given.ask({ path: PATH, ...call }), 'invalid_request')
+    }
+    const path = `${PATH}?token=${token}`
+    expectOauthError(await given.ask({ path, body: '', type: FORM_TYPE }), 'invalid_request')
+    assert.equal((await given.ask({ path, method: 'GET' })).status, 405)
+    assert.equal((await given.ask({ path: '/v1/me', key: token })).status, 200)
+  })
+
+  test('D16 takes no HTTP authentication', async () => {
+    const headers = ['authorization', `Basic ${Buffer.from(`${client.client_id}:`).toString('base64')}`]
+    const answer = await given.post(PATH, { token: 'x' }, { headers })
+    expectOauthError(answer, 'invalid_client')
+    assert.match(String(answer.headers['www-authenticate']), /^Basic /)
+  })
+
+  async function expectRevoked(fields: Changes): Promise<void> {
+    const answer = await given.post(PATH, fields)
+    assert.deepEqual([answer.status, answer.text, answer.headers['cache-control']], [200, '{}', 'no-store'])
+    assert.match(String(answer.headers['content-type']), /^application\/json\b/)
+  }
+})

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import type { Call } from '../support/http-client.ts'
+import {
+  AUTH_URL,
+  BASE_URL,
+  challengeOf,
+  expectOauthError,
+  FORM_TYPE,
+  formatFields,
+  openOauthServer,
+  readTokens,
+  type ApprovedCode,
+  type Changes,
+  type OauthServer,
+  type RegisteredClient,
+  type WireTokens,
+} from '../support/oauth-server.ts'
+
+const PATH = '/oauth/token'
+const UNKNOWN_CLIENT = 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV'
+
+/** What is changed in a whole exchange, and the error. None of them uses the code up. */
+const EXCHANGE_FAULTS: readonly (readonly [string, Changes, string])[] = [
+  ['D12 no grant_type', { grant_type: null }, 'invalid_request'],
+  ['D12 an empty grant_type', { grant_type: '' }, 'invalid_request'],
+  ['D12 password', { grant_type: 'password' }, 'unsupported_grant_type'],
+  ['D12 implicit', { grant_type: 'implicit' }, 'unsupported_grant_type'],
+  ['D12 client_credentials', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+  ['D12 a device code', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code' }, 'unsupported_grant_type'],
+  ['D12 token exchange', { grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' }, 'unsupported_grant_type'],
+  ['a grant_type in another case', { grant_type: 'Authorization_Code' }, 'unsupported_grant_type'],
+  ['a grant_type that every object has', { grant_type: 'constructor' }, 'unsupported_grant_type'],
+  ['D6 no client_id', { client_id: null }, 'invalid_request'],
+  ['D6 an unknown client_id', { client_id: UNKNOWN_CLIENT }, 'invalid_client'],
+  ['D6 a client_id that is none', { client_id: '"\\' }, 'invalid_client'],
+  ['no code', { code: null }, 'invalid_request'],
+  ['a code that is none', { code: 'svc_oac_x' }, 'invalid_grant'],
+  [
+    'an access token for a code',
+    { code: 'svc_oat_0000000000000000000000000000000000000000000000000' },
+    'invalid_grant',
+  ],
+  ['C5 no code_verifier', { code_verifier: null }, 'invalid_request'],
+  ['D7 no redirect_uri', { redirect_uri: null }, 'invalid_request'],
+  [
+    'D18 grant_type twice (2.1 section 3.2)',
+    { grant_type: ['authorization_code', 'authorization_code'] },
+    'invalid_request',
+  ],
+  ['D18 code twice', { code: ['a', 'b'] }, 'invalid_request'],
+  ['D18 client_id twice', { client_id: ['a', 'b'] }, 'invalid_request'],
+  ['D18 a parameter that nobody knows, twice', { x: ['a', 'b'] }, 'invalid_request'],
+  ['A21 one whose name no description may hold, twice', { '"é\\\u202e': ['a', 'b'] }, 'invalid_request'],
+  ['D9 another’s resource (RFC 8707 section 2)', { resource: 'https://evil.example' }, 'invalid_target'],
+  ['D9 two resources, one of another', { resource: [AUTH_URL, 'https://evil.example'] }, 'invalid_target'],
+  ['A12 NUL', { code: 'a\u0000' }, 'invalid_request'],
+]
+
+const WRONG_VERIFIERS: readonly (readonly [string, string])[] = [
+  ['42 characters', 'a'.repeat(42)],
+  ['129 characters', 'a'.repeat(129)],
+  ['a plus', `${'a'.repeat(43)}+`],
+  ['a slash', `${'a'.repeat(43)}/`],
+  ['a per cent sign', `${'a'.repeat(43)}%`],
+  ['a space', `${'a'.repeat(43)} `],
+  ['a letter beyond ASCII', `${'a'.repeat(43)}é`],
+]
+
+describe('the token endpoint', () => {
+  let given: OauthServer
+  let client: RegisteredClient
+  before(async () => {
+    given = await openOauthServer()
+    client = await given.register()
+  })
+  after(() => given.close())
+
+  describe('exchanging a code', () => {
+    let approved: ApprovedCode
+    beforeEach(async () => {
+      approved = await given.approveCode(client)
+    })
+    // Nothing here uses the code up.
+    afterEach(async () => {
+      readTokens(await given.exchange(approved))
+    })
+    for (const [name, changes, error] of EXCHANGE_FAULTS) {
+      test(`refuses ${name}, and does not use the code up: ${error}`, async () => {
+        expectOauthError(await given.exchange(approved, changes), error)
+      })
+    }
+
+    test('D13 refuses bodies that are no form', async () => {
+      const fields = { grant_type: 'authorization_code', code: approved.code, client_id: client.client_id }
+      const calls: Partial<Call>[] = [
+        { body: fields, type: 'application/json' },
+        { body: formatFields(fields), type: null },
+        { body: formatFields(fields), type: '' },
+        { body: formatFields(fields), type: 'text/plain' },
+        { body: formatFields(fields), type: `${FORM_TYPE}x` },
+        { body: formatFields(fields), type: `${FORM_TYPE}, ${FORM_TYPE}` },
+        { body: formatFields(fields), type: 'multipart/form-data; boundary=x' },
+        { body: '', type: FORM_TYPE },
+        { body: Buffer.from('code=\u00ff', 'latin1'), type: FORM_TYPE },
+        { body: 'code=%zz', type: FORM_TYPE },
+        { body: '&&&=&', type: FORM_TYPE },
+        { method: 'POST' },
+      ]
+      for (const call of calls) expectOauthError(await given.ask({ path: PATH, ...call }), 'invalid_request')
+    })
+
+    test('D14 looks at no parameter in the query (2.1 section 3.2)', async () => {
+      const fields = formatFields({
+        grant_type: 'authorization_code',
+        code: approved.code,
+        code_verifier: approved.verifier,
+        client_id: client.client_id,
+        redirect_uri: approved.redirectUri,
+      })
+      for (const body of ['', formatFields({ client_id: client.client_id })]) {
+        expectOauthError(await given.post(`${PATH}?${fields}`, body), 'invalid_request')
+      }
+    })
+
+    test('D15 is 405 for other methods', async () => {
+      for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await given.ask({ method, path: `${PATH}?code=${approved.code}` })
+        assert.deepEqual([answer.status, answer.headers.allow], [405, 'POST'])
+        if (method !== 'HEAD') expectOauthError(answer, 'invalid_request', 405)
+      }
+    })
+
+    test('D16 takes no HTTP authentication, and challenges only who tried it (RFC 6749 section 5.2)', async () => {
+      for (const scheme of ['Basic', 'basic']) {
+        const credentials = Buffer.from(`${client.client_id}:`).toString('base64')
+        const headers = ['authorization', `${scheme} ${credentials}`]
+        for (const changes of [{}, { client_id: null }, { client_id: UNKNOWN_CLIENT }]) {
+          const answer = await given.exchange(approved, changes, { headers })
+          expectOauthError(answer, 'invalid_client')
+          assert.match(String(answer.headers['www-authenticate']), /^Basic realm="/)
+        }
+      }
+      const answer = await given.exchange(approved, { client_id: UNKNOWN_CLIENT })
+      expectOauthError(answer, 'invalid_client')
+      assert.equal(answer.headers['www-authenticate'], undefined)
+    })
+
+    test('D7 D6 C7 refuses another redirect_uri, another client, and the challenge for the verifier', async () => {
+      const other = await given.register()
+      const changes = { redirect_uri: 'http://127.0.0.1:33419/callback' }
+      expectOauthError(await given.exchange(approved, changes), 'invalid_grant')
+      expectOauthError(await given.exchange(approved, { client_id: other.client_id }), 'invalid_grant')
+      expectOauthError(
+        await given.exchange(approved, { code_verifier: challengeOf(approved.verifier) }),
+        'invalid_grant',
+      )
+    })
+  })
+
+  test('D1 answers tokens as RFC 6749, section 5.1, has them, without nulls, never to be kept', async () => {
+    const answer = await given.exchange(await given.approveCode(client, { scope: 'wallet:transfer wallet:read' }))
+    const tokens = readTokens(answer)
+    assert.match(String(answer.headers['content-type']), /^application\/json\b/)
+    assert.equal(answer.headers['cache-control'], 'no-store')
+    assert.equal(answer.headers.pragma, 'no-cache')
+    assert.deepEqual(tokens, {
+      access_token: tokens.access_token,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      refresh_token: tokens.refresh_token,
+      scope: 'wallet:read wallet:transfer',
+    })
+    assert.match(tokens.access_token, /^svc_oat_[0-9A-Za-z]{49}$/)
+    assert.match(tokens.refresh_token, /^svc_ort_[0-9A-Za-z]{49}$/)
+    const me = await given.ask({ path: '/v1/me', key: tokens.access_token })
+    assert.equal(me.status, 200, me.text)
+  })
+
+  for (const [name, verifier] of WRONG_VERIFIERS) {
+    test(`C4 refuses a code_verifier of ${name}: invalid_grant`, async () => {
+      const approved = await given.approveCode(client)
+      expectOauthError(await given.exchange(approved, { code_verifier: verifier }), 'invalid_grant')
+      readTokens(await given.exchange(approved))
+    })
+  }
+
+  test('C4 takes verifiers of 43 and of 128 characters, and all that are unreserved', async () => {
+    for (const verifier of ['a'.repeat(43), '-._~'.repeat(32)]) {
+      const approved = await given.approveCode(client, { code_challenge: challengeOf(verifier) })
+      readTokens(await given.exchange({ ...approved, verifier }))
+    }
+  })
+
+  test('D13 takes the content type in any case, and with a charset', async () => {
+    for (const type of [`${FORM_TYPE}; charset=UTF-8`, FORM_TYPE.toUpperCase(), `${FORM_TYPE};charset=utf-8`]) {
+      readTokens(await given.exchange(await given.approveCode(client), {}, { type }))
+    }
+  })
+
+  test('D16 D10 D9 takes an ignored client_secret, scope and unknown parameter, and the resource that was authorized', async () => {
+    const resource = `${BASE_URL}/mcp`
+    const approved = await given.approveCode(client, { resource })
+    expectOauthError(await given.exchange(approved, { resource: AUTH_URL }), 'invalid_target')
+    const changes = { client_secret: 'x', scope: 'x402:pay "', audience: 'y', resource: `${resource}/` }
+    assert.equal(readTokens(await given.exchange(approved, changes)).scope, 'wallet:read')
+  })
+
+  test('D2 a second exchange with all that is right ends the session; D3 with something wrong it does not', async () => {
+    const approved = await given.approveCode(client)
+    const tokens = readTokens(await given.exchange(approved))
+    const other = await given.register()
+    for (const changes of [
+      { code_verifier: 'b'.repeat(43) },
+      { client_id: other.client_id },
+      { redirect_uri: 'http://127.0.0.1/x' },
+    ]) {
+      expectOauthError(await given.exchange(approved, changes), 'invalid_grant')
+      assert.equal(await statusOfMe(tokens), 200)
+    }
+    expectOauthError(await given.exchange(approved), 'invalid_grant')
+    assert.equal(await statusOfMe(tokens), 401)
+    expectOauthError(await given.refresh({ ...tokens, client }), 'invalid_grant')
+  })
+
+  test('D8 five wrong exchanges end a code', async () => {
+    const approved = await given.approveCode(client)
+    for (let index = 0; index < 5; index += 1) {
+      expectOauthError(await given.exchange(approved, { code_verifier: 'b'.repeat(43) }), 'invalid_grant')
+    }
+    expectOauthError(await given.exchange(approved), 'invalid_grant')
+  })
+
+  test('E1 E15 E2 a refresh rotates, the old access token lives on, and a second use ends all of it', async () => {
+    const first = await given.obtainTokens(client)
+    const second = readTokens(await given.refresh(first))
+    assert.notEqual(second.refresh_token, first.refresh_token)
+    assert.notEqual(second.access_token, first.access_token)
+    assert.deepEqual([await statusOfMe(first), await statusOfMe(second)], [200, 200])
+    expectOauthError(await given.refresh(first), 'invalid_grant')
+    assert.deepEqual([await statusOfMe(first), await statusOfMe(second)], [401, 401])
+    expectOauthError(await given.refresh({ ...second, client }), 'invalid_grant')
+  })
+
+  test('E8 E10 a refresh may ask for less, and the next one without scope gives all again', async () => {
+    const first = await given.obtainTokens(client, { scope: 'wallet:read wallet:transfer' })
+    const second = readTokens(await given.refresh(first, { scope: 'wallet:read wallet:read' }))
+    assert.equal(second.scope, 'wallet:read')
+    const third = readTokens(await given.refresh({ ...second, client }, { scope: '' }))
+    assert.equal(third.scope, 'wallet:read wallet:transfer')
+    const fourth = readTokens(await given.refresh({ ...third, client }, { scope: 'wallet:transfer wallet:read' }))
+    assert.equal(fourth.scope, 'wallet:read wallet:transfer')
+  })
+
+  test('E9 E11 E12 E13 what a refresh token is not good for does not use it up', async () => {
+    const other = await given.register()
+    const tokens = await given.obtainTokens(client, { resource: BASE_URL })
+    const faults: readonly (readonly [Changes, string])[] = [
+      [{ scope: 'wallet:read x402:pay' }, 'invalid_scope'],
+      [{ scope: 'wallet:read openid' }, 'invalid_scope'],
+      [{ scope: 'wallet:read  wallet:read' }, 'invalid_scope'],
+      [{ resource: AUTH_URL }, 'invalid_target'],
+      [{ resource: 'https://evil.example' }, 'invalid_target'],
+      [{ client_id: other.client_id }, 'invalid_grant'],
+      [{ client_id: UNKNOWN_CLIENT }, 'invalid_client'],
+      [{ client_id: null }, 'invalid_request'],
+      [{ refresh_token: null }, 'invalid_request'],
+      [{ refresh_token: tokens.access_token }, 'invalid_grant'],
+      [{ refresh_token: tokens.code }, 'invalid_grant'],
+      [{ refresh_token: 'svc_ort_x' }, 'invalid_grant'],
+      [{ refresh_token: ['a', 'b'] }, 'invalid_request'],
+    ]
+    for (const [changes, error] of faults) expectOauthError(await given.refresh(tokens, changes), error)
+    readTokens(await given.refresh(tokens, { resource: BASE_URL }))
+    assert.equal((await given.ask({ path: '/v1/me', key: tokens.refresh_token })).status, 401)
+  })
+
+  test('A3 an empty client_secret and an empty resource are as if they were not there', async () => {
+    readTokens(await given.exchange(await given.approveCode(client), { client_secret: '', resource: '' }))
+  })
+
+  async function statusOfMe({ access_token }: Pick<WireTokens, 'access_token'>): Promise<number> {
+    return (await given.ask({ path: '/v1/me', key: access_token })).status
+  }
+})
+
+describe('the token endpoint and the clock', () => {
+  let given: OauthServer
+  before(async () => {
+    given = await openOauthServer()
+  })
+  after(() => given.close())
+
+  test('D5 a code is good for most of a minute, and not for 60 seconds', async () => {
+    const [early, late] = [await given.approveCode(), await given.approveCode()]
+    given.service.clock.setOffset(45_000)
+    readTokens(await given.exchange(early))
+    given.service.clock.setOffset(60_000)
+    expectOauthError(await given.exchange(late), 'invalid_grant')
+  })
+})
