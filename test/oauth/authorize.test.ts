@@ -106,6 +106,7 @@ const TAKEN: readonly (readonly [string, Changes, Partial<AuthorizationRequest>]
     },
     { state: 'state-1' },
   ],
+  ['A3 an empty request object', { request: '', request_uri: '', resource: '' }, { resource: null }],
   ['A9 response_mode query', { response_mode: 'query' }, {}],
   ['A3 G1 an empty scope, which is what was registered', { scope: '' }, { scopes: ['wallet:read', 'wallet:transfer'] }],
   [

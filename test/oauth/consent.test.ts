@@ -154,6 +154,7 @@ describe('the consent form', () => {
     ['an unknown agent', { agent_id: 'nobody' }, 404, 'agent_not_found'],
     ['an agent of the other mode', { mode: 'live' }, 404, 'agent_not_found'],
     ['a scope that was not asked for', { scope: 'wallet:read wallet:transfer' }, 400, 'validation_failed'],
+    ['no scope chosen', { scope: '' }, 400, 'validation_failed'],
     ['a scope that nobody knows', { scope: 'openid' }, 400, 'validation_failed'],
   ]
   for (const [name, changes, status, error] of faults) {

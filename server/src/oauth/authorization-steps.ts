@@ -49,10 +49,10 @@ export function checkAuthorization(asked: Asked): Checked {
 
 /** We fetch nothing that a client names, and trust no parameters but those that stand in the request. */
 function checkNoRequestObject({ parameters }: Asked): void {
-  if (parameters.has('request')) {
+  if (findParameter(parameters, 'request') !== null) {
     throw new RequestNotSupported('Request objects are not supported.', { parameter: 'request' })
   }
-  if (parameters.has('request_uri')) {
+  if (findParameter(parameters, 'request_uri') !== null) {
     throw new RequestUriNotSupported('Request objects are not supported.', { parameter: 'request_uri' })
   }
 }

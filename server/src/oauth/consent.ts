@@ -67,11 +67,10 @@ function parseAgent(form: RequestParameters): AgentId {
   return agentId
 }
 
-/** Null: all that was asked for. */
+/** Null without the field: all that was asked for. An empty one is a person who chose none, and no consent to all. */
 function parseGrantedScopes(form: RequestParameters): Scope[] | null {
-  const text = findParameter(form, 'scope')
-  if (text === null) return null
-  const scopes = parseScopes(text)
+  if (!form.has('scope')) return null
+  const scopes = parseScopes(findParameter(form, 'scope') ?? '')
   if (scopes === null || scopes.length === 0) throw invalid('scope', 'names no scope')
   return scopes
 }

@@ -1,4 +1,4 @@
-/** What stands on the page of an error: for the person in plain words, and for whoever made the application. */
+/** What stands on the page of an error: for the person in plain words, and for whoever made the application in the protocol's. */
 export interface ErrorPage {
   readonly title: string
   /** What to do now. */
@@ -43,7 +43,7 @@ export function formatErrorPage(page: ErrorPage): string {
 <p class="brand">Bursar</p>
 <h1>${escapeHtml(page.title)}</h1>
 <p>${escapeHtml(page.advice)}</p>
-<h2>For the maker of the application</h2>
+<h2>Details</h2>
 <dl>${rows}</dl>
 </main>
 </body>

@@ -53,6 +53,10 @@ describe('the parameters of a request', () => {
     assert.doesNotThrow(() => checkNoRepetition(parse('a=1&b=2&resource=x&resource=y')))
   })
 
+  test('tell a name without a value from no name at all', () => {
+    assert.deepEqual([parse('a=').has('a'), parse('a').has('a'), parse('b=&').has('a')], [true, true, false])
+  })
+
   test('are named when one is missing', () => {
     assert.throws(() => getParameter(parse('a='), 'a'), {
       message: 'The parameter a is required, once.',

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { InvalidRequest } from './oauth-error.ts'
 
-/** The parameters of a request by name, each with its values in order, empty ones left out. */
+/** The parameters of a request by name, each with its values in order. Empty values are left out, their names are not. */
 export type RequestParameters = ReadonlyMap<string, readonly string[]>
 
 /** RFC 8707, section 2: the one parameter that may be sent more than once. */
@@ -19,12 +19,12 @@ export function parseParameters(bytes: Buffer): RequestParameters {
   if (!isUtf8(bytes)) throw new InvalidRequest(MALFORMED)
   const parameters = new Map<string, string[]>()
   for (const pair of bytes.toString('utf8').split('&')) {
+    if (pair === '') continue
     const [encodedName = '', ...rest] = pair.split('=')
     const [name, value] = [decode(encodedName), decode(rest.join('='))]
-    if (value === '') continue
-    const values = parameters.get(name)
-    if (values === undefined) parameters.set(name, [value])
-    else values.push(value)
+    const values = parameters.get(name) ?? []
+    if (value !== '') values.push(value)
+    parameters.set(name, values)
   }
   return parameters
 }
