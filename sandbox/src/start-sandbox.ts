@@ -94,6 +94,7 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
     chains,
     fleet,
     logFile: logFile(dataDir, 'control'),
+    onFactsChanged: (changed) => writeFacts(dataDir, changed),
   })
   // Behind the server, in front of everything that it uses.
   stops.splice(1, 0, async () => (await opening.catch(() => null))?.close())

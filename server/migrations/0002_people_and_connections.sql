@@ -90,7 +90,7 @@ create table audit_entries (
   log_id text not null,
   id text not null,
   created_at timestamptz not null,
-  actor_kind text not null check (actor_kind in ('user', 'client', 'operator')),
+  actor_kind text not null check (actor_kind in ('user', 'key', 'client', 'operator')),
   actor_id text,
   action text not null,
   -- What it was done to: an id, never a secret.

@@ -193,7 +193,7 @@ describe('the authorization endpoint', () => {
       const answer = await given.authorize(client, {}, call)
       assert.notEqual(handleOf(answer), handleOf(await given.authorize(client, {}, call)))
       assert.equal(answer.headers['cache-control'], 'no-store')
-      assert.equal(answer.headers['referrer-policy'], 'no-referrer')
+      assert.equal(answer.headers['referrer-policy'], 'same-origin')
     }
   })
 

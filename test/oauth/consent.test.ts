@@ -41,7 +41,7 @@ describe('the consent form', () => {
     assert.deepEqual(rest, { state: 'a+b/c=d', iss: AUTH_URL })
     assert.equal([...new URL(location).searchParams].length, 3)
     assert.equal(answer.headers['cache-control'], 'no-store')
-    assert.equal(answer.headers['referrer-policy'], 'no-referrer')
+    assert.equal(answer.headers['referrer-policy'], 'same-origin')
   })
 
   test('A18 denied, sends the browser back with access_denied, state and iss', async () => {

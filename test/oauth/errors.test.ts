@@ -39,7 +39,7 @@ describe('every error of the JSON endpoints', () => {
       ['invalid_request', given.post('/oauth/token', 'a'.repeat(70_000))],
       ['invalid_client', given.post('/oauth/token', { ...whole, client_id: 'x' })],
       ['invalid_grant', given.post('/oauth/token', whole)],
-      ['invalid_scope', given.post('/oauth/token', { ...whole, scope: 'openid' })],
+      ['invalid_grant', given.post('/oauth/token', { ...whole, scope: 'openid' })],
       ['invalid_target', given.post('/oauth/token', { ...whole, resource: 'https://evil.example' })],
       ['unsupported_grant_type', given.post('/oauth/token', { ...whole, grant_type: 'password' })],
     ]

@@ -64,6 +64,11 @@ const TAKEN: readonly (readonly [string, Readonly<Record<string, unknown>>, Read
     { redirect_uris: ['https://app.example/cb'] },
     { client_name: 'app.example' },
   ],
+  [
+    'J8 no name, and hosts too long for one',
+    { redirect_uris: [`https://${'a'.repeat(200)}.example/cb`] },
+    { client_name: 'a'.repeat(100) },
+  ],
   ['J8 a name of nothing, on loopback', { redirect_uris: URIS, client_name: '\u200b' }, { client_name: '127.0.0.1' }],
   [
     'a name of null, as some clients send it',

@@ -17,7 +17,7 @@ export interface TokenAnswer {
   readonly error?: string
 }
 
-export const LOOPBACK_REDIRECT = 'http://127.0.0.1/callback'
+const LOOPBACK_REDIRECT = 'http://127.0.0.1/callback'
 
 /** Registers a client; answers its id. */
 export async function registerClient(

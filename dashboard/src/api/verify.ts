@@ -1,5 +1,6 @@
 import { startAuthentication, type PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser'
 import { send } from './send.ts'
+import type { Session } from './wire.ts'
 
 /** Proves by passkey that the signed-in person is there. The session's secret is changed with it. */
 export async function verify(): Promise<void> {
@@ -10,4 +11,10 @@ export async function verify(): Promise<void> {
   )
   const response = await startAuthentication({ optionsJSON: options })
   await send('POST', '/console/verification', { body: { response } })
+}
+
+/** Does so unless the person proved it just now. */
+export async function ensureVerified(): Promise<void> {
+  const { session } = await send<{ session: Session | null }>('GET', '/console/session')
+  if (session?.verified !== true) await verify()
 }

@@ -58,7 +58,7 @@ export interface AuditEntry {
   readonly id: string
   readonly at: string
   readonly actor: {
-    readonly kind: 'user' | 'client' | 'operator'
+    readonly kind: 'user' | 'key' | 'client' | 'operator'
     readonly id: string | null
     readonly name: string | null
   }

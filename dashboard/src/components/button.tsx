@@ -4,7 +4,8 @@ type ButtonLook = 'primary' | 'plain' | 'danger' | 'quiet'
 
 const SHAPE =
   'inline-flex min-h-11 items-center justify-center gap-2 rounded-lg px-4 py-2 text-center font-semibold leading-tight ' +
-  'transition-colors disabled:cursor-not-allowed disabled:border-line disabled:bg-sunken disabled:text-muted'
+  'transition-colors disabled:cursor-not-allowed disabled:border-line disabled:bg-sunken disabled:text-muted ' +
+  'aria-disabled:cursor-not-allowed aria-disabled:border-line aria-disabled:bg-sunken aria-disabled:text-muted'
 
 const LOOKS: Readonly<Record<ButtonLook, string>> = {
   primary: 'border border-transparent bg-accent text-on-accent hover:bg-accent-strong',

@@ -42,6 +42,7 @@ export function formatAction(action: string): string {
 export function formatActor({ kind, id, name }: AuditEntry['actor']): string {
   if (name !== null) return name
   if (kind === 'operator') return 'The operator'
+  if (kind === 'key') return `API key ${id ?? ''}`.trim()
   return id ?? (kind === 'client' ? 'An application' : 'Somebody')
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { createClient, textAt, type Answer, type Client } from '../demo/http-client.ts'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
@@ -49,6 +51,22 @@ describe('the consent call', () => {
     await api.post('/v1/agents', { id: 'a' })
     const approved = await consent({ authorize_url: authorize({}).url, mode: 'live', agent_id: 'a' }, slug)
     assert.match(textAt(approved.body, 'location'), /\?code=svc_oac_/)
+  })
+
+  it('answers many at once, and with real money too when the owner was away for long', async () => {
+    await control.post('/clock', { advance_seconds: 13 * 3_600 })
+    const urls = Array.from({ length: 5 }, () => authorize({}).url)
+    const answers = await Promise.all(urls.map((url) => consent({ authorize_url: url, mode: 'live' })))
+    for (const { body } of answers) assert.match(textAt(body, 'location'), /\?code=svc_oac_/)
+  })
+
+  it('has a new invitation in its facts when the clock was moved beyond the old one’s end', async () => {
+    const { invite_url: old } = sandbox.facts.workspace
+    await control.post('/clock', { advance_seconds: 31 * 86_400 })
+    const told = textAt((await control.get('/')).body, 'workspace.invite_url')
+    assert.notEqual(told, old)
+    const file = JSON.parse(await readFile(join(sandbox.dataDir, 'sandbox.json'), 'utf8')) as typeof sandbox.facts
+    assert.equal(file.workspace.invite_url, told)
   })
 
   it('answers with the redirect of an error where the client is told at once, and with the page where it is not', async () => {

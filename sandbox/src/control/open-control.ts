@@ -34,6 +34,8 @@ export interface ControlOptions {
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly fleet: Fleet
   readonly logFile: string
+  /** Told when the facts are others than at the start. */
+  readonly onFactsChanged: (facts: SandboxFacts) => void
 }
 
 export interface Control {
@@ -62,22 +64,28 @@ export async function openControl(options: ControlOptions): Promise<Control> {
       state.update({ clockOffsetMs: offsetMs })
       clock.setOffset(offsetMs)
       await options.fleet.setClockOffset(offsetMs)
+      // The invitation ends like everything else: beyond its end there is a new one.
+      const before = facts
+      facts = await describe()
+      if (before?.workspace.invite_url !== facts.workspace.invite_url) options.onFactsChanged(facts)
     },
   }
+  const describe = async (): Promise<SandboxFacts> =>
+    describeSandbox(addresses, await seedDemo(world), await ensureInvitation(world))
+  let facts: SandboxFacts | null = null
   const http = openHttp({ production: false, trustedProxies: [] }, { clock, logger })
   const close = async (): Promise<void> => {
     await http.close()
     await closeContext()
   }
   try {
-    const demo = await seedDemo(world)
-    const facts = describeSandbox(addresses, demo, await ensureInvitation(world))
+    const first = (facts = await describe())
     logFaults(http, options.logFile)
     allowEmptyBodies(http)
     http.get('/', () => ({ ...facts, now: clock.now().toISOString() }))
     for (const add of ROUTES) add(http, world)
     await http.listen({ host: LOOPBACK, port: addresses.ports.control })
-    return { facts, close }
+    return { facts: first, close }
   } catch (error) {
     await close()
     throw error

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Actor } from '../domain/audit/audit-entry.ts'
 import type { AuthenticatedToken } from '../domain/connections/authenticate-token.ts'
 import type { AuthenticatedKey } from '../domain/keys/authenticate-key.ts'
 import type { Plan } from '../domain/plans/plan.ts'
@@ -8,6 +9,8 @@ import { SCOPES, type Scope } from '../values/scope.ts'
 /** Whoever a `/v1` request comes from: one (account, mode), by a credential that holds now. */
 export interface Caller {
   readonly authType: 'api_key' | 'oauth'
+  /** Who is told in the audit log. */
+  readonly actor: Actor
   readonly accountId: string
   readonly accountSlug: string
   readonly accountName: string
@@ -38,6 +41,7 @@ export function callerOf(request: FastifyRequest): Caller {
 export function toKeyCaller({ key, account }: AuthenticatedKey): Caller {
   return {
     authType: 'api_key',
+    actor: { kind: 'key', id: key.id },
     accountId: key.accountId,
     accountSlug: account.slug,
     accountName: account.name,
@@ -53,6 +57,7 @@ export function toKeyCaller({ key, account }: AuthenticatedKey): Caller {
 export function toTokenCaller({ connection, account, scopes }: AuthenticatedToken): Caller {
   return {
     authType: 'oauth',
+    actor: { kind: 'client', id: connection.clientId },
     accountId: connection.accountId,
     accountSlug: account.slug,
     accountName: account.name,

@@ -12,7 +12,7 @@ export interface Origins {
  * names neither means the REST host: what we say of ourselves never comes of a header (D40a).
  */
 export function originOf(request: FastifyRequest, { baseUrl, authUrl }: Origins): string {
-  return request.host === new URL(authUrl).host ? authUrl : baseUrl
+  return hostOf(request) === new URL(authUrl).host ? authUrl : baseUrl
 }
 
 /** The hook before whatever answers on the host of `AUTH_URL` alone: on the REST host there is no such path. */
@@ -21,6 +21,12 @@ export function onAuthHostOnly({ baseUrl, authUrl }: Origins) {
   const isOneHost = restHost === new URL(authUrl).host
 
   return async function refuseRestHost(request: FastifyRequest): Promise<void> {
-    if (!isOneHost && request.host === restHost) throw new Problem('not_found', 'No such path.')
+    if (!isOneHost && hostOf(request) === restHost) throw new Problem('not_found', 'No such path.')
   }
+}
+
+/** As the URL would have it: lower case, without a default port. `X-Forwarded-Host` is anybody's, proxies pass it on. */
+function hostOf({ headers, protocol }: FastifyRequest): string | null {
+  const url = `${protocol}://${headers.host ?? ''}`
+  return URL.canParse(url) ? new URL(url).host : null
 }

@@ -1,5 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
+// There is no `Cross-Origin-Opener-Policy` either: clients open the consent page in a window of their own, and it would
+// cut that window off from them for good.
+
 /**
  * What a page may load and who may show it. There is no `form-action`: browsers hold every hop of the redirects after
  * the consent form against it, and so the way back to the client would be cut off after the code was made.
@@ -19,10 +22,10 @@ const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Frame-Options': 'DENY',
-  // Codes, handles and invitations stand in addresses (RFC 9700, section 4.2).
-  'Referrer-Policy': 'no-referrer',
+  // Handles and invitations stand in addresses, so nobody else is told of them (RFC 9700, section 4.2). We tell ourselves:
+  // without a referrer a form's post would carry `Origin: null`, which comes from nowhere.
+  'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
-  'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'publickey-credentials-get=(self), publickey-credentials-create=(self)',
   'Cache-Control': 'no-store',

@@ -7,6 +7,7 @@ import type { HttpServer } from '../http/open-http.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { formatScopes } from '../values/scope.ts'
 import { parseClientMetadata } from './client-metadata.ts'
+import { toClientName } from './client-name.ts'
 import { refuseOtherMethods } from './refuse-other-methods.ts'
 
 const PATH = '/oauth/register'
@@ -20,7 +21,7 @@ export function addRegister(scope: HttpServer, ctx: Context, origins: Origins): 
     await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'register' })
     const { name, redirectUris, scopes } = parseClientMetadata(request.body, [origins.baseUrl, origins.authUrl])
     const client = await registerClient(ctx, {
-      name: name ?? redirectHostsOf({ redirectUris }).join(', '),
+      name: name ?? toClientName(redirectHostsOf({ redirectUris }).join(', ')),
       redirectUris,
       scopes,
     })

@@ -76,8 +76,8 @@ function parseNarrowedScopes(parameters: RequestParameters): readonly Scope[] | 
   const text = findParameter(parameters, 'scope')
   if (text === null) return null
   const scopes = parseScopes(text)
-  if (scopes !== null && scopes.length === new Set(text.split(' ')).size) return scopes
-  throw new InvalidScope('The scope is not a part of what was granted. Leave it out to get all of that.')
+  // None, which nobody was granted, so that a second use of the token is seen all the same.
+  return scopes !== null && scopes.length === new Set(text.split(' ')).size ? scopes : []
 }
 
 /** RFC 6749, section 5.1. `scope` is told always, since it may be less than was asked for. */

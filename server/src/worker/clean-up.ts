@@ -1,28 +1,50 @@
+import { giveBackLease } from '../db/leases.ts'
 import { cleanUpConnections } from '../domain/connections/clean-up-connections.ts'
 import type { Context } from '../domain/context.ts'
 import { cleanUpPeople } from '../domain/people/clean-up-people.ts'
 import { takeLeaseNow } from '../domain/take-lease-now.ts'
-import { giveBackLease } from '../db/leases.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
 import { deleteEndedAttempts } from '../limiter/store.ts'
 
 const INTERVAL_MS = 60_000
 const LEASE_MS = 3 * INTERVAL_MS
 const LEASE_NAME = 'clean-up'
-const ATTEMPTS_PER_ROUND = 10_000
+const ATTEMPTS_PER_STEP = 10_000
+/** Each step deletes 10,000 rows of a table at the most: more than strangers can write meanwhile. */
+const STEPS_PER_ROUND_MAX = 50
 
-/** Deletes, in bounded rounds, what has ended and is of no use any more: sessions, ceremonies, codes, tokens, counters. */
+type Step = (ctx: Context) => Promise<number>
+
+const STEPS: readonly Step[] = [
+  cleanUpPeople,
+  cleanUpConnections,
+  (ctx) => ctx.db.write(deleteEndedAttempts(ctx.clock.now(), ATTEMPTS_PER_STEP)),
+]
+
+/**
+ * Deletes, in bounded steps, what has ended and is of no use any more: sessions, ceremonies, codes, tokens, counters.
+ * A step that fails does not keep the others; the first failure is thrown in the end.
+ */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {
-  const loop = startLoop({ name: LEASE_NAME, intervalMs: INTERVAL_MS, logger: ctx.logger }, async () => {
-    if (!(await takeLeaseNow(ctx, { name: LEASE_NAME, holder, leaseMs: LEASE_MS }))) return
-    await cleanUpPeople(ctx)
-    await cleanUpConnections(ctx)
-    await ctx.db.write(deleteEndedAttempts(ctx.clock.now(), ATTEMPTS_PER_ROUND))
+  const loop = startLoop({ name: LEASE_NAME, intervalMs: INTERVAL_MS, logger: ctx.logger }, async (signal) => {
+    const outcomes = await Promise.allSettled(STEPS.map((step) => repeat(ctx, { step, holder, signal })))
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   })
   return {
     async stop() {
       await loop.stop()
       await ctx.db.write(giveBackLease(LEASE_NAME, holder))
     },
+  }
+}
+
+async function repeat(
+  ctx: Context,
+  { step, holder, signal }: { step: Step; holder: string; signal: AbortSignal },
+): Promise<void> {
+  for (let count = 0; count < STEPS_PER_ROUND_MAX && !signal.aborted; count += 1) {
+    if (!(await takeLeaseNow(ctx, { name: LEASE_NAME, holder, leaseMs: LEASE_MS }))) return
+    if ((await step(ctx)) === 0) return
   }
 }

@@ -26,7 +26,9 @@ export function AccountPage() {
             Sign out everywhere else
           </Button>
         </p>
-        <p role="status">{elsewhere.data !== undefined && sayEnded(elsewhere.data)}</p>
+        <p role="status" className="empty:sr-only">
+          {elsewhere.data !== undefined && sayEnded(elsewhere.data)}
+        </p>
         <ErrorNotice error={out.error ?? elsewhere.error} />
       </Section>
     </>

@@ -63,7 +63,7 @@ function Limit({ term, amount }: { readonly term: string; readonly amount: strin
   return (
     <div className="flex flex-wrap items-baseline justify-between gap-x-4 sm:block">
       <dt className="text-sm text-muted">{term}</dt>
-      <dd className="font-bold break-words tabular-nums">
+      <dd className="font-bold tabular-nums">
         {amount} <span className="font-semibold">USDC</span>
       </dd>
     </div>

@@ -1,7 +1,9 @@
-import { useId, useState, type SubmitEvent } from 'react'
+import { useId, useRef, useState, type SubmitEvent } from 'react'
 import { flushSync } from 'react-dom'
+import { ensureVerified } from '../../api/verify.ts'
 import type { Mode, Scope, Workspace } from '../../api/wire.ts'
 import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { useSettled } from './use-settled.ts'
 
@@ -26,12 +28,35 @@ export function Decision({ handle, host, workspace, mode, agentId, scopes, obsta
   const id = useId()
   const isSettled = useSettled()
   const [sent, setSent] = useState<Choice | null>(null)
+  // Real money takes the person: the server refuses a live approval without a proof of the last ten minutes.
+  const isProved = useRef(false)
+  const [proving, setProving] = useState<{ readonly isUnderWay: boolean; readonly error?: unknown }>({
+    isUnderWay: false,
+  })
+
+  const proveAndSend = async (form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> => {
+    setProving({ isUnderWay: true })
+    try {
+      await ensureVerified()
+    } catch (error) {
+      setProving({ isUnderWay: false, error })
+      return
+    }
+    isProved.current = true
+    flushSync(() => setProving({ isUnderWay: false }))
+    form.requestSubmit(submitter)
+    isProved.current = false
+  }
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     const choice = readChoice(event.nativeEvent)
-    const isRefused = choice === 'approve' && (!isSettled || obstacle !== null)
-    if (sent !== null || choice === null || isRefused) {
-      event.preventDefault()
+    // The passkey's own window had the focus, so the page has just got it back.
+    const isRefused = choice === 'approve' && ((!isSettled && !isProved.current) || obstacle !== null)
+    const isUnproved = choice === 'approve' && mode === 'live' && !isProved.current
+    if (sent !== null || proving.isUnderWay || choice === null || isRefused || isUnproved) event.preventDefault()
+    if (sent !== null || proving.isUnderWay || choice === null || isRefused) return
+    if (isUnproved) {
+      void proveAndSend(event.currentTarget, event.nativeEvent.submitter)
       return
     }
     // The browser reads the form's fields after this returns. By then the choice stands in its field, and the buttons
@@ -73,14 +98,17 @@ export function Decision({ handle, host, workspace, mode, agentId, scopes, obsta
             value="approve"
             look="primary"
             aria-describedby={`${id}-obstacle`}
-            disabled={sent !== null || obstacle !== null || !isSettled}
+            // Not `disabled`: that would take the focus away from somebody who comes back to this window.
+            aria-disabled={!isSettled}
+            disabled={sent !== null || proving.isUnderWay || obstacle !== null}
           >
             Approve
           </Button>
-          <Button type="submit" value="deny" disabled={sent !== null}>
+          <Button type="submit" value="deny" disabled={sent !== null || proving.isUnderWay}>
             Deny
           </Button>
         </div>
+        <ErrorNotice error={proving.error} />
         <p role="status" className={sent === null ? 'sr-only' : 'text-muted'}>
           {sent !== null && `Sending you back to ${host}. If nothing happens, load this page again.`}
         </p>

@@ -59,7 +59,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
       {(subject !== null || more !== '') && (
         <p className="flex flex-wrap gap-x-4 text-sm text-muted sm:col-span-2">
           {subject !== null && <span className="font-mono break-all">{subject}</span>}
-          {more !== '' && <span className="break-words">{more}</span>}
+          {more !== '' && <span>{more}</span>}
         </p>
       )}
     </li>

@@ -19,7 +19,7 @@ export function WorkspaceLayout() {
   return (
     <>
       <nav aria-label={`Workspace ${workspace.name}`} className="-mt-4 border-b border-line">
-        <ul className="-mb-px flex flex-wrap gap-x-5">
+        <ul className="-mb-px flex flex-wrap gap-x-4 text-[0.9375rem] sm:gap-x-5 sm:text-base">
           {TABS.map(({ path, text }) => (
             <li key={path}>
               <NavLink

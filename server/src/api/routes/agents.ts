@@ -40,7 +40,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       const caller = callerOf(request)
       const id = parseAgentId(request.body.id)
       if (id === null) throw invalidAgentId('id')
-      const agent = await createAgent(ctx, { accountId: caller.accountId, mode: caller.mode, id })
+      const agent = await createAgent(ctx, { accountId: caller.accountId, mode: caller.mode, id, actor: caller.actor })
       return reply.code(201).send({ agent: formatAgent(agent, caller.accountSlug) })
     },
   )

@@ -23,9 +23,14 @@ export function addAgentRoutes(http: HttpServer, door: Door): void {
     '/console/workspaces/:slug/agents',
     { schema: { params: SlugParams, body: AgentBody } },
     async (request, reply) => {
-      const { account } = await membershipOf(door, request, 'admin')
+      const { account, userId } = await membershipOf(door, request, 'admin')
       const { mode, id } = request.body
-      const agent = await createAgent(door.ctx, { accountId: account.id, mode, id: parseNewAgentId(id) })
+      const agent = await createAgent(door.ctx, {
+        accountId: account.id,
+        mode,
+        id: parseNewAgentId(id),
+        actor: { kind: 'user', id: userId },
+      })
       return reply.code(201).send({ agent: formatAgent(agent) })
     },
   )

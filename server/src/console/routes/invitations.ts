@@ -1,4 +1,5 @@
 import { acceptInvitation } from '../../domain/people/accept-invitation.ts'
+import { checkVerified } from '../../domain/people/check-verified.ts'
 import { createInvitation } from '../../domain/people/create-invitation.ts'
 import { findInvitation } from '../../domain/people/find-invitation.ts'
 import type { Invitation } from '../../domain/people/invitation.ts'
@@ -25,6 +26,8 @@ export function addInvitationRoutes(http: HttpServer, door: Door): void {
     async (request, reply) => {
       const { account, userId } = await membershipOf(door, request, 'admin')
       const { role } = request.body
+      // Whoever has a stolen session must not make themselves a way back in.
+      if (role !== 'viewer') checkVerified(getVisitor(request), ctx.clock.now())
       const { invitation, secret } = await createInvitation(ctx, { account, role, actor: { kind: 'user', id: userId } })
       const url = `${door.authUrl}/invite/${secret}`
       return reply.code(201).send({ invitation: { ...formatInvitation(invitation), url } })

@@ -1,6 +1,7 @@
-/** Who did it: a person, an OAuth client by itself, or whoever runs the service. */
+/** Who did it: a person, whoever has an API key, an OAuth client by itself, or whoever runs the service. */
 export type Actor =
-  { readonly kind: 'user' | 'client'; readonly id: string } | { readonly kind: 'operator'; readonly id?: undefined }
+  | { readonly kind: 'user' | 'key' | 'client'; readonly id: string }
+  | { readonly kind: 'operator'; readonly id?: undefined }
 
 export const OPERATOR: Actor = { kind: 'operator' }
 

@@ -22,18 +22,36 @@ export function insertAuditEntry({
   }
 }
 
-/** The newest entries of these logs, before the id `before` where one is given. By the primary key. */
+/**
+ * The same for what a person did with their own sign-ins, passkeys and codes: one row in the person's log, and one, which
+ * says no more than what was done, in the log of each workspace that the person belongs to now. By `members_by_user`.
+ */
+export function insertPersonalEntry(
+  userId: string,
+  { createdAt, action, subject = null, details = {} }: Pick<AuditEntry, 'createdAt' | 'action'> & Partial<AuditEntry>,
+): Query<boolean> {
+  return {
+    name: 'insert_personal_audit_entry',
+    text: `insert into audit_entries (${COLUMNS})
+      select $1::text, $2::text, $3::timestamptz, 'user', $1::text, $4::text, $5::text, $6::jsonb
+      union all
+      select account_id, $2::text, $3::timestamptz, 'user', $1::text, $4::text, null, '{}'::jsonb
+      from members where user_id = $1::text`,
+    values: [userId, createId('auditEntry', createdAt), createdAt, action, subject, JSON.stringify(details)],
+    read: changed,
+  }
+}
+
+/** The newest entries of a log, before the id `before` where one is given. By the primary key. */
 export function listAuditEntries(
-  logIds: readonly string[],
+  logId: string,
   { before, limit }: { before: string | null; limit: number },
 ): Query<AuditEntry[]> {
   return {
     name: 'list_audit_entries',
-    text: `select e.* from unnest($1::text[]) as log (id) cross join lateral (
-        select ${COLUMNS} from audit_entries
-        where log_id = log.id and ($2::text is null or id < $2) order by id desc limit $3
-      ) e order by e.id desc limit $3`,
-    values: [logIds, before, limit],
+    text: `select ${COLUMNS} from audit_entries
+      where log_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`,
+    values: [logId, before, limit],
     read: all(toEntry),
   }
 }

@@ -14,6 +14,6 @@ export const CODE_KEPT_MS = 24 * 60 * 60 * 1_000
 export const UNUSED_CLIENT_KEPT_MS = 90 * 24 * 60 * 60 * 1_000
 
 /** Rows of one table that one run of the cleaning deletes, so that no lock is held for long. */
-export const CLEAN_UP_ROWS_MAX = 1_000
+export const CLEAN_UP_ROWS_MAX = 10_000
 /** The newest ones are listed. */
 export const CONNECTIONS_LISTED_MAX = 1_000

@@ -28,7 +28,7 @@ export async function registerClient(
         actor: { kind: 'client', id: client.id },
         action: 'client.registered',
         subject: client.id,
-        details: { name, redirect_uris: redirectUris, scopes },
+        details: { redirect_uris: redirectUris.length },
       }),
     ]),
   )

@@ -1,7 +1,7 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { violatesUnique } from '../../db/errors.ts'
 import { problem } from '../../values/problem.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { checkName } from './check-name.ts'
 import { checkRegistration } from './check-registration.ts'
@@ -32,10 +32,8 @@ export async function addPasskey(
     await ctx.db.transaction(async (transaction) => {
       const [, count] = await transaction.batch([lockUser(userId), countPasskeys(userId)])
       if (count >= PASSKEYS_MAX) throw problem('passkey_limit_reached')
-      const entry = insertAuditEntry({
-        logId: userId,
+      const entry = insertPersonalEntry(userId, {
         createdAt: now,
-        actor: { kind: 'user', id: userId },
         action: 'passkey.added',
         subject: passkey.credentialId,
         details: { name },

@@ -23,7 +23,11 @@ const CREDENTIAL_ID_PATTERN = /^[\w-]{1,1364}$/
  */
 export async function checkAssertion(
   ctx: Pick<Context, 'db' | 'relyingParty'>,
-  { challenge, response }: { challenge: string; response: AuthenticationResponseJSON },
+  {
+    challenge,
+    response,
+    mayOmitUser = false,
+  }: { challenge: string; response: AuthenticationResponseJSON; mayOmitUser?: boolean },
 ): Promise<Assertion> {
   const mayBe = CREDENTIAL_ID_PATTERN.test(response.id)
   const found = mayBe ? await ctx.db.read(findPasskey(response.id)) : null
@@ -45,8 +49,10 @@ export async function checkAssertion(
     const { clientDataJSON, userHandle } = response.response
     // Our pages are framed by nobody.
     if (!verified || decodeClientDataJSON(clientDataJSON).crossOrigin === true) throw problem('passkey_invalid')
-    // A discoverable credential, as all of ours are, always tells its person.
-    if (userHandle !== user.userHandle.toString('base64url')) throw problem('passkey_invalid')
+    // A discoverable credential tells its person, unless it was asked for by its id (WebAuthn, section 7.2, step 6).
+    const told = userHandle ?? null
+    const isTold = told !== null || !mayOmitUser
+    if (isTold && told !== user.userHandle.toString('base64url')) throw problem('passkey_invalid')
     return { passkey, user, counter: authenticationInfo.newCounter }
   } catch (error) {
     throw error instanceof Problem ? error : problem('passkey_invalid', { cause: error })

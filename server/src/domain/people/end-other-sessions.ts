@@ -1,4 +1,4 @@
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { SESSION_IDLE_MS, type Session } from './session.ts'
 import { deleteOtherSessions } from './sessions/store.ts'
@@ -13,10 +13,8 @@ export async function endOtherSessions(
   return await ctx.db.transaction(async (transaction) => {
     const sessions = await transaction.run(deleteOtherSessions(userId, secretHash, now, idleSince))
     if (sessions === 0) return 0
-    const actor = { kind: 'user', id: userId } as const
-    const details = { other_sessions: sessions }
-    const entry = { logId: userId, createdAt: now, actor, action: 'user.signed_out', details } as const
-    await transaction.commit([insertAuditEntry(entry)])
+    const entry = { createdAt: now, action: 'user.signed_out', details: { other_sessions: sessions } } as const
+    await transaction.commit([insertPersonalEntry(userId, entry)])
     return sessions
   })
 }

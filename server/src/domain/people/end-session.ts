@@ -1,4 +1,4 @@
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import type { Session } from './session.ts'
 import { deleteSession } from './sessions/store.ts'
@@ -11,8 +11,7 @@ export async function endSession(
   const createdAt = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {
     if (!(await transaction.run(deleteSession(secretHash)))) return
-    const actor = { kind: 'user', id: userId } as const
-    const entry = { logId: userId, createdAt, actor, action: 'user.signed_out', details: { device } } as const
-    await transaction.commit([insertAuditEntry(entry)])
+    const entry = { createdAt, action: 'user.signed_out', details: { device } } as const
+    await transaction.commit([insertPersonalEntry(userId, entry)])
   })
 }

@@ -1,5 +1,5 @@
 import { hashSecret } from '../../values/secret.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { checkVerified } from './check-verified.ts'
 import { deleteRecoveryCodes, insertRecoveryCodes, lockUser } from './credentials/store.ts'
@@ -20,10 +20,8 @@ export async function issueRecoveryCodes(
       lockUser(userId),
       deleteRecoveryCodes(userId),
       insertRecoveryCodes(userId, hashes, now),
-      insertAuditEntry({
-        logId: userId,
+      insertPersonalEntry(userId, {
         createdAt: now,
-        actor: { kind: 'user', id: userId },
         action: 'recovery_codes.issued',
       }),
     ]),

@@ -6,6 +6,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/test
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import { addMember } from './add-member.ts'
 import { addPasskey } from './add-passkey.ts'
 import { createInvitation } from './create-invitation.ts'
 import { getMembership } from './get-membership.ts'
@@ -34,7 +35,6 @@ describe('the audit log', () => {
       'invitation.created',
       'member.joined',
       'user.signed_in',
-      'user.signed_up',
       'workspace.created',
     ])
     const ids = whole.map(({ id }) => id)
@@ -49,15 +49,31 @@ describe('the audit log', () => {
     )
   })
 
-  test('what a member does stands in the log no more when they have left', async () => {
-    const account = await open()
+  test('what a member did stays in the log when they have left; what they do then, and did before, never stood there', async () => {
+    const [account, elsewhere] = [await open(), await open()]
     await seedOwner(ctx, account)
-    const { userId } = await seedOwner(ctx, account, 'viewer')
+    const leaver = await signUpPerson(ctx)
+    await signInPerson(ctx, leaver)
+    const { userId } = leaver
+    for (const joined of [account, elsewhere]) {
+      await addMember(ctx, { account: joined, userId, role: 'viewer', actor: OPERATOR })
+    }
+    await signInPerson(ctx, leaver)
     const membership = await getMembership(ctx, { userId, slug: account.slug, role: 'viewer' })
     await removeMember(ctx, { membership, userId })
-    const log = await listAudit(ctx, { accountId: account.id, before: null, limit: 100 })
-    assert.ok(log.every(({ logId }) => logId !== userId))
-    assert.ok(log.some(({ action, subject }) => action === 'member.removed' && subject === userId))
+    await signInPerson(ctx, leaver)
+    const signIns = async (accountId: string) => {
+      const log = await listAudit(ctx, { accountId, before: null, limit: 100 })
+      return log.filter(({ action, actor }) => action === 'user.signed_in' && actor.id === userId)
+    }
+    const [seen, ...more] = await signIns(account.id)
+    assert.deepEqual(more, [])
+    assert.deepEqual(
+      [seen?.subject, seen?.details],
+      [null, {}],
+      'whose device and which passkey it was is the person’s',
+    )
+    assert.equal((await signIns(elsewhere.id)).length, 2)
   })
 
   test('nobody changes or deletes what stands in it', async () => {

@@ -1,6 +1,6 @@
 import { problem } from '../../values/problem.ts'
 import { hashSecret } from '../../values/secret.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { takeRecoveryCode } from './credentials/store.ts'
 import { makeSession, type IssuedSession } from './make-session.ts'
@@ -21,10 +21,8 @@ export async function recover(
     const taken = await transaction.run(takeRecoveryCode(hashSecret(code), now))
     if (taken === null) throw problem('recovery_code_invalid')
     const { issued, queries } = makeSession({ ...taken, device }, now)
-    const entry = insertAuditEntry({
-      logId: taken.userId,
+    const entry = insertPersonalEntry(taken.userId, {
       createdAt: now,
-      actor: { kind: 'user', id: taken.userId },
       action: 'user.recovered',
       details: { device: issued.session.device },
     })

@@ -1,5 +1,5 @@
 import { Problem, problem } from '../../values/problem.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { checkVerified } from './check-verified.ts'
 import { countPasskeys, deletePasskey, lockUser } from './credentials/store.ts'
@@ -24,10 +24,8 @@ export async function removePasskey(
     ])
     if (!isRemoved) throw new Problem('not_found', 'You have no such passkey.')
     if (count <= 1) throw problem('last_passkey')
-    const entry = insertAuditEntry({
-      logId: userId,
+    const entry = insertPersonalEntry(userId, {
       createdAt: now,
-      actor: { kind: 'user', id: userId },
       action: 'passkey.removed',
       subject: credentialId,
     })

@@ -46,6 +46,26 @@ describe('sessions', () => {
     assert.equal(await find(SESSION_MS), null)
   })
 
+  test('an authenticator that is asked for a passkey by its id need not tell whose it is, but must not tell another’s', async () => {
+    const { session, passkey } = await signUpPerson(ctx)
+    const prove = async (userHandle: string | undefined) => {
+      const { ceremony, options } = await openVerification(ctx, { session })
+      const whole = answer(passkey, options)
+      const { userHandle: told, ...rest } = whole.response
+      const response = { ...whole, response: { ...rest, ...(userHandle === undefined ? {} : { userHandle }) } }
+      assert.notEqual(told, userHandle)
+      return await verifySession(ctx, { session, ceremony, response })
+    }
+    await assert.rejects(prove('AAAA'), { code: 'passkey_invalid' })
+    assert.equal((await prove(undefined)).session.userId, session.userId)
+    // Who signs in is known by nothing else.
+    const { ceremony, options } = await openSignIn(ctx)
+    const whole = answer(passkey, options)
+    const { userHandle: _, ...rest } = whole.response
+    const response = { ...whole, response: rest }
+    await assert.rejects(signIn(ctx, { ceremony, response, device: DEVICE }), { code: 'passkey_invalid' })
+  })
+
   test('that somebody was seen is written once a minute at the most', async () => {
     const { session, secret } = await signUpPerson(ctx)
     const seenAfter = async (milliseconds: number) => {

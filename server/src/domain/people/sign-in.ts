@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { problem } from '../../values/problem.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { checkAssertion } from './check-assertion.ts'
 import { moveCounter } from './credentials/store.ts'
@@ -23,10 +23,8 @@ export async function signIn(
     if (!(await transaction.run(moveCounter(user.id, passkey.credentialId, counter, now)))) {
       throw problem('passkey_invalid')
     }
-    const entry = insertAuditEntry({
-      logId: user.id,
+    const entry = insertPersonalEntry(user.id, {
       createdAt: now,
-      actor: { kind: 'user', id: user.id },
       action: 'user.signed_in',
       subject: passkey.credentialId,
       details: { device: issued.session.device },

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { Problem, problem } from '../../values/problem.ts'
 import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { checkAssertion } from './check-assertion.ts'
 import { moveCounter } from './credentials/store.ts'
@@ -21,7 +21,7 @@ export async function verifySession(
 ): Promise<IssuedSession> {
   const { userId } = session
   const { challenge } = await takeCeremony(ctx, { secret: ceremony, kind: 'verification', userId })
-  const { passkey, user, counter } = await checkAssertion(ctx, { challenge, response })
+  const { passkey, user, counter } = await checkAssertion(ctx, { challenge, response, mayOmitUser: true })
   if (user.id !== userId) throw problem('passkey_invalid')
   const now = ctx.clock.now()
   const secret = createSecret(SECRET_PREFIXES.session)
@@ -33,10 +33,8 @@ export async function verifySession(
     ])
     if (!isCounted) throw problem('passkey_invalid')
     if (!isRenewed) throw new Problem('unauthenticated', 'The session has ended. Sign in again.')
-    const entry = insertAuditEntry({
-      logId: userId,
+    const entry = insertPersonalEntry(userId, {
       createdAt: now,
-      actor: { kind: 'user', id: userId },
       action: 'user.verified',
       subject: passkey.credentialId,
     })

@@ -96,7 +96,7 @@ export function insertPasskey(passkey: Passkey): Query<boolean> {
   }
 }
 
-/** A passkey and whose it is. By `passkeys_by_credential_id`. */
+/** A passkey and whose it is. By the primary key. */
 export function findPasskey(credentialId: string): Query<{ passkey: Passkey; user: User } | null> {
   return {
     name: 'find_passkey',
@@ -115,7 +115,7 @@ export function findPasskey(credentialId: string): Query<{ passkey: Passkey; use
   }
 }
 
-/** Oldest first. By the primary key. */
+/** Oldest first. By `passkeys_by_user`. */
 export function listPasskeyRows(userId: string): Query<Passkey[]> {
   return {
     name: 'list_passkeys',

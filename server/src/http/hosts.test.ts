@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
+import { onAuthHostOnly, originOf } from './hosts.ts'
+
+const ORIGINS = { baseUrl: 'https://api.example.com', authUrl: 'https://pay.example.com:8443' }
+
+const CASES: readonly (readonly [string, string, boolean])[] = [
+  ['api.example.com', ORIGINS.baseUrl, false],
+  ['API.example.com:443', ORIGINS.baseUrl, false],
+  ['pay.example.com:8443', ORIGINS.authUrl, true],
+  ['PAY.EXAMPLE.COM:8443', ORIGINS.authUrl, true],
+  ['pay.example.com', ORIGINS.baseUrl, true],
+  ['evil.example', ORIGINS.baseUrl, true],
+  ['', ORIGINS.baseUrl, true],
+  ['a b', ORIGINS.baseUrl, true],
+]
+
+describe('the two hosts (D1)', () => {
+  for (const [host, origin, isServed] of CASES) {
+    test(`Host "${host}" means ${origin}, and ${isServed ? 'has' : 'has not'} the dashboard`, async () => {
+      // Whatever a proxy passes on as X-Forwarded-Host: that is anybody's.
+      const headers = { host, 'x-forwarded-host': 'pay.example.com:8443' }
+      const request = { headers, protocol: 'https', host: 'pay.example.com:8443' } as unknown as FastifyRequest
+      assert.equal(originOf(request, ORIGINS), origin)
+      const outcome = onAuthHostOnly(ORIGINS)(request)
+      if (isServed) await outcome
+      else await assert.rejects(outcome, { type: 'not_found' })
+    })
+  }
+
+  test('where both are one, everything is served', async () => {
+    const one = { baseUrl: ORIGINS.baseUrl, authUrl: ORIGINS.baseUrl }
+    const request = { headers: { host: 'api.example.com' }, protocol: 'https' } as unknown as FastifyRequest
+    await onAuthHostOnly(one)(request)
+    assert.equal(originOf(request, one), ORIGINS.baseUrl)
+  })
+})
