@@ -52,7 +52,7 @@ export interface Authenticator {
 }
 
 /** Authenticators belong to a page; another page of the same person needs one with the same passkeys. */
-export async function addAuthenticator(page: Page): Promise<Authenticator> {
+async function addAuthenticator(page: Page): Promise<Authenticator> {
   const session = await page.context().newCDPSession(page)
   await session.send('WebAuthn.enable')
   const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {

@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import { swapAuthenticator } from '../support/browser.ts'
+import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
+import { call } from '../support/json-client.ts'
+import {
+  acceptInvitation,
+  approve,
+  approveButton,
+  button,
+  confirm,
+  consentHeading,
+  countApprovals,
+  createInvitation,
+  fillSignUp,
+  hasFocus,
+  heading,
+  joinDemo,
+  openConsent,
+  signIn,
+  signOut,
+  signUp,
+  tabTo,
+} from '../support/pages.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+
+/** How long a request waits for an answer. */
+const REQUEST_SECONDS = 10 * 60
+/** How long a proof by passkey counts. */
+const PROOF_SECONDS = 10 * 60
+const NOBODY = `0x${'5'.repeat(40)}`
+
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
+
+describe('what a person chooses when they approve, in a browser', () => {
+  let stage: Stage
+  let app: ClientApp
+  let signedIn: StorageState
+  before(async () => {
+    stage = await openStage()
+    app = await startClientApp(stage.host)
+    const { page } = await stage.enter()
+    await joinDemo(page, 'Ada Lovelace', stage.host)
+    signedIn = await page.context().storageState()
+  })
+  afterEach(() => stage.leave())
+  after(async () => {
+    await app.close()
+    await stage.close()
+  })
+
+  const enterOwner = async (): Promise<Page> => (await stage.enter({ storageState: signedIn })).page
+  const arrive = async (page: Page): Promise<URL> => {
+    await page.waitForURL((url) => url.origin === app.origin)
+    return new URL(page.url())
+  }
+  /** What stands under the wallet's three limits. */
+  const readLimits = async (page: Page): Promise<Record<string, string>> => {
+    const wallet = page.getByRole('list', { name: 'Wallets and limits of demo-agent' }).getByRole('listitem')
+    const [terms, amounts] = [wallet.getByRole('term'), wallet.getByRole('definition')]
+    await terms.first().waitFor()
+    const texts = await amounts.allInnerTexts()
+    return Object.fromEntries((await terms.allInnerTexts()).map((term, index) => [term, texts[index] ?? '']))
+  }
+
+  test("the limits are the agent's real ones: what was paid is gone from what is left", async () => {
+    const page = await enterOwner()
+    await openConsent(page, app.start().url)
+    const whole = { 'Left now': '100 USDC', 'Per 24 hours': '100 USDC', 'Per payment': '10 USDC' }
+    assert.deepEqual(await readLimits(page), whole)
+
+    const { keys, wallets, agent_id } = stage.host.workspace
+    const payment = { agent_id, wallet: wallets.test, to: NOBODY, amount_usdc: '1.5' }
+    const paid = await call(stage.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: payment })
+    assert.equal(paid.status, 201, paid.text)
+    await page.reload()
+    assert.deepEqual(await readLimits(page), { ...whole, 'Left now': '98.5 USDC' })
+    await page.getByRole('listitem').filter({ hasText: wallets.test }).waitFor()
+    await page.getByRole('radio', { name: /^Live/ }).check()
+    await page.getByRole('listitem').filter({ hasText: wallets.live }).waitFor()
+    assert.deepEqual(await readLimits(page), whole, 'the other mode has limits of its own')
+  })
+
+  test('scopes that are switched off are not granted, and one stays on', async () => {
+    const page = await enterOwner()
+    const authorization = app.start({ scope: 'wallet:read wallet:transfer x402:pay' })
+    await openConsent(page, authorization.url)
+    const scopes = page.getByRole('group', { name: 'What it may do' }).getByRole('checkbox')
+    assert.equal(await scopes.count(), 3)
+    await page.getByRole('checkbox', { name: 'Send USDC' }).uncheck()
+    await page.getByRole('checkbox', { name: /x402/ }).uncheck()
+    assert.equal(await page.getByRole('checkbox', { name: /^See/ }).isDisabled(), true)
+    await approve(page)
+    const { tokens, me } = await connectWith(stage.host, authorization, await arrive(page))
+    assert.equal(tokens.scope, 'wallet:read')
+    assert.deepEqual(me.scopes, ['wallet:read'])
+    const payment = { wallet: stage.host.workspace.wallets.test, to: NOBODY, amount_usdc: '1' }
+    const refused = await call(stage.host.baseUrl, 'POST', '/v1/payments', { key: tokens.access_token, body: payment })
+    assert.equal(refused.body.error.code, 'insufficient_scope')
+  })
+
+  test('an agent is made on the spot, and the connection is for it', async () => {
+    const page = await enterOwner()
+    const authorization = app.start()
+    const id = `fresh-${randomBytes(4).toString('hex')}`
+    await openConsent(page, authorization.url)
+    await button(page, 'Create a new agent').click()
+    await page.getByLabel('Id of the new agent').fill(id)
+    await button(page, 'Create the agent').click()
+    await page.getByText(`“${id}” can’t spend yet`).waitFor()
+    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
+    await approve(page)
+    const { me } = await connectWith(stage.host, authorization, await arrive(page))
+    assert.equal(me.agent_id, id)
+  })
+
+  test('an agent that the application asks for is picked where it is, and nobody in its place where it is not', async () => {
+    const page = await enterOwner()
+    const id = `asked-${randomBytes(4).toString('hex')}`
+    const authorization = app.start({ agent_id: id })
+    await openConsent(page, authorization.url)
+    await page.getByText(`It asked for the agent “${id}”`).waitFor()
+    await page.getByText('To approve, choose an agent first.').waitFor()
+    assert.equal(await button(page, 'Approve').isDisabled(), true)
+    assert.equal(await page.getByLabel('Id of the new agent').inputValue(), id)
+    await button(page, 'Create the agent').click()
+    await approve(page)
+    assert.equal((await connectWith(stage.host, authorization, await arrive(page))).me.agent_id, id)
+
+    const again = app.start({ agent_id: id })
+    await openConsent(page, again.url)
+    await approveButton(page)
+    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
+  })
+
+  test('live is told apart from test, and said again where one approves', async () => {
+    const page = await enterOwner()
+    const authorization = app.start()
+    await openConsent(page, authorization.url)
+    assert.equal(await page.getByRole('radio', { name: /^Test/ }).isChecked(), true)
+    assert.equal(await page.getByText('This is live.').count(), 0)
+    await page.getByRole('radio', { name: /^Live/ }).check()
+    await page.getByText('This is live.').waitFor()
+    await approve(page)
+    assert.equal((await connectWith(stage.host, authorization, await arrive(page))).me.mode, 'live')
+  })
+
+  test('who is not signed in signs in on the way, and comes back to the same request', async () => {
+    const { page } = await stage.enter()
+    await signUp(page, 'Wanda Wayfarer')
+    await acceptInvitation(page, stage.host.workspace.invite_url)
+    await signOut(page, 'Wanda Wayfarer')
+    const authorization = app.start()
+    await page.goto(authorization.url.href)
+    await heading(page, 'Sign in').waitFor()
+    await page.getByText('An application asks to act for you.').waitFor()
+    await signIn(page)
+    await consentHeading(page).waitFor()
+    await approve(page)
+    await connectWith(stage.host, authorization, await arrive(page))
+  })
+
+  test('who has no account and no workspace makes both on the way', async () => {
+    const { page } = await stage.enter()
+    const authorization = app.start()
+    await page.goto(authorization.url.href)
+    await page.getByRole('link', { name: 'Create an account' }).click()
+    await fillSignUp(page, 'Nina New')
+    await consentHeading(page).waitFor()
+    await page.getByText('To approve, create a workspace first.').waitFor()
+    assert.equal(await button(page, 'Approve').isDisabled(), true)
+    await page.getByLabel('Name of the workspace').fill('Nina’s garden')
+    await button(page, 'Create the workspace').click()
+    await page.getByLabel('Id of the new agent').fill('gardener')
+    await button(page, 'Create the agent').click()
+    await approve(page)
+    const { me } = await connectWith(stage.host, authorization, await arrive(page))
+    assert.equal(me.agent_id, 'gardener')
+    assert.match(me.account_slug, /^nina/)
+  })
+
+  test('a viewer can look and deny, but not approve, not even with a form of their own', async () => {
+    const owner = await enterOwner()
+    await owner.goto('/w/demo/members')
+    const url = await createInvitation(owner, 'Viewer')
+    const approvals = await countApprovals(owner, 'demo')
+    const { page } = await stage.enter()
+    await signUp(page, 'Vera Viewer')
+    await acceptInvitation(page, url)
+    await openConsent(page, app.start().url)
+    await page.getByText('As a viewer you can’t approve.').waitFor()
+    assert.equal(await button(page, 'Create a new agent').count(), 0)
+    assert.equal(await button(page, 'Approve').isDisabled(), true)
+
+    await submitByScript(page)
+    await paragraph(page, /^Your role in this workspace does not allow it/).waitFor()
+    assert.equal(await countApprovals(page, 'demo'), approvals)
+    await page.goBack()
+    await button(page, 'Deny').click()
+    assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')
+  })
+
+  test('whoever lost their role between page and answer approves nothing', async () => {
+    const owner = await enterOwner()
+    await owner.goto('/w/demo/members')
+    const url = await createInvitation(owner, 'Admin')
+    const { page } = await stage.enter()
+    await signUp(page, 'Adam Admin')
+    await acceptInvitation(page, url)
+    await openConsent(page, app.start().url)
+    await approveButton(page)
+    await owner.reload()
+    const row = owner.getByRole('main').getByRole('listitem').filter({ hasText: 'Adam Admin' })
+    await row.getByRole('button', { name: /^Remove/ }).click()
+    await confirm(owner, 'Remove the member')
+    await row.waitFor({ state: 'hidden' })
+    const approvals = await countApprovals(owner, 'demo')
+    await approve(page)
+    await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'wants to act' }).waitFor()
+    assert.equal(new URL(page.url()).origin, stage.host.authUrl)
+    assert.equal(await countApprovals(owner, 'demo'), approvals)
+  })
+
+  test('whoever signed out in another tab signs in again, and is asked again', async () => {
+    const person = await stage.enter()
+    const { page } = person
+    await joinDemo(page, 'Tim Twotabs', stage.host)
+    const authorization = app.start()
+    await openConsent(page, authorization.url)
+    await approveButton(page)
+    await page.request.post('/console/sign-out', { data: {}, headers: { Origin: stage.host.authUrl } })
+    await approve(page)
+    await heading(page, 'Sign in').waitFor()
+    await signIn(page)
+    await consentHeading(page).waitFor()
+    await approve(page)
+    await connectWith(stage.host, authorization, await arrive(page))
+  })
+
+  test('"Not you?" leads by way of another sign-in to the same request', async () => {
+    const { page } = await stage.enter()
+    await joinDemo(page, 'Nelly Notme', stage.host)
+    const authorization = app.start()
+    await openConsent(page, authorization.url)
+    await button(page, 'Not you?').click()
+    await page.getByRole('link', { name: 'Create an account' }).click()
+    await fillSignUp(page, 'Rita Right')
+    await consentHeading(page).waitFor()
+    await page.getByText('You are signed in as Rita Right').waitFor()
+    await page.getByLabel('Name of the workspace').waitFor()
+  })
+
+  test('with the keyboard alone one chooses and approves', async () => {
+    const page = await enterOwner()
+    const authorization = app.start()
+    await openConsent(page, authorization.url)
+    await tabTo(page, page.getByRole('checkbox', { name: 'Send USDC' }))
+    await page.keyboard.press('Space')
+    await tabTo(page, page.getByRole('radio', { name: /^Test/ }))
+    await page.keyboard.press('ArrowDown')
+    await page.getByText('This is live.').waitFor()
+    await tabTo(page, await approveButton(page))
+    await page.keyboard.press('Enter')
+    const { me } = await connectWith(stage.host, authorization, await arrive(page))
+    assert.deepEqual([me.mode, me.scopes], ['live', ['wallet:read']])
+  })
+
+  test('a page that gets the focus takes no approval for a moment, and leaves the keyboard where it was', async () => {
+    const page = await enterOwner()
+    await openConsent(page, app.start().url)
+    const ready = await approveButton(page)
+    await ready.focus()
+    await page.evaluate("window.dispatchEvent(new Event('focus'))")
+    await page.keyboard.press('Enter')
+    await approveButton(page)
+    assert.equal(new URL(page.url()).pathname, '/consent', 'the key was meant for another window')
+    assert.equal(await hasFocus(page, button(page, 'Approve')), true)
+  })
+
+  test('a handle that nobody made opens nothing', async () => {
+    const page = await enterOwner()
+    for (const path of ['/consent', '/consent?request=', '/consent?request=svc_oar_x', '/consent?request=%00']) {
+      await page.goto(path)
+      await heading(page, 'This request is no longer open').waitFor()
+    }
+  })
+
+  // The clock is moved from here on, and what was proved before is old.
+
+  test('a request that waited too long is over, on a fresh page and on one that was left open', async () => {
+    const page = await enterOwner()
+    const authorization = app.start()
+    await openConsent(page, authorization.url)
+    await approveButton(page)
+    await stage.host.control('/clock', { advance_seconds: REQUEST_SECONDS })
+    const approvals = await countApprovals(page, 'demo')
+    await approve(page)
+    await paragraph(page, /has expired/).waitFor()
+    await page.goBack()
+    await heading(page, 'This request is no longer open').waitFor()
+    assert.equal(await countApprovals(page, 'demo'), approvals)
+  })
+
+  test('a live approval takes a new proof that it is the person, a test one does not', async () => {
+    const { page } = await stage.enter()
+    await joinDemo(page, 'Petra Proof', stage.host)
+    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    let proofs = 0
+    await page.route('**/console/verification', async (route) => {
+      proofs += 1
+      await route.continue()
+    })
+    const [test, live] = [app.start(), app.start()]
+    await openConsent(page, test.url)
+    await approve(page)
+    assert.equal((await connectWith(stage.host, test, await arrive(page))).me.mode, 'test')
+    assert.equal(proofs, 0)
+    await openConsent(page, live.url)
+    await page.getByRole('radio', { name: /^Live/ }).check()
+    await approve(page)
+    assert.equal((await connectWith(stage.host, live, await arrive(page))).me.mode, 'live')
+    assert.equal(proofs, 1)
+  })
+
+  test('whoever sits at a signed-in browser without the passkey approves nothing live, not even with a form of their own', async () => {
+    const { page, authenticator } = await stage.enter()
+    await joinDemo(page, 'Paul Passkeyless', stage.host)
+    await swapAuthenticator(page, authenticator)
+    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    const approvals = await countApprovals(page, 'demo')
+    await openConsent(page, app.start().url)
+    await page.getByRole('radio', { name: /^Live/ }).check()
+    await approve(page)
+    await page.getByRole('alert').filter({ hasText: 'No passkey was given' }).waitFor()
+    assert.equal(new URL(page.url()).pathname, '/consent')
+    await submitByScript(page)
+    await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'wants to act' }).waitFor()
+    assert.equal(new URL(page.url()).origin, stage.host.authUrl)
+    assert.equal(await countApprovals(page, 'demo'), approvals)
+    await page.goBack()
+    await button(page, 'Deny').click()
+    assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')
+  })
+})
+
+/** Sends what the page sends when one approves, although the page would not. */
+async function submitByScript(page: Page): Promise<void> {
+  await page.evaluate(`
+    const form = document.querySelector('form[action="/oauth/consent"]')
+    form.elements.namedItem('decision').value = 'approve'
+    form.submit()
+  `)
+}
+
+function paragraph(page: Page, text: RegExp) {
+  return page.getByRole('paragraph').filter({ hasText: text })
+}

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import type { Person } from '../support/browser.ts'
+import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
+import { approve, approveButton, countApprovals, heading, joinDemo, openConsent } from '../support/pages.ts'
+import { answerPage, formatPage, startSite, type Site } from '../support/site.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
+
+const OUTCOME = 'Everything was tried'
+
+/**
+ * Pages of others, opened by somebody who is signed in here. `localhost` on another port is another origin of our own
+ * site: there the cookie goes along, and only the origin tells (D47).
+ */
+describe('pages of other sites, in a browser', () => {
+  let stage: Stage
+  let app: ClientApp
+  let signedIn: StorageState
+  let sites: Readonly<Record<'another origin of our site' | 'another site', Site>>
+  /** What the hostile sites answer. */
+  let html = ''
+
+  before(async () => {
+    stage = await openStage()
+    app = await startClientApp(stage.host)
+    const serve = (host: string) => startSite((_request, response) => answerPage(response, html), { host })
+    sites = {
+      'another origin of our site': await serve('localhost'),
+      'another site': await serve('evil.example'),
+    }
+    const { page } = await stage.enter()
+    await joinDemo(page, 'Ada Lovelace', stage.host)
+    signedIn = await page.context().storageState()
+  })
+  afterEach(() => stage.leave())
+  after(async () => {
+    await Promise.all([...Object.values(sites), app].map((server) => server.close()))
+    await stage.close()
+  })
+
+  const enterOwner = (options = {}): Promise<Person> => stage.enter({ storageState: signedIn, ...options })
+
+  /** Opens a request's page, and answers the page's address. */
+  const openRequest = async (page: Page): Promise<{ path: string; handle: string; url: URL }> => {
+    const { url } = app.start()
+    await openConsent(page, url)
+    const opened = new URL(page.url())
+    return { path: opened.pathname + opened.search, handle: String(opened.searchParams.get('request')), url }
+  }
+
+  for (const name of ['another origin of our site', 'another site'] as const) {
+    test(`${name} frames none of our pages`, async () => {
+      const { page } = await enterOwner({ faultsExpected: true })
+      const { path } = await openRequest(page)
+      const framed = ['/', '/sign-in', '/sign-up', '/account', '/invite/svc_inv_x', '/nowhere', '/w/demo/connections']
+      for (const address of [path, ...framed, '/oauth/authorize', '/oauth/consent']) {
+        html = formatPage('Framed', `<iframe src="${stage.host.authUrl}${address}"></iframe>`)
+        await page.goto(sites[name].origin)
+        const [frame] = page.frames().filter((candidate) => candidate !== page.mainFrame())
+        assert.ok(frame !== undefined, address)
+        assert.equal(frame.url(), 'chrome-error://chromewebdata/', address)
+      }
+      // So that it is told apart from a browser that frames nothing.
+      html = formatPage('Framed', `<iframe src="${app.origin}/callback"></iframe>`)
+      await page.goto(sites[name].origin)
+      await page.frameLocator('iframe').getByRole('heading').waitFor()
+    })
+
+    test(`${name} can't approve by posting the consent form`, async () => {
+      const { page } = await enterOwner()
+      const { handle, path } = await openRequest(page)
+      const approvals = await countApprovals(page, 'demo')
+      const callbacks = app.callbacks.length
+      const fields = { request: handle, decision: 'approve', workspace: 'demo', mode: 'test', agent_id: 'demo-agent' }
+      html = formatPage('Win a prize', formatForm(`${stage.host.authUrl}/oauth/consent`, fields))
+      await page.goto(sites[name].origin)
+      await page.waitForURL(`${stage.host.authUrl}/**`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      assert.equal(await countApprovals(page, 'demo'), approvals)
+      assert.equal(app.callbacks.length, callbacks)
+
+      // The person can still decide.
+      await page.goto(path)
+      await approve(page)
+      await page.waitForURL((url) => url.origin === app.origin)
+      assert.equal(await countApprovals(page, 'demo'), approvals + 1)
+    })
+
+    test(`${name} can't change anything by requests in the person's name`, async () => {
+      const { page } = await enterOwner({ faultsExpected: true })
+      const { path } = await openRequest(page)
+      const handle = new URLSearchParams(path.split('?')[1]).get('request')
+      const before = await readState(page)
+      const form = `request=${String(handle)}&decision=approve&workspace=demo&mode=test&agent_id=demo-agent`
+      const attempts = [
+        ['POST', '/console/sign-out', '{}'],
+        ['POST', '/console/workspaces', '{"name":"Evil"}'],
+        ['POST', '/console/workspaces/demo/agents', '{"mode":"test","id":"evil"}'],
+        ['POST', '/console/workspaces/demo/invitations', '{"role":"owner"}'],
+        ['POST', '/console/recovery-codes', '{}'],
+        ['POST', '/oauth/consent', form],
+      ]
+      html = formatPage('Quiet requests', formatRequests(stage.host.authUrl, attempts))
+      await page.goto(sites[name].origin)
+      await heading(page, OUTCOME).waitFor()
+      const read = await page.getByRole('listitem').allInnerTexts()
+      assert.equal(read.length, attempts.length * 2)
+      assert.deepEqual([...new Set(read)], ['nothing to read'])
+      assert.deepEqual(await readState(page), before)
+      await page.goto(path)
+      await approve(page)
+      await page.waitForURL((url) => url.origin === app.origin)
+    })
+
+    test(`${name} can't sign the person out by a form`, async () => {
+      const { page } = await enterOwner()
+      html = formatPage('Bye', formatForm(`${stage.host.authUrl}/console/sign-out`, {}))
+      await page.goto(sites[name].origin)
+      await page.waitForURL(`${stage.host.authUrl}/**`)
+      await page.goto('/account')
+      await heading(page, 'Your account').waitFor()
+    })
+  }
+
+  test('a link of another site leads a signed-in person to the consent page: the cookie goes along', async () => {
+    const { page } = await enterOwner()
+    const authorization = app.start()
+    html = formatPage('An application', `<a href="${authorization.url.href.replaceAll('&', '&amp;')}">Connect</a>`)
+    await page.goto(sites['another site'].origin)
+    await page.getByRole('link', { name: 'Connect' }).click()
+    await approve(page)
+    await page.waitForURL((url) => url.origin === app.origin)
+    await connectWith(stage.host, authorization, new URL(page.url()))
+  })
+
+  test('an application may open us in a window of its own, gets its answer there, and sees nothing of ours before', async () => {
+    const { page, context } = await enterOwner()
+    const authorization = app.start()
+    const script = `addEventListener('click', () => { opened = open(${JSON.stringify(authorization.url.href)}) })`
+    html = formatPage('An application', `<script>${script}</script>`)
+    await page.goto(sites['another site'].origin)
+    const popup = context.waitForEvent('page')
+    await page.getByRole('heading').click()
+    const opened = await popup
+    await approveButton(opened)
+    const reach = `(() => { try { return opened.document.title } catch (error) { return error.name } })()`
+    assert.equal(await page.evaluate(reach), 'SecurityError')
+    await approve(opened)
+    await opened.waitForURL((url) => url.origin === app.origin)
+    assert.equal(await opened.evaluate('window.opener !== null'), true)
+    await connectWith(stage.host, authorization, new URL(opened.url()))
+  })
+
+  test("what an application calls itself is text, whatever stands in it, and can't pass for more", async () => {
+    const { page } = await enterOwner()
+    const name = '<img src=x onerror=alert(1)> “Bursar” &amp; <b>Support</b>'
+    const odd = await startClientApp(stage.host, { name })
+    try {
+      await openConsent(page, odd.start().url)
+      await page.getByText(`It calls itself “${name}”`).waitFor()
+      assert.equal(await page.getByRole('img').count(), 0)
+    } finally {
+      await odd.close()
+    }
+  })
+
+  test('a request whose faults come from the outside is an error page, with nothing of them run', async () => {
+    const { page } = await enterOwner()
+    await page.goto(`/oauth/authorize?client_id=${encodeURIComponent('"><script>alert(1)</script>')}`)
+    await heading(page, 'The application could not be connected').waitFor()
+    await page.goto('/oauth/authorize?client_id=a&client_id=b')
+    await heading(page, 'The application could not be connected').waitFor()
+  })
+})
+
+/** What a person has that somebody could take, add to or end. */
+async function readState(page: Page): Promise<unknown> {
+  const read = async (path: string): Promise<unknown> => {
+    const response = await page.request.get(`/console${path}`)
+    assert.equal(response.status(), 200, path)
+    return await response.json()
+  }
+  const paths = [
+    '/session',
+    '/workspaces/demo/agents?mode=test',
+    '/workspaces/demo/invitations',
+    '/workspaces/demo/audit',
+  ]
+  return await Promise.all(paths.map(read))
+}
+
+/** A form that sends itself. */
+function formatForm(action: string, fields: Readonly<Record<string, string>>): string {
+  const inputs = Object.entries(fields).map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`)
+  return `<form method="post" action="${action}">${inputs.join('')}</form><script>document.forms[0].submit()</script>`
+}
+
+/** Sends each request as a page may: as plain text, which asks nobody for leave, and as JSON, which does. */
+function formatRequests(origin: string, attempts: readonly (readonly string[])[]): string {
+  return `<ul></ul><script type="module">
+    const list = document.querySelector('ul')
+    for (const [method, path, body] of ${JSON.stringify(attempts)}) {
+      const type = path.startsWith('/oauth') ? 'application/x-www-form-urlencoded' : 'text/plain'
+      for (const change of [{ mode: 'no-cors', headers: { 'content-type': type } }, { headers: { 'content-type': 'application/json' } }]) {
+        const item = document.createElement('li')
+        const request = fetch('${origin}' + path, { method, body, credentials: 'include', ...change })
+        item.textContent = await request.then((answer) => answer.text()).then((text) => text === '' ? 'nothing to read' : text, () => 'nothing to read')
+        list.append(item)
+      }
+    }
+    document.querySelector('h1').textContent = '${OUTCOME}'
+  </script>`
+}

@@ -1,0 +1,73 @@
+import { after, afterEach, before, describe, test } from 'node:test'
+import { inspectPage } from '../support/inspect-page.ts'
+import { button, confirm, heading, readRecoveryCodes, signOut, signUp } from '../support/pages.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+
+describe('the pages about oneself, in both themes and at every width', () => {
+  let stage: Stage
+  before(async () => {
+    stage = await openStage()
+  })
+  afterEach(() => stage.leave())
+  after(() => stage.close())
+
+  test('the pages of signing up and in', async () => {
+    const person = await stage.enter()
+    const { page } = person
+    await page.goto('/sign-in')
+    await heading(page, 'Sign in').waitFor()
+    await inspectPage(page, 'sign-in')
+    await button(page, 'Sign in with a passkey').click()
+    await page.getByRole('alert').filter({ hasText: 'No passkey was given' }).waitFor()
+    await inspectPage(page, 'sign-in-refused')
+    await page.goto('/sign-up')
+    await page.getByLabel('Your name').fill('Ada Lovelace')
+    await inspectPage(page, 'sign-up')
+    await button(page, 'Create a passkey').click()
+    const [code = ''] = await readRecoveryCodes(page)
+    await inspectPage(page, 'recovery-codes')
+    await button(page, 'I have kept them').click()
+    await signOut(page, 'Ada Lovelace')
+    await page.goto('/recover')
+    await heading(page, 'Use a recovery code').waitFor()
+    await inspectPage(page, 'recover')
+    await page.getByLabel('Recovery code').fill(code)
+    await button(page, 'Sign in').click()
+    await heading(page, 'Add a passkey').waitFor()
+    await inspectPage(page, 'recover-passkey')
+  })
+
+  test('the pages of an invitation, and those that are none', async () => {
+    const { page } = await stage.enter()
+    await page.goto(stage.host.workspace.invite_url)
+    await heading(page, 'Join demo').waitFor()
+    await inspectPage(page, 'invitation-signed-out')
+    await signUp(page, 'Ada Lovelace', stage.host.workspace.invite_url.replace('/invite/', '/sign-up?next=/invite/'))
+    await button(page, 'Join demo').waitFor()
+    await inspectPage(page, 'invitation')
+    await page.goto('/invite/svc_inv_nothing')
+    await heading(page, 'This invitation does not open').waitFor()
+    await inspectPage(page, 'invitation-used')
+    await page.goto('/nowhere/at/all')
+    await heading(page, 'There is no such page').waitFor()
+    await inspectPage(page, 'not-found')
+    await page.goto('/oauth/authorize?client_id=svc_client_nobody')
+    await heading(page, 'The application could not be connected').waitFor()
+    await inspectPage(page, 'authorization-error')
+  })
+
+  test('the pages of an account', async () => {
+    const { page } = await stage.enter()
+    await signUp(page, 'Ada Lovelace')
+    await inspectPage(page, 'home-empty')
+    await page.goto('/account')
+    await page.getByRole('button', { name: /^Remove/ }).waitFor()
+    await inspectPage(page, 'account')
+    await button(page, 'Make new codes').click()
+    await page.getByRole('alertdialog').waitFor()
+    await inspectPage(page, 'account-dialog')
+    await confirm(page, 'Make new codes')
+    await button(page, 'I have kept them').waitFor()
+    await inspectPage(page, 'account-codes')
+  })
+})

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
+import type { Person } from '../support/browser.ts'
+import { refreshTokens } from '../support/oauth-client.ts'
+import {
+  acceptInvitation,
+  approve,
+  button,
+  confirm,
+  createInvitation,
+  fillSignUp,
+  heading,
+  joinDemo,
+  openConsent,
+  signIn,
+  signOut,
+  signUp,
+} from '../support/pages.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+
+/** How long a proof by passkey counts. */
+const PROOF_SECONDS = 10 * 60
+
+describe('workspaces and who belongs to them, in a browser', () => {
+  let stage: Stage
+  let app: ClientApp
+  before(async () => {
+    stage = await openStage()
+    app = await startClientApp(stage.host)
+  })
+  afterEach(() => stage.leave())
+  after(async () => {
+    await app.close()
+    await stage.close()
+  })
+
+  /** Somebody with a workspace of their own, which they look at. */
+  const enterOwner = async (name: string, workspace: string): Promise<Person> => {
+    const person = await stage.enter()
+    await signUp(person.page, name)
+    await createWorkspace(person.page, workspace)
+    return person
+  }
+
+  test("the sandbox's invitation makes whoever opens it an owner, by way of signing up, and again from another browser", async () => {
+    for (const name of ['Ada Lovelace', 'Grace Hopper']) {
+      const { page } = await stage.enter()
+      await page.goto(stage.host.workspace.invite_url)
+      await heading(page, 'Join demo').waitFor()
+      await page.getByRole('link', { name: 'Create an account' }).click()
+      await fillSignUp(page, name)
+      await button(page, 'Join demo').click()
+      await heading(page, 'demo').waitFor()
+      await page.getByText('Your role: owner').waitFor()
+      await page.getByRole('link', { name: 'Members' }).first().click()
+      await memberRow(page, `${name} (you)`).waitFor()
+    }
+  })
+
+  test('an invitation lets one person in, in its role, and nobody after them', async () => {
+    const owner = await enterOwner('Olive Owner', 'Kitchen')
+    await openMembers(owner.page)
+    const url = await createInvitation(owner.page, 'Admin')
+    assert.equal(new URL(url).origin, stage.host.authUrl)
+    const open = owner.page.getByRole('region', { name: 'Open invitations' })
+    await open.getByText('As admin', { exact: true }).waitFor()
+
+    const guest = await stage.enter()
+    await signUp(guest.page, 'Guy Guest')
+    await guest.page.goto(url)
+    await guest.page.getByText('Olive Owner invites you.').waitFor()
+    await acceptInvitation(guest.page, url)
+    await guest.page.getByText('Your role: admin').waitFor()
+
+    const late = await stage.enter()
+    await signUp(late.page, 'Lara Late')
+    await late.page.goto(url)
+    await heading(late.page, 'This invitation does not open').waitFor()
+    assert.equal(await late.page.getByRole('button', { name: /^Join/ }).count(), 0)
+
+    await owner.page.reload()
+    await memberRow(owner.page, 'Guy Guest').waitFor()
+    await open.getByText('Nobody is invited at the moment.').waitFor()
+  })
+
+  test('an invitation that is open in two browsers lets in the faster one only', async () => {
+    const owner = await enterOwner('Olive Owner', 'Garden')
+    await openMembers(owner.page)
+    const url = await createInvitation(owner.page, 'Viewer')
+    const guests = await Promise.all(['Una', 'Ulf'].map((name) => enterWithOffer(stage, name, url)))
+    await Promise.all(guests.map(({ page }) => button(page, 'Join Garden').click()))
+    const outcomes = await Promise.all(
+      guests.map(async ({ page }) => {
+        const refusal = page.getByRole('alert').filter({ hasText: 'invitation is not known' })
+        const welcome = page.getByText('Your role: viewer')
+        await welcome.or(refusal).waitFor()
+        return (await welcome.count()) === 1 ? 'in' : 'refused'
+      }),
+    )
+    assert.deepEqual(outcomes.toSorted(), ['in', 'refused'])
+  })
+
+  test('a link that was taken back lets nobody in', async () => {
+    const owner = await enterOwner('Olive Owner', 'Cellar')
+    await openMembers(owner.page)
+    const url = await createInvitation(owner.page, 'Owner')
+    await owner.page.getByRole('button', { name: /^Take back/ }).click()
+    await confirm(owner.page, 'Take it back')
+    await owner.page.getByText('Nobody is invited at the moment.').waitFor()
+
+    const guest = await stage.enter()
+    await guest.page.goto(url)
+    await heading(guest.page, 'This invitation does not open').waitFor()
+  })
+
+  test('roles are changed and members removed, an admin touches no owner, and a viewer changes nothing', async () => {
+    const owner = await enterOwner('Olive Owner', 'Attic')
+    await openMembers(owner.page)
+    const url = await createInvitation(owner.page, 'Viewer')
+    const guest = await stage.enter()
+    await signUp(guest.page, 'Guy Guest')
+    await acceptInvitation(guest.page, url)
+    await openMembers(guest.page)
+    await memberRow(guest.page, 'Olive Owner').waitFor()
+    await guest.page.getByRole('button', { name: /^Leave/ }).waitFor()
+    assert.equal(await guest.page.getByRole('combobox').count(), 0)
+    assert.equal(await button(guest.page, 'Create a link').count(), 0)
+
+    await owner.page.reload()
+    const row = memberRow(owner.page, 'Guy Guest')
+    await row.getByRole('combobox', { name: 'Role of Guy Guest' }).selectOption('Admin')
+    await row.getByRole('button', { name: /^Save/ }).click()
+    await row.getByRole('button', { name: /^Save/ }).waitFor({ state: 'hidden' })
+
+    await guest.page.reload()
+    await button(guest.page, 'Create a link').waitFor()
+    assert.equal(await memberRow(guest.page, 'Olive Owner').getByRole('button').count(), 0)
+    assert.deepEqual(await guest.page.getByLabel('Role', { exact: true }).getByRole('option').allInnerTexts(), [
+      'Viewer',
+      'Admin',
+    ])
+
+    await row.getByRole('button', { name: /^Remove/ }).click()
+    await confirm(owner.page, 'Remove the member')
+    await row.waitFor({ state: 'hidden' })
+    await guest.page.reload()
+    await heading(guest.page, 'There is no such page').waitFor()
+  })
+
+  test('the last owner can neither leave nor step down', async () => {
+    const { page } = await enterOwner('Olive Owner', 'Shed')
+    await openMembers(page)
+    await page.getByRole('button', { name: /^Leave/ }).click()
+    const dialog = page.getByRole('alertdialog')
+    await dialog.getByRole('button', { name: 'Leave the workspace' }).click()
+    await dialog.getByRole('alert').filter({ hasText: 'needs an owner' }).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('combobox', { name: 'Role of Olive Owner' }).selectOption('Viewer')
+    await page.getByRole('button', { name: /^Save/ }).click()
+    await page.getByRole('alert').filter({ hasText: 'needs an owner' }).waitFor()
+  })
+
+  test('to disconnect an application ends its tokens at once', async () => {
+    const { page } = await stage.enter()
+    await joinDemo(page, 'Dora Demo', stage.host)
+    const authorization = app.start()
+    await openConsent(page, authorization.url)
+    await approve(page)
+    await page.waitForURL(`${app.origin}/**`)
+    const { tokens } = await connectWith(stage.host, authorization, new URL(page.url()))
+    assert.equal(await stage.host.statusOfMe(tokens.access_token), 200)
+
+    await page.goto('/w/demo/connections')
+    const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Dora Demo' })
+    await row.getByText('demo-agent').waitFor()
+    await row.getByText('Test client').waitFor()
+    await row.getByRole('button', { name: /^Disconnect/ }).click()
+    await confirm(page, 'Disconnect')
+    await row.waitFor({ state: 'hidden' })
+    assert.equal(await stage.host.statusOfMe(tokens.access_token), 401)
+    const refused = await refreshTokens(stage.host, authorization.clientId, tokens.refresh_token)
+    assert.equal(refused.error, 'invalid_grant')
+
+    await page.getByRole('link', { name: 'Audit log' }).click()
+    const entries = page.getByRole('main').getByRole('listitem')
+    await entries.filter({ hasText: 'Dora Demo disconnected an application' }).waitFor()
+    await entries.filter({ hasText: 'Dora Demo let an application connect' }).waitFor()
+  })
+
+  test('two people at one browser, one after the other, see their own workspaces only', async () => {
+    const { page } = await enterOwner('Olive Owner', 'Hall')
+    await signOut(page, 'Olive Owner')
+    await signUp(page, 'Nora Next')
+    await page.getByText('You belong to no workspace yet.').waitFor()
+    await page.goto('/w/hall')
+    await heading(page, 'There is no such page').waitFor()
+    await signOut(page, 'Nora Next')
+    await signIn(page)
+  })
+
+  // The clock is moved from here on, and what was proved before is old.
+
+  test('a link for an admin takes a new proof that it is the person, one for a viewer does not', async () => {
+    const { page } = await enterOwner('Olive Owner', 'Vault')
+    await openMembers(page)
+    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    let proofs = 0
+    await page.route('**/console/verification', async (route) => {
+      proofs += 1
+      await route.continue()
+    })
+    await createInvitation(page, 'Viewer')
+    assert.equal(proofs, 0)
+    await createInvitation(page, 'Admin')
+    assert.equal(proofs, 1)
+  })
+})
+
+async function enterWithOffer(stage: Stage, name: string, url: string): Promise<Person> {
+  const person = await stage.enter()
+  await signUp(person.page, name)
+  await person.page.goto(url)
+  await person.page.getByRole('button', { name: /^Join / }).waitFor()
+  return person
+}
+
+async function createWorkspace(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name of the workspace').fill(name)
+  await button(page, 'Create the workspace').click()
+  await heading(page, name).waitFor()
+}
+
+async function openMembers(page: Page): Promise<void> {
+  await page
+    .getByRole('navigation', { name: /^Workspace / })
+    .getByRole('link', { name: 'Members' })
+    .click()
+  await heading(page, 'Members').waitFor()
+}
+
+function memberRow(page: Page, name: string) {
+  return page.getByRole('main').getByRole('listitem').filter({ hasText: name })
+}
