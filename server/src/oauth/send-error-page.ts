@@ -15,6 +15,15 @@ export function sendErrorPage(thrown: unknown, request: FastifyRequest, reply: F
     .send(formatErrorPage({ ...told, message: fault.message, requestId: request.id }))
 }
 
+const BACK = 'Go back to the application and connect again.'
+const ADVICE: Readonly<Record<string, string>> = {
+  authorization_request_decided:
+    'Your answer, here or in another tab, has reached the application. Your connections are in the dashboard.',
+  verification_required: 'Real money takes a proof that it is you. Go back, and confirm with your passkey.',
+  role_insufficient: 'An owner or admin of the workspace can approve it.',
+  cross_origin: 'This page was sent here by another site. Open the application and connect from there.',
+}
+
 type Told = Pick<ErrorPage, 'title' | 'advice' | 'error' | 'parameter'> & {
   readonly fault: Parameters<typeof startErrorAnswer>[0]
 }
@@ -48,5 +57,5 @@ function tellProblem(thrown: unknown): Told {
     const advice = 'This is our fault, not yours. Go back to the application and connect again.'
     return { ...told, title: 'Something went wrong', advice }
   }
-  return { ...told, title: 'Nothing was changed', advice: problem.message }
+  return { ...told, title: 'Nothing was changed', advice: ADVICE[problem.code ?? ''] ?? BACK }
 }
