@@ -11,6 +11,10 @@ export interface ErrorPage {
 
 export const STYLE_PATH = '/oauth/page.css'
 
+/** The dashboard's mark; its colours are the style's. */
+const MARK = `<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8"/>\
+<path d="M9 9.5h14M9 16h5M9 22.5h5m3.5-3 2.8 2.8 5-5.6"/></svg>`
+
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -40,7 +44,7 @@ export function formatErrorPage(page: ErrorPage): string {
 </head>
 <body>
 <main>
-<p class="brand">Bursar</p>
+<p class="brand">${MARK}Bursar</p>
 <h1>${escapeHtml(page.title)}</h1>
 <p>${escapeHtml(page.advice)}</p>
 <h2>Details</h2>

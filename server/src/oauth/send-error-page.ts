@@ -19,8 +19,11 @@ const BACK = 'Go back to the application and connect again.'
 const ADVICE: Readonly<Record<string, string>> = {
   authorization_request_decided:
     'Your answer, here or in another tab, has reached the application. Your connections are in the dashboard.',
+  authorization_request_not_found:
+    'The request is not known, or has expired. Go back to the application and connect again.',
   verification_required: 'Real money takes a proof that it is you. Go back, and confirm with your passkey.',
-  role_insufficient: 'An owner or admin of the workspace can approve it.',
+  role_insufficient:
+    'Your role in this workspace does not allow it. An owner or admin of the workspace can approve it.',
   cross_origin: 'This page was sent here by another site. Open the application and connect from there.',
 }
 
