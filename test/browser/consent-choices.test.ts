@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { swapAuthenticator } from '../support/browser.ts'
@@ -56,32 +55,6 @@ describe('what a person chooses when they approve, in a browser', () => {
     await page.waitForURL((url) => url.origin === app.origin)
     return new URL(page.url())
   }
-  /** What stands under the wallet's three limits. */
-  const readLimits = async (page: Page): Promise<Record<string, string>> => {
-    const wallet = page.getByRole('list', { name: 'Wallets and limits of demo-agent' }).getByRole('listitem')
-    const [terms, amounts] = [wallet.getByRole('term'), wallet.getByRole('definition')]
-    await terms.first().waitFor()
-    const texts = await amounts.allInnerTexts()
-    return Object.fromEntries((await terms.allInnerTexts()).map((term, index) => [term, texts[index] ?? '']))
-  }
-
-  test("the limits are the agent's real ones: what was paid is gone from what is left", async () => {
-    const page = await enterOwner()
-    await openConsent(page, app.start().url)
-    const whole = { 'Left now': '100 USDC', 'Per 24 hours': '100 USDC', 'Per payment': '10 USDC' }
-    assert.deepEqual(await readLimits(page), whole)
-
-    const { keys, wallets, agent_id } = stage.host.workspace
-    const payment = { agent_id, wallet: wallets.test, to: NOBODY, amount_usdc: '1.5' }
-    const paid = await call(stage.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: payment })
-    assert.equal(paid.status, 201, paid.text)
-    await page.reload()
-    assert.deepEqual(await readLimits(page), { ...whole, 'Left now': '98.5 USDC' })
-    await page.getByRole('listitem').filter({ hasText: wallets.test }).waitFor()
-    await page.getByRole('radio', { name: /^Live/ }).check()
-    await page.getByRole('listitem').filter({ hasText: wallets.live }).waitFor()
-    assert.deepEqual(await readLimits(page), whole, 'the other mode has limits of its own')
-  })
 
   test('scopes that are switched off are not granted, and one stays on', async () => {
     const page = await enterOwner()
@@ -91,7 +64,10 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal(await scopes.count(), 3)
     await page.getByRole('checkbox', { name: 'Send USDC' }).uncheck()
     await page.getByRole('checkbox', { name: /x402/ }).uncheck()
-    assert.equal(await page.getByRole('checkbox', { name: /^See/ }).isDisabled(), true)
+    const last = page.getByRole('checkbox', { name: /^See/ })
+    assert.equal(await last.isDisabled(), true)
+    await last.press('Space')
+    assert.equal(await last.isChecked(), true)
     await approve(page)
     const { tokens, me } = await connectWith(stage.host, authorization, await arrive(page))
     assert.equal(tokens.scope, 'wallet:read')
@@ -101,38 +77,15 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal(refused.body.error.code, 'insufficient_scope')
   })
 
-  test('an agent is made on the spot, and the connection is for it', async () => {
+  test('a single scope is told as granted, with nothing to switch', async () => {
     const page = await enterOwner()
-    const authorization = app.start()
-    const id = `fresh-${randomBytes(4).toString('hex')}`
+    const authorization = app.start({ scope: 'wallet:read' })
     await openConsent(page, authorization.url)
-    await button(page, 'Create a new agent').click()
-    await page.getByLabel('Id of the new agent').fill(id)
-    await button(page, 'Create the agent').click()
-    await page.getByText(`“${id}” can’t spend yet`).waitFor()
-    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
+    const scopes = page.getByRole('group', { name: 'What it may do' })
+    await scopes.getByText('See the agent’s wallets').waitFor()
+    assert.equal(await scopes.getByRole('checkbox').count(), 0)
     await approve(page)
-    const { me } = await connectWith(stage.host, authorization, await arrive(page))
-    assert.equal(me.agent_id, id)
-  })
-
-  test('an agent that the application asks for is picked where it is, and nobody in its place where it is not', async () => {
-    const page = await enterOwner()
-    const id = `asked-${randomBytes(4).toString('hex')}`
-    const authorization = app.start({ agent_id: id })
-    await openConsent(page, authorization.url)
-    await page.getByText(`It asked for the agent “${id}”`).waitFor()
-    await page.getByText('To approve, choose an agent first.').waitFor()
-    assert.equal(await button(page, 'Approve').isDisabled(), true)
-    assert.equal(await page.getByLabel('Id of the new agent').inputValue(), id)
-    await button(page, 'Create the agent').click()
-    await approve(page)
-    assert.equal((await connectWith(stage.host, authorization, await arrive(page))).me.agent_id, id)
-
-    const again = app.start({ agent_id: id })
-    await openConsent(page, again.url)
-    await approveButton(page)
-    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
+    assert.equal((await connectWith(stage.host, authorization, await arrive(page))).tokens.scope, 'wallet:read')
   })
 
   test('live is told apart from test, and said again where one approves', async () => {
@@ -190,12 +143,12 @@ describe('what a person chooses when they approve, in a browser', () => {
     await signUp(page, 'Vera Viewer')
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
-    await page.getByText('As a viewer you can’t approve.').waitFor()
+    await page.getByRole('status').filter({ hasText: 'As a viewer you can’t approve.' }).waitFor()
     assert.equal(await button(page, 'Create a new agent').count(), 0)
     assert.equal(await button(page, 'Approve').isDisabled(), true)
 
     await submitByScript(page)
-    await paragraph(page, /^Your role in this workspace does not allow it/).waitFor()
+    await fact(page, /^Your role in this workspace does not allow it/).waitFor()
     assert.equal(await countApprovals(page, 'demo'), approvals)
     await page.goBack()
     await button(page, 'Deny').click()
@@ -297,7 +250,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     await stage.host.control('/clock', { advance_seconds: REQUEST_SECONDS })
     const approvals = await countApprovals(page, 'demo')
     await approve(page)
-    await paragraph(page, /has expired/).waitFor()
+    await fact(page, /has expired/).waitFor()
     await page.goBack()
     await heading(page, 'This request is no longer open').waitFor()
     assert.equal(await countApprovals(page, 'demo'), approvals)
@@ -354,6 +307,7 @@ async function submitByScript(page: Page): Promise<void> {
   `)
 }
 
-function paragraph(page: Page, text: RegExp) {
-  return page.getByRole('paragraph').filter({ hasText: text })
+/** What the page of an error says is wrong. */
+function fact(page: Page, text: RegExp) {
+  return page.getByRole('definition').filter({ hasText: text })
 }

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
 import { inspectPage } from '../support/inspect-page.ts'
 import {
@@ -14,6 +16,10 @@ import {
   signUp,
 } from '../support/pages.ts'
 import { openStage, type Stage } from '../support/stage.ts'
+
+const PHONE = { width: 375, height: 900 }
+const SMALL_PHONE_WIDTH = 320
+const VIEWER_OBSTACLE = 'As a viewer you can’t approve.'
 
 describe('the pages of consent and of a workspace, in both themes and at every width', () => {
   let stage: Stage
@@ -40,7 +46,7 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     await page.getByRole('radio', { name: /^Live/ }).check()
     await button(page, 'Create a new agent').click()
     await page.getByLabel('Id of the new agent').fill('research-bot')
-    await approveButton(page)
+    await page.getByRole('status').filter({ hasText: 'create the new agent first' }).waitFor()
     await inspectPage(page, 'consent-live-new-agent')
     await openConsent(page, app.start({ agent_id: `long-${'agent-'.repeat(9)}id`, scope: 'wallet:read' }).url)
     await page.getByText('It asked for the agent').waitFor()
@@ -67,8 +73,13 @@ describe('the pages of consent and of a workspace, in both themes and at every w
       await signUp(page, 'Vera Viewer')
       await acceptInvitation(page, link)
       await openConsent(page, web.start().url)
-      await page.getByText('As a viewer you can’t approve.').waitFor()
+      await page.getByRole('status').filter({ hasText: VIEWER_OBSTACLE }).waitFor()
       await inspectPage(page, 'consent-viewer')
+      await page.setViewportSize(PHONE)
+      const told = page.getByText(VIEWER_OBSTACLE)
+      assert.equal(await told.count(), 2, 'beside the answer, and for the eyes near the top')
+      assert.ok((await boxOf(told.first())).y < PHONE.height / 2)
+      assert.equal(await page.getByRole('paragraph').filter({ hasText: VIEWER_OBSTACLE }).count(), 0)
       await page.goto('/w/demo/members')
       await page.getByRole('listitem').filter({ hasText: 'Olive Owner' }).waitFor()
       await inspectPage(page, 'members-viewer')
@@ -106,6 +117,17 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     await page.goto('/w/demo/audit')
     await page.getByRole('main').getByRole('listitem').first().waitFor()
     await inspectPage(page, 'audit')
+    assert.equal(await page.getByText(/\d{4}-\d\d-\d\dT/).count(), 0, 'no time is told as machines tell it')
+    await page.setViewportSize(PHONE)
+    const name = await boxOf(button(page, 'Ada Augusta King, Countess of Lovelace'))
+    assert.ok(name.x + name.width < PHONE.width, 'what lights up under the pointer ends before the screen does')
+    for (const width of [PHONE.width, SMALL_PHONE_WIDTH]) {
+      await page.setViewportSize({ ...PHONE, width })
+      const tabs = await page.getByRole('navigation', { name: 'Workspace demo' }).getByRole('link').all()
+      const tops = await Promise.all(tabs.map(async (tab) => (await boxOf(tab)).y))
+      assert.equal(tops.length, 4)
+      assert.equal(new Set(tops).size, 1, `the tabs stand in one row at ${width} pixels`)
+    }
     await page.goto('/')
     await heading(page, 'Your workspaces').waitFor()
     await button(page, 'Ada Augusta King, Countess of Lovelace').click()
@@ -113,3 +135,9 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     await inspectPage(page, 'home-menu')
   })
 })
+
+async function boxOf(element: Locator): Promise<{ x: number; y: number; width: number; height: number }> {
+  const box = await element.boundingBox()
+  assert.ok(box !== null, 'it is to be seen')
+  return box
+}

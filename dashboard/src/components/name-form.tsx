@@ -16,12 +16,16 @@ interface NameFormProps {
   readonly look?: 'primary' | 'plain'
   /** Does it. The field is emptied afterwards. */
   readonly onSubmit: (name: string) => Promise<unknown>
+  /** Is told what the field holds, as it is typed. */
+  readonly onType?: (text: string) => void
+  /** Takes the form away; without it the form stays. */
+  readonly onCancel?: (() => void) | undefined
 }
 
 /** The smallest form there is: something gets a name, and with it comes to be. */
 export function NameForm(props: NameFormProps) {
   const { label, hint, submitLabel, charsMax, initial = '', isMono = false, look = 'plain', onSubmit } = props
-  const { autoComplete = 'off' } = props
+  const { autoComplete = 'off', onType, onCancel } = props
   const form = useRef<HTMLFormElement>(null)
   const creation = useMutation({ mutationFn: onSubmit, onSuccess: () => form.current?.reset() })
   return (
@@ -45,12 +49,18 @@ export function NameForm(props: NameFormProps) {
         autoComplete={autoComplete}
         autoCapitalize={isMono ? 'none' : 'sentences'}
         spellCheck={!isMono}
+        onChange={(event) => onType?.(event.currentTarget.value)}
       />
       <ErrorNotice error={creation.error} />
-      <p>
+      <p className="flex flex-wrap gap-3">
         <Button type="submit" look={look} disabled={creation.isPending}>
           {submitLabel}
         </Button>
+        {onCancel !== undefined && (
+          <Button look="quiet" disabled={creation.isPending} onClick={onCancel}>
+            Cancel
+          </Button>
+        )}
       </p>
     </form>
   )

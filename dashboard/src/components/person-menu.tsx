@@ -20,7 +20,11 @@ export function PersonMenu() {
   const close = () => popover.current?.hidePopover()
   return (
     <>
-      <button type="button" popoverTarget={id} className={`${buttonClass('quiet')} -mr-4 max-w-[60%] !text-ink`}>
+      <button
+        type="button"
+        popoverTarget={id}
+        className={`${buttonClass('quiet')} -mr-2 max-w-[60%] sm:-mr-4 !text-ink`}
+      >
         <span className="truncate">{user.name}</span>
         <ChevronIcon className="size-3 shrink-0" />
       </button>

@@ -1,4 +1,6 @@
 import type { AuditEntry } from '../api/wire.ts'
+import { formatShortAddress } from './address.ts'
+import { formatTime } from './date.ts'
 
 const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'user.signed_up': 'signed up',
@@ -46,10 +48,39 @@ export function formatActor({ kind, id, name }: AuditEntry['actor']): string {
   return id ?? (kind === 'client' ? 'An application' : 'Somebody')
 }
 
-/** The plain ones of an entry's details, as `role: admin`. */
-export function formatDetails(details: AuditEntry['details']): string {
+const DETAIL_NAMES: Readonly<Record<string, string>> = {
+  agent_id: 'agent',
+  client_id: 'client',
+  client_name: 'application',
+  expires_at: 'good until',
+  redirect_uris: 'redirect addresses',
+}
+
+const TIME_PATTERN = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+const ADDRESS_PATTERN = /^0x[\dA-Fa-f]{40}$/
+/** What we make ids of: the kind, and 26 characters of which the last ones tell ids of the same time apart. */
+const ID_PATTERN = /^([a-z_]+_)[\dA-Z]{20}([\dA-Z]{6})$/
+
+interface Detail {
+  readonly name: string
+  /** For people: a time in their zone, an address and an id by their ends. */
+  readonly text: string
+  /** As it is in the log. */
+  readonly whole: string
+}
+
+/** The plain ones of an entry's details, such as `role` and `admin`. */
+export function listDetails(details: AuditEntry['details']): readonly Detail[] {
   return Object.entries(details)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
-    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value)}`)
-    .join(' · ')
+    .map(([key, value]) => {
+      const whole = String(value)
+      return { name: DETAIL_NAMES[key] ?? key.replaceAll('_', ' '), text: formatDetail(whole), whole }
+    })
+}
+
+function formatDetail(whole: string): string {
+  if (TIME_PATTERN.test(whole)) return formatTime(whole)
+  if (ADDRESS_PATTERN.test(whole)) return formatShortAddress(whole)
+  return whole.replace(ID_PATTERN, '$1…$2')
 }

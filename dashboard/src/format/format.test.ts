@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '../api/api-error.ts'
 import { formatShortAddress } from './address.ts'
-import { formatAction, formatActor, formatDetails } from './audit-text.ts'
+import { formatAction, formatActor, listDetails } from './audit-text.ts'
 import { formatDate, formatTime } from './date.ts'
 import { explainError } from './explain-error.ts'
 import { formatScopeList } from './scope-text.ts'
@@ -36,11 +36,29 @@ describe('the audit log', () => {
   }
 
   test('details that are plain are listed', () => {
-    assert.equal(
-      formatDetails({ role: 'admin', agent_id: 'bot', scopes: ['a'], none: null }),
-      'role: admin · agent id: bot',
+    const texts = listDetails({ role: 'admin', uses: 2, other_sessions: 3, agent_id: 'bot', scopes: ['a'], none: null })
+    assert.deepEqual(
+      texts.map(({ name, text }) => `${name}: ${text}`),
+      ['role: admin', 'uses: 2', 'other sessions: 3', 'agent: bot'],
     )
   })
+
+  test('a time in them is told like any other, and nothing of it is lost', () => {
+    const at = '2026-11-28T15:48:26.588Z'
+    assert.deepEqual(listDetails({ expires_at: at }), [{ name: 'good until', text: formatTime(at), whole: at }])
+  })
+
+  const long = [
+    ['svc_client_01M7ZCNDZKZEHEFBVJMNJPS0BW', 'svc_client_…JPS0BW'],
+    ['inv_01M7ZCNDSHGT3ASEQZ28DKES7E', 'inv_…DKES7E'],
+    ['0x52908400098527886E0F7030069857D2E4169EE7', '0x5290…9EE7'],
+    ['inv_of_my_own', 'inv_of_my_own'],
+  ] as const
+  for (const [whole, text] of long) {
+    test(`${whole} in them is told as ${text}`, () => {
+      assert.deepEqual(listDetails({ subject: whole }), [{ name: 'subject', text, whole }])
+    })
+  }
 })
 
 describe('errors', () => {

@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { useRef } from 'react'
+import { flushSync } from 'react-dom'
 import type { Agent, Mode, Workspace } from '../../api/wire.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loading.tsx'
@@ -18,6 +19,9 @@ interface AgentPickerProps {
   readonly error: Error | null
   readonly agent: Agent | null
   readonly requestedId: string | null
+  /** What is typed as the id of a new agent; null while nobody makes one. */
+  readonly draft: string | null
+  readonly onDraft: (draft: string | null) => void
   readonly onPick: (id: string) => void
   readonly onRetry: () => void
 }
@@ -34,13 +38,17 @@ export function AgentPicker(props: AgentPickerProps) {
 }
 
 function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] }) {
-  const { workspace, mode, agents, agent, requestedId, onPick } = props
-  const [isCreating, setCreating] = useState(false)
+  const { workspace, mode, agents, agent, requestedId, draft, onDraft, onPick } = props
+  const creation = useRef<HTMLDivElement>(null)
   const isMissing = requestedId !== null && !agents.some(({ id }) => id === requestedId)
-  const isFormShown = isAdmin(workspace.role) && (isCreating || agents.length === 0 || (isMissing && agent === null))
-  const pick = (id: string) => {
-    setCreating(false)
-    onPick(id)
+  const suggestion = isMissing ? requestedId : ''
+  // There is nothing else to do then, and so no way back.
+  const isFormNeeded = agents.length === 0 || (isMissing && agent === null)
+  const isFormShown = draft !== null || isFormNeeded
+  /** Opens the form, or takes it away; the focus goes to what comes in its place. */
+  const change = (next: string | null) => {
+    flushSync(() => onDraft(next))
+    creation.current?.querySelector<HTMLElement>('input, button')?.focus()
   }
   return (
     <>
@@ -63,17 +71,25 @@ function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] })
           value={agent?.id ?? ''}
           placeholder="Choose an agent"
           choices={agents.map(({ id }) => ({ value: id, text: id }))}
-          onChange={pick}
+          onChange={onPick}
         />
       )}
       {agent !== null && <AgentLimits agent={agent} />}
-      {isFormShown && (
-        <CreateAgentForm slug={workspace.slug} mode={mode} suggestion={isMissing ? requestedId : ''} onCreated={pick} />
-      )}
-      {isAdmin(workspace.role) && !isFormShown && (
-        <p>
-          <TextButton onClick={() => setCreating(true)}>Create a new agent</TextButton>
-        </p>
+      {isAdmin(workspace.role) && (
+        <div ref={creation}>
+          {isFormShown ? (
+            <CreateAgentForm
+              slug={workspace.slug}
+              mode={mode}
+              suggestion={suggestion}
+              onCreated={onPick}
+              onType={onDraft}
+              onCancel={isFormNeeded ? undefined : () => change(null)}
+            />
+          ) : (
+            <TextButton onClick={() => change(suggestion)}>Create a new agent</TextButton>
+          )}
+        </div>
       )}
     </>
   )

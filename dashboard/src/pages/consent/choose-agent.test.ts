@@ -1,9 +1,24 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Agent } from '../../api/wire.ts'
-import { chooseAgent, findObstacle } from './choose-agent.ts'
+import type { Agent, Role } from '../../api/wire.ts'
+import { chooseAgent, chooseWorkspace, findObstacle } from './choose-agent.ts'
 
 const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({ id, status: 'active', wallets: [] }))
+
+describe('chooseWorkspace', () => {
+  const cases: readonly { name: string; roles: readonly Role[]; chosen: number | undefined }[] = [
+    { name: 'the first in which one may approve', roles: ['viewer', 'admin', 'owner'], chosen: 1 },
+    { name: 'the first, when one may approve there', roles: ['owner', 'admin'], chosen: 0 },
+    { name: 'the first, when one may approve nowhere', roles: ['viewer', 'viewer'], chosen: 0 },
+    { name: 'none where there is none', roles: [], chosen: undefined },
+  ]
+  for (const { name, roles, chosen } of cases) {
+    test(name, () => {
+      const workspaces = roles.map((role, index) => ({ slug: `w${index}`, name: 'W', role }))
+      assert.equal(chooseWorkspace(workspaces)?.slug, chosen === undefined ? undefined : `w${chosen}`)
+    })
+  }
+})
 
 describe('chooseAgent', () => {
   const cases = [
@@ -58,11 +73,20 @@ describe('findObstacle', () => {
       agent: null,
       obstacle: /create an agent/,
     },
+    {
+      name: 'an id that is typed stands in the way of the agent that was picked before',
+      role: 'owner',
+      agents,
+      agent,
+      draft: 'research-bot',
+      obstacle: /create the new agent first, or cancel/,
+    },
+    { name: 'a form without an id does not', role: 'owner', agents, agent, draft: ' ', obstacle: null },
     { name: 'an agent has to be chosen', role: 'owner', agents, agent: null, obstacle: /choose an agent/ },
   ] as const
   for (const { name, obstacle, ...approval } of cases) {
     test(name, () => {
-      const found = findObstacle(approval)
+      const found = findObstacle({ draft: null, ...approval })
       if (obstacle === null) assert.equal(found, null)
       else assert.match(found ?? 'none', obstacle)
     })

@@ -1,5 +1,10 @@
-import type { Agent, Role } from '../../api/wire.ts'
+import type { Agent, Role, Workspace } from '../../api/wire.ts'
 import { isAdmin } from '../../roles.ts'
+
+/** The workspace to begin with: the first in which one may approve; the first at all where there is no such one. */
+export function chooseWorkspace(workspaces: readonly Workspace[]): Workspace | null {
+  return workspaces.find(({ role }) => isAdmin(role)) ?? workspaces[0] ?? null
+}
 
 interface AgentChoice {
   /** Those of the workspace and mode that are picked. */
@@ -27,13 +32,17 @@ interface Approval {
   /** Undefined while the agents are being read. */
   readonly agents: readonly Agent[] | undefined
   readonly agent: Agent | null
+  /** What is typed as the id of a new agent that is not created yet; null while nobody makes one. */
+  readonly draft: string | null
 }
 
 /** Why the request can't be approved as things stand, as a sentence; null when it can. The server decides again. */
-export function findObstacle({ role, agents, agent }: Approval): string | null {
+export function findObstacle({ role, agents, agent, draft }: Approval): string | null {
   if (role === null) return 'To approve, create a workspace first.'
   if (!isAdmin(role)) return 'As a viewer you can’t approve. Ask an owner or admin of this workspace.'
   if (agents === undefined) return 'The agents of this workspace are not read yet.'
-  if (agent !== null) return null
+  // Whoever types an id means that agent, and not the one that was picked before.
+  if (agent !== null)
+    return (draft ?? '').trim() === '' ? null : 'To approve, create the new agent first, or cancel it.'
   return agents.length === 0 ? 'To approve, create an agent first.' : 'To approve, choose an agent first.'
 }

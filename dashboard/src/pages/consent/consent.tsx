@@ -2,12 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { agentsQuery } from '../../api/agents.ts'
 import type { AuthorizationRequest, Mode, Scope } from '../../api/wire.ts'
+import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { SignedInAs } from '../../components/signed-in-as.tsx'
+import { isAdmin } from '../../roles.ts'
 import { CreateWorkspaceForm } from '../create-workspace-form.tsx'
 import { AgentPicker } from './agent-picker.tsx'
-import { chooseAgent, findObstacle } from './choose-agent.ts'
+import { chooseAgent, chooseWorkspace, findObstacle } from './choose-agent.ts'
 import { Decision } from './decision.tsx'
 import { PlacePicker } from './place-picker.tsx'
 import { ScopePicker } from './scope-picker.tsx'
@@ -21,14 +23,25 @@ interface ConsentProps {
 export function Consent({ handle, request }: ConsentProps) {
   const { user, workspaces } = useSession()
   const [scopes, setScopes] = useState<readonly Scope[]>(request.scopes)
-  const [pickedSlug, setPickedSlug] = useState<string | null>(null)
+  // Once, and not anew when a role changes: nobody is moved to another workspace while they decide.
+  const [slug, setSlug] = useState(() => chooseWorkspace(workspaces)?.slug)
   const [mode, setMode] = useState<Mode>('test')
   const [pickedId, setPickedId] = useState<string | null>(null)
+  const [draft, setDraft] = useState<string | null>(null)
 
-  const workspace = workspaces.find(({ slug }) => slug === pickedSlug) ?? workspaces[0] ?? null
+  const workspace = workspaces.find((candidate) => candidate.slug === slug) ?? chooseWorkspace(workspaces)
   const query = useQuery({ ...agentsQuery(workspace?.slug ?? '', mode), enabled: workspace !== null })
   const agents = query.data
   const agent = agents === undefined ? null : chooseAgent({ agents, pickedId, requestedId: request.agent_id })
+  const obstacle = findObstacle({ role: workspace?.role ?? null, agents, agent, draft })
+
+  /** Another choice takes the place of an agent that was about to be made. */
+  const pickWith =
+    <Choice,>(pick: (choice: Choice) => void) =>
+    (choice: Choice) => {
+      setDraft(null)
+      pick(choice)
+    }
 
   return (
     <>
@@ -36,16 +49,29 @@ export function Consent({ handle, request }: ConsentProps) {
         <div className="grid min-w-0 content-start gap-6">
           <WhoAsks client={request.client} />
           <SignedInAs userName={user.name} here={`/consent?request=${encodeURIComponent(handle)}`} />
+          {workspace !== null && !isAdmin(workspace.role) && (
+            // Where the answer is far below. Readers of the screen hear it there.
+            <div aria-hidden="true" className="lg:hidden">
+              <Notice>
+                <p>{obstacle}</p>
+              </Notice>
+            </div>
+          )}
           <ScopePicker asked={request.scopes} chosen={scopes} onChange={setScopes} />
         </div>
         <div className="grid min-w-0 content-start gap-8">
           {workspace === null ? (
             <Section title="For which workspace" lead="You belong to none yet. Create one here, then go on.">
-              <CreateWorkspaceForm onCreated={({ slug }) => setPickedSlug(slug)} />
+              <CreateWorkspaceForm onCreated={(created) => setSlug(created.slug)} />
             </Section>
           ) : (
             <>
-              <PlacePicker workspace={workspace} mode={mode} onWorkspace={setPickedSlug} onMode={setMode} />
+              <PlacePicker
+                workspace={workspace}
+                mode={mode}
+                onWorkspace={pickWith(setSlug)}
+                onMode={pickWith(setMode)}
+              />
               <AgentPicker
                 key={`${workspace.slug} ${mode}`}
                 workspace={workspace}
@@ -54,7 +80,9 @@ export function Consent({ handle, request }: ConsentProps) {
                 error={query.error}
                 agent={agent}
                 requestedId={request.agent_id}
-                onPick={setPickedId}
+                draft={draft}
+                onDraft={setDraft}
+                onPick={pickWith(setPickedId)}
                 onRetry={() => void query.refetch()}
               />
             </>
@@ -68,7 +96,7 @@ export function Consent({ handle, request }: ConsentProps) {
         mode={mode}
         agentId={agent?.id ?? null}
         scopes={scopes}
-        obstacle={findObstacle({ role: workspace?.role ?? null, agents, agent })}
+        obstacle={obstacle}
       />
     </>
   )

@@ -10,9 +10,12 @@ interface CreateAgentFormProps {
   readonly mode: Mode
   readonly suggestion: string
   readonly onCreated: (id: string) => void
+  readonly onType: (text: string) => void
+  readonly onCancel: (() => void) | undefined
 }
 
-export function CreateAgentForm({ slug, mode, suggestion, onCreated }: CreateAgentFormProps) {
+export function CreateAgentForm(props: CreateAgentFormProps) {
+  const { slug, mode, suggestion, onCreated, onType, onCancel } = props
   const client = useQueryClient()
   return (
     <div className="rounded-xl border border-line bg-sunken p-4">
@@ -23,6 +26,8 @@ export function CreateAgentForm({ slug, mode, suggestion, onCreated }: CreateAge
         isMono
         charsMax={AGENT_ID_CHARS_MAX}
         initial={suggestion}
+        onType={onType}
+        onCancel={onCancel}
         onSubmit={async (id) => {
           const agent = await createAgent(slug, mode, id)
           await client.invalidateQueries({ queryKey: agentsQuery(slug, mode).queryKey })

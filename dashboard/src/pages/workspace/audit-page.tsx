@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { Fragment } from 'react'
 import type { AuditEntry } from '../../api/wire.ts'
 import { auditQuery } from '../../api/workspaces.ts'
 import { Button } from '../../components/button.tsx'
@@ -7,7 +8,7 @@ import { Loading } from '../../components/loading.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { NoRows } from '../../components/rows.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { formatAction, formatActor, formatDetails } from '../../format/audit-text.ts'
+import { formatAction, formatActor, listDetails } from '../../format/audit-text.ts'
 import { useWorkspace } from './workspace-context.ts'
 
 export function AuditPage() {
@@ -44,7 +45,7 @@ export function AuditPage() {
 
 function Entry({ entry }: { readonly entry: AuditEntry }) {
   const { at, actor, action, subject, details } = entry
-  const more = formatDetails(details)
+  const more = listDetails(details)
   return (
     <li className="grid gap-x-6 gap-y-0.5 px-4 py-3 sm:grid-cols-[1fr_auto] sm:px-5">
       <p>
@@ -56,10 +57,19 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
       <p className="text-sm text-muted sm:text-right">
         <TimeText at={at} isExact />
       </p>
-      {(subject !== null || more !== '') && (
+      {(subject !== null || more.length > 0) && (
         <p className="flex flex-wrap gap-x-4 text-sm text-muted sm:col-span-2">
           {subject !== null && <span className="font-mono break-all">{subject}</span>}
-          {more !== '' && <span>{more}</span>}
+          {more.length > 0 && (
+            <span>
+              {more.map(({ name, text, whole }, index) => (
+                <Fragment key={name}>
+                  {index > 0 && ' · '}
+                  {name}: <bdi title={text === whole ? undefined : whole}>{text}</bdi>
+                </Fragment>
+              ))}
+            </span>
+          )}
         </p>
       )}
     </li>

@@ -70,7 +70,7 @@ function ConnectionRow({ connection, mayDisconnect, onDisconnect }: ConnectionRo
   )
   return (
     <Row actions={actions}>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <div className="mb-1.5 flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 className="font-bold break-all">{hosts}</h2>
         <ModeBadge mode={mode} />
       </div>

@@ -9,7 +9,8 @@ const TABS = [
   { path: 'audit', text: 'Audit log' },
 ] as const
 
-const TAB = 'inline-flex min-h-11 items-center border-b-2 px-0.5 font-semibold whitespace-nowrap'
+const TAB =
+  'inline-flex min-h-11 items-center border-b-2 font-semibold whitespace-nowrap focus-visible:-outline-offset-2 sm:px-0.5'
 
 export function WorkspaceLayout() {
   const slug = useParams()['slug'] ?? ''
@@ -18,8 +19,8 @@ export function WorkspaceLayout() {
   const base = `/w/${encodeURIComponent(slug)}`
   return (
     <>
-      <nav aria-label={`Workspace ${workspace.name}`} className="-mt-4 border-b border-line">
-        <ul className="-mb-px flex flex-wrap gap-x-4 text-[0.9375rem] sm:gap-x-5 sm:text-base">
+      <nav aria-label={`Workspace ${workspace.name}`} className="-mt-4 min-w-0 border-b border-line">
+        <ul className="-mb-px flex gap-x-2 overflow-x-auto text-sm [scrollbar-width:none] sm:gap-x-5 sm:text-base">
           {TABS.map(({ path, text }) => (
             <li key={path}>
               <NavLink

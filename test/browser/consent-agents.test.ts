@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
+import { call } from '../support/json-client.ts'
+import {
+  acceptInvitation,
+  approve,
+  approveButton,
+  button,
+  createInvitation,
+  hasFocus,
+  heading,
+  joinDemo,
+  openConsent,
+  signUp,
+} from '../support/pages.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+
+const NOBODY = `0x${'5'.repeat(40)}`
+
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
+
+describe('as which agent, and where, a person approves, in a browser', () => {
+  let stage: Stage
+  let app: ClientApp
+  let signedIn: StorageState
+  before(async () => {
+    stage = await openStage()
+    app = await startClientApp(stage.host)
+    const { page } = await stage.enter()
+    await joinDemo(page, 'Ada Lovelace', stage.host)
+    signedIn = await page.context().storageState()
+  })
+  afterEach(() => stage.leave())
+  after(async () => {
+    await app.close()
+    await stage.close()
+  })
+
+  const enterOwner = async (): Promise<Page> => (await stage.enter({ storageState: signedIn })).page
+  const arrive = async (page: Page): Promise<URL> => {
+    await page.waitForURL((url) => url.origin === app.origin)
+    return new URL(page.url())
+  }
+
+  /** What stands under the wallet's three limits. */
+  const readLimits = async (page: Page): Promise<Record<string, string>> => {
+    const wallet = page.getByRole('list', { name: 'Wallets and limits of demo-agent' }).getByRole('listitem')
+    const [terms, amounts] = [wallet.getByRole('term'), wallet.getByRole('definition')]
+    await terms.first().waitFor()
+    const texts = await amounts.allInnerTexts()
+    return Object.fromEntries((await terms.allInnerTexts()).map((term, index) => [term, texts[index] ?? '']))
+  }
+
+  test("the limits are the agent's real ones: what was paid is gone from what is left", async () => {
+    const page = await enterOwner()
+    await openConsent(page, app.start().url)
+    const whole = { 'Left now': '100 USDC', 'Per 24 hours': '100 USDC', 'Per payment': '10 USDC' }
+    assert.deepEqual(await readLimits(page), whole)
+
+    const { keys, wallets, agent_id } = stage.host.workspace
+    const payment = { agent_id, wallet: wallets.test, to: NOBODY, amount_usdc: '1.5' }
+    const paid = await call(stage.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: payment })
+    assert.equal(paid.status, 201, paid.text)
+    await page.reload()
+    assert.deepEqual(await readLimits(page), { ...whole, 'Left now': '98.5 USDC' })
+    await page.getByRole('listitem').filter({ hasText: wallets.test }).waitFor()
+    await page.getByRole('radio', { name: /^Live/ }).check()
+    await page.getByRole('listitem').filter({ hasText: wallets.live }).waitFor()
+    assert.deepEqual(await readLimits(page), whole, 'the other mode has limits of its own')
+  })
+
+  test('an agent is made on the spot, and the connection is for it', async () => {
+    const page = await enterOwner()
+    const authorization = app.start()
+    const id = `fresh-${randomBytes(4).toString('hex')}`
+    await openConsent(page, authorization.url)
+    await button(page, 'Create a new agent').click()
+    await page.getByLabel('Id of the new agent').fill(id)
+    await button(page, 'Create the agent').click()
+    await page.getByText(`“${id}” can’t spend yet`).waitFor()
+    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
+    await approve(page)
+    const { me } = await connectWith(stage.host, authorization, await arrive(page))
+    assert.equal(me.agent_id, id)
+  })
+
+  test('an id that is typed but not created is no consent for the agent that was picked before', async () => {
+    const page = await enterOwner()
+    await openConsent(page, app.start().url)
+    await approveButton(page)
+    await button(page, 'Create a new agent').click()
+    const field = page.getByLabel('Id of the new agent')
+    assert.equal(await hasFocus(page, field), true)
+    await approveButton(page)
+    await field.fill('research-bot')
+    const obstacle = page.getByRole('status').filter({ hasText: 'create the new agent first, or cancel it.' })
+    await obstacle.waitFor()
+    assert.equal(await button(page, 'Approve').isDisabled(), true)
+    await page.getByRole('radio', { name: /^Live/ }).check()
+    await approveButton(page)
+    assert.equal(await field.count(), 0, 'the id was for the other mode')
+    await page.getByRole('radio', { name: /^Test/ }).check()
+    await button(page, 'Create a new agent').click()
+    await field.fill('research-bot')
+    await obstacle.waitFor()
+    await button(page, 'Cancel').click()
+    assert.equal(await hasFocus(page, button(page, 'Create a new agent')), true)
+    await approveButton(page)
+    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), stage.host.workspace.agent_id)
+  })
+
+  test('an agent that the application asks for is picked where it is, and nobody in its place where it is not', async () => {
+    const page = await enterOwner()
+    const id = `asked-${randomBytes(4).toString('hex')}`
+    const authorization = app.start({ agent_id: id })
+    await openConsent(page, authorization.url)
+    await page.getByText(`It asked for the agent “${id}”`).waitFor()
+    await page.getByText('To approve, choose an agent first.').waitFor()
+    assert.equal(await button(page, 'Approve').isDisabled(), true)
+    assert.equal(await page.getByLabel('Id of the new agent').inputValue(), id)
+    await button(page, 'Create the agent').click()
+    await approve(page)
+    assert.equal((await connectWith(stage.host, authorization, await arrive(page))).me.agent_id, id)
+
+    const again = app.start({ agent_id: id })
+    await openConsent(page, again.url)
+    await approveButton(page)
+    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
+  })
+
+  test('the workspace to begin with is one in which the person may approve', async () => {
+    const owner = await enterOwner()
+    await owner.goto('/w/demo/members')
+    const url = await createInvitation(owner, 'Viewer')
+    const { page } = await stage.enter()
+    await signUp(page, 'Olga Ownelsewhere')
+    await acceptInvitation(page, url)
+    await openConsent(page, app.start().url)
+    const workspace = page.getByLabel('Workspace', { exact: true })
+    assert.equal(await workspace.inputValue(), 'demo')
+    await page.goto('/')
+    await page.getByLabel('Name of the workspace').fill('zen garden')
+    await button(page, 'Create the workspace').click()
+    await heading(page, 'zen garden').waitFor()
+    await openConsent(page, app.start().url)
+    assert.match(await workspace.inputValue(), /^zen/)
+    assert.deepEqual(
+      (await workspace.getByRole('option').allInnerTexts()).map((text) => text.trim()),
+      ['demo (viewer)', 'zen garden (owner)'],
+    )
+  })
+})
