@@ -73,7 +73,8 @@ const INSERT_PAYMENT = `insert into payments (account_id, mode, id, agent_id, wa
     amount_micro, amount_usdc, status, created_at, attempt, attempt_until, max_per_tx_micro, daily_cap_micro, spent_24h_micro)
   values ($1, 'test', $2, $3, $4, $5, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', 1, '0.000001', 'pending', $6, 1, $6,
     1000000, 1000000000, 0)`
-const INSERT_EVENT = `insert into events (account_id, id, mode, type, created_at, data) values ($1, $2, 'test', $3, $4, $5)`
+const INSERT_EVENT = `insert into events (account_id, id, mode, type, created_at, data, data_text)
+  values ($1, $2, 'test', $3, $4, $5::jsonb, $5::text)`
 
 function eventValues(target: Target, id: string, now: Date): unknown[] {
   const data = JSON.stringify({ payment: { id, to: target.wallet, memo: null, salt: randomBytes(16).toString('hex') } })

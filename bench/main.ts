@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, open, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { startPostgres } from '../sandbox/src/postgres/start-postgres.ts'
-import { migrate } from '../server/src/db/migrate.ts'
-import { createClock } from '../server/src/lib/clock.ts'
+import { createDatabase, freePort } from './database.ts'
 import type { LoadFigures, LoadOrder } from './load.ts'
 import { residentMiB, startProcess, type BenchProcess } from './processes.ts'
 import { seedTargets, type BenchTarget } from './seed.ts'
@@ -170,29 +167,6 @@ function post(base: string, path: string, body: object, target?: BenchTarget) {
 
 function authorization(target: BenchTarget | undefined): Record<string, string> {
   return target === undefined ? {} : { authorization: `Bearer ${target.key}` }
-}
-
-async function createDatabase(serverUrl: string): Promise<string> {
-  const client = new pg.Client({ connectionString: serverUrl })
-  await client.connect()
-  await client.query('create database bench')
-  await client.end()
-  const url = new URL(serverUrl)
-  url.pathname = '/bench'
-  await migrate(url.href, createClock())
-  return url.href
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => {
-    probe.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = probe.address() as { port: number }
-  await new Promise((resolve) => {
-    probe.close(resolve)
-  })
-  return port
 }
 
 function keep<Ready>(child: BenchProcess<Ready>): BenchProcess<Ready> {

@@ -31,6 +31,8 @@ export interface Config {
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
   readonly logLevel: string
+  /** Whether webhooks may go to loopback addresses, over http: for the sandbox, never in production. */
+  readonly webhooksToLoopback: boolean
   /** Where the server's clock starts, for the sandbox; never in production. */
   readonly clockOffsetMs: number
 }
@@ -77,8 +79,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     },
     chains: { test: readChain(reader, 'test'), live: readChain(reader, 'live') },
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',
     clockOffsetMs: reader.integer('CLOCK_OFFSET_MS', 0, { min: 0, max: Number.MAX_SAFE_INTEGER }),
   }
+  if (production && config.webhooksToLoopback) reader.faults.push('WEBHOOKS_TO_LOOPBACK must not be true in production')
   if (production && config.clockOffsetMs !== 0) reader.faults.push('CLOCK_OFFSET_MS must not be set in production')
   reader.finish()
   return config

@@ -20,6 +20,8 @@ import { createLogger, type Logger } from './lib/logger.ts'
 import { createSealer } from './lib/sealing.ts'
 import { addOauth } from './oauth/add-oauth.ts'
 import { watchChain } from './watcher/watch-chain.ts'
+import { watchDeposits } from './watcher/watch-deposits.ts'
+import { startSender } from './webhooks/start-sender.ts'
 import { cleanUp } from './worker/clean-up.ts'
 import { reconcilePayments } from './worker/reconcile-payments.ts'
 
@@ -42,6 +44,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     enclave,
     chains,
     balances: new BalanceSnapshots(clock),
+    outbound: { allowLoopback: config.webhooksToLoopback, ownOrigins: [config.baseUrl, config.authUrl] },
     relyingParty: { id: new URL(config.authUrl).hostname, origin: config.authUrl },
   }
   const close = async (): Promise<void> => {
@@ -118,6 +121,9 @@ function startWork(context: Context): Loop[] {
   return [
     watchChain(context, { mode: 'test', holder }),
     watchChain(context, { mode: 'live', holder }),
+    watchDeposits(context, { mode: 'test', holder }),
+    watchDeposits(context, { mode: 'live', holder }),
+    startSender(context),
     reconcilePayments(context, { holder }),
     cleanUp(context, { holder }),
   ]

@@ -40,6 +40,8 @@ describe('openapi.json', () => {
     assert.deepEqual(routes.toSorted(), [
       'get /v1/agents',
       'get /v1/agents/{id}',
+      'get /v1/events',
+      'get /v1/events/{id}',
       'get /v1/me',
       'get /v1/payments/{id}',
       'post /v1/agents',

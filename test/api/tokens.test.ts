@@ -12,7 +12,14 @@ import { openTestService, paymentBody, type TestService } from '../support/test-
 const HOUR_MS = 60 * 60 * 1_000
 const ALL_SCOPES = 'wallet:read wallet:transfer x402:pay'
 const METADATA = 'resource_metadata="http://localhost:4100/.well-known/oauth-protected-resource"'
-const READS = ['/v1/me', '/v1/agents', '/v1/agents/nobody', '/v1/payments/pay_x'] as const
+const READS = [
+  '/v1/me',
+  '/v1/agents',
+  '/v1/agents/nobody',
+  '/v1/payments/pay_x',
+  '/v1/events',
+  '/v1/events/evt_x',
+] as const
 
 describe('OAuth tokens on /v1', () => {
   let given: TestService
@@ -54,7 +61,7 @@ describe('OAuth tokens on /v1', () => {
       const { tokens } = await connect([scope])
       assert.deepEqual(
         await Promise.all(READS.map(async (path) => (await get(path, tokens.accessToken)).status)),
-        [200, 200, 404, 404],
+        [200, 200, 404, 404, 200, 404],
       )
     })
   }

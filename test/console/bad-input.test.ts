@@ -9,6 +9,11 @@ import { openVisitor, type Visitor, type WireWorkspace } from './person.ts'
 const BODY_BYTES_MAX = 64 * 1_024
 const INVALID = { type: 'validation_failed' } as const
 
+const WEBHOOK = 'whk_01J00000000000000000000000'
+const DELIVERY = 'dlv_01J00000000000000000000000'
+/** Here every member may be left out. */
+const CHANGE_OF_WEBHOOK = `PATCH /console/workspaces/SLUG/webhooks/${WEBHOOK}`
+
 /** What every endpoint with a body takes: `SLUG` is the visitor's own workspace, `USER` the visitor. */
 const ENDPOINTS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ['POST /console/sign-up/options', { name: 'Ada' }],
@@ -29,6 +34,18 @@ const ENDPOINTS: readonly (readonly [string, Readonly<Record<string, unknown>>])
   ['POST /console/invitations/look-up', { token: 'x' }],
   ['POST /console/invitations/accept', { token: 'x' }],
   ['POST /console/workspaces/SLUG/agents', { mode: 'test', id: 'a' }],
+  [
+    'POST /console/workspaces/SLUG/webhooks',
+    { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] },
+  ],
+  [CHANGE_OF_WEBHOOK, { url: 'https://hooks.example/x', events: ['payment.confirmed'] }],
+  [`POST /console/workspaces/SLUG/webhooks/${WEBHOOK}/rotate-secret`, {}],
+  [`POST /console/workspaces/SLUG/webhooks/${WEBHOOK}/test`, {}],
+  [
+    `POST /console/workspaces/SLUG/webhooks/${WEBHOOK}/replay`,
+    { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', only: 'failed' },
+  ],
+  [`POST /console/workspaces/SLUG/deliveries/${DELIVERY}/replay`, {}],
 ]
 
 const BODIES: readonly (readonly [string, string | Buffer])[] = [
@@ -105,7 +122,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
 
       for (const member of Object.keys(whole)) {
         test(`${endpoint}: a wrong ${member}, or none, is 400 and named`, async () => {
-          for (const value of [undefined, ...WRONG]) {
+          for (const value of [...(endpoint === CHANGE_OF_WEBHOOK ? [] : [undefined]), ...WRONG]) {
             await expectInvalid(endpoint, { ...whole, [member]: value }, member)
           }
         })
@@ -162,6 +179,74 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     })
   }
 
+  const events: readonly (readonly [string, unknown])[] = [
+    ['an unknown kind', ['payment.confirmed', 'payment.lost']],
+    ['a kind twice', ['payment.confirmed', 'payment.confirmed']],
+    ['what nobody can subscribe to', ['webhook.test']],
+    ['a pattern', ['payment.*']],
+    ['a text', 'payment.confirmed'],
+  ]
+  for (const [what, value] of events) {
+    test(`a webhook for ${what} is 400, and events are named`, async () => {
+      const whole = { mode: 'test', url: 'https://hooks.example/x', events: value }
+      await expectInvalid('POST /console/workspaces/SLUG/webhooks', whole, 'events')
+      await expectInvalid(CHANGE_OF_WEBHOOK, { events: value }, 'events')
+    })
+  }
+
+  test('a webhook is enabled or not, and nothing between', async () => {
+    for (const enabled of ['true', 1, 0, null, [], {}, '']) {
+      await expectInvalid(CHANGE_OF_WEBHOOK, { enabled }, 'enabled')
+    }
+  })
+
+  const TIMES = ['soon', '2026-01-01', '2026-01-01T00:00:00', '2026-02-30T00:00:00Z', '1767225600']
+  for (const member of ['from', 'to']) {
+    test(`a replay ${member} what is no time is 400 and named`, async () => {
+      const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', only: 'all' }
+      for (const time of TIMES) {
+        const body = { ...range, [member]: time }
+        await expectInvalid(`POST /console/workspaces/SLUG/webhooks/${WEBHOOK}/replay`, body, member)
+      }
+    })
+  }
+
+  test('a replay whose end is not after its beginning is 400', async () => {
+    for (const to of ['2026-01-01T00:00:00Z', '2025-12-31T23:59:59Z', '2026-01-01T01:00:00+02:00']) {
+      const body = { from: '2026-01-01T00:00:00Z', to, only: 'all' }
+      await expectInvalid(`POST /console/workspaces/SLUG/webhooks/${WEBHOOK}/replay`, body, 'to')
+    }
+  })
+
+  const parameters: readonly (readonly [string, readonly string[]])[] = [
+    ['mode', ['', 'prod', 'Test', '%00']],
+    ['webhook', ['', 'x', 'whk_', WEBHOOK.toLowerCase(), DELIVERY, '%00']],
+    ['type', ['', 'payment', 'payment.confirmed,payment.failed', '%00']],
+    ['status', ['', 'done', 'pending,failed', 'PENDING']],
+    ['event', ['', 'x', 'evt_', WEBHOOK, '%00']],
+    ['from', ['', 'soon', '2026-01-01', 'x'.repeat(40)]],
+    ['to', ['', 'soon', '2026-01-01T00:00:00', '%00']],
+    ['before', ['', 'x', 'dlv_', WEBHOOK, `${DELIVERY}_`, '%00']],
+  ]
+  for (const [name, values] of parameters) {
+    test(`deliveries with a wrong ${name} are 400, and it is named`, async () => {
+      for (const value of [...values, `x&${name}=y`]) {
+        const query = `${name === 'mode' ? '' : 'mode=test&'}${name}=${value}`
+        const answer = await visitor.browser.call('GET', `/console/workspaces/${workspace.slug}/deliveries?${query}`)
+        expectNamed(expectError(answer, INVALID).details, name)
+      }
+    })
+  }
+
+  for (const query of ['', '?mode=', '?mode=prod', '?mode=test&mode=live']) {
+    test(`webhooks${query} and deliveries${query} name mode`, async () => {
+      for (const path of ['webhooks', 'deliveries']) {
+        const answer = await visitor.browser.call('GET', `/console/workspaces/${workspace.slug}/${path}${query}`)
+        expectNamed(expectError(answer, INVALID).details, 'mode')
+      }
+    })
+  }
+
   for (const query of ['?before=', '?before=x', '?before=aud_x', '?before=a&before=b', '?before=%00', '?before=acc_']) {
     test(`audit${query} names before`, async () => {
       const answer = await visitor.browser.call('GET', `/console/workspaces/${workspace.slug}/audit${query}`)
@@ -181,7 +266,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
       '%F0%9F%8D%9C',
       '__proto__',
     ]) {
-      for (const path of ['members', 'invitations', 'audit', 'agents?mode=test', 'connections']) {
+      for (const path of ['members', 'invitations', 'audit', 'agents?mode=test', 'connections', 'webhooks?mode=test']) {
         await visitor.browser.refuse('GET', `/console/workspaces/${slug}/${path}`, { type: 'not_found' })
       }
     }
@@ -224,9 +309,8 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
 
   async function countRows(): Promise<readonly unknown[]> {
     const tables = ['users', 'passkeys', 'ceremonies', 'sessions', 'accounts', 'members', 'invitations', 'agents']
-    const counts = [...tables, 'audit_entries', 'recovery_codes'].map(
-      (table) => `(select count(*) from ${table}) ${table}`,
-    )
+    const more = ['audit_entries', 'recovery_codes', 'webhook_endpoints', 'deliveries', 'events']
+    const counts = [...tables, ...more].map((table) => `(select count(*) from ${table}) ${table}`)
     return await readRows(server.context.db, `select ${counts.join(', ')}`)
   }
 })

@@ -66,6 +66,10 @@ describe('requests from elsewhere', () => {
       ...['POST /console/workspaces/x/invitations', 'DELETE /console/workspaces/x/invitations/y'],
       ...['POST /console/invitations/look-up', 'POST /console/invitations/accept'],
       ...['POST /console/workspaces/x/agents', 'DELETE /console/workspaces/x/connections/y'],
+      ...['POST /console/workspaces/x/webhooks', 'PATCH /console/workspaces/x/webhooks/y'],
+      ...['DELETE /console/workspaces/x/webhooks/y', 'POST /console/workspaces/x/webhooks/y/rotate-secret'],
+      ...['POST /console/workspaces/x/webhooks/y/test', 'POST /console/workspaces/x/webhooks/y/replay'],
+      'POST /console/workspaces/x/deliveries/y/replay',
     ]
     for (const way of ways) {
       const [method = '', path = ''] = way.split(' ')

@@ -7,11 +7,13 @@ import { addMember } from '../../server/src/domain/people/add-member.ts'
 import { createInvitation } from '../../server/src/domain/people/create-invitation.ts'
 import { getMembership } from '../../server/src/domain/people/get-membership.ts'
 import type { Role } from '../../server/src/domain/people/role.ts'
+import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
 import type { ProblemType } from '../../server/src/values/problem.ts'
 import { seedAccount, seedMember, seedRequest, seedTokens } from '../support/connections.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { expectError, readBody } from '../support/http-client.ts'
 import { readRows } from '../support/read-rows.ts'
+import { seedDelivery, seedEndpoint } from '../support/webhooks.ts'
 import { Browser } from './browser.ts'
 import { openVisitor, type Visitor } from './person.ts'
 
@@ -26,7 +28,11 @@ interface Call {
   readonly body?: unknown
 }
 
-const TABLES = ['members', 'invitations', 'agents', 'connections', 'accounts', 'recovery_codes', 'passkeys']
+const TABLES = [
+  ...['members', 'invitations', 'agents', 'connections', 'accounts', 'recovery_codes', 'passkeys'],
+  ...['webhook_endpoints', 'deliveries', 'events'],
+]
+const HOOK = { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] } as const
 const REFUSALS: Readonly<Record<number, ProblemType>> = { 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found' }
 
 /** D46. */
@@ -70,6 +76,17 @@ describe('who may do what in a workspace', () => {
     ['create an agent', [201, 201, 403], createAgent],
     ['list connections', [200, 200, 200], async () => ({ path: at('connections') })],
     ['disconnect a client', [200, 200, 403], disconnect],
+    ['list webhooks', [200, 200, 200], async () => ({ path: `${at('webhooks')}?mode=test` })],
+    ['look at a webhook', [200, 200, 200], async () => ({ path: at(`webhooks/${await endpointId()}`) })],
+    ['create a webhook', [201, 201, 403], async () => ({ path: at('webhooks'), body: HOOK })],
+    ['change a webhook', [200, 200, 403], changeWebhook],
+    ['delete a webhook', [200, 200, 403], deleteWebhook],
+    ['rotate a webhook’s secret', [200, 200, 403], () => postToWebhook('rotate-secret')],
+    ['send a test event', [201, 201, 403], () => postToWebhook('test')],
+    ['replay a range of time', [201, 201, 403], replayRange],
+    ['list deliveries', [200, 200, 200], async () => ({ path: `${at('deliveries')}?mode=test` })],
+    ['look at a delivery', [200, 200, 200], async () => ({ path: at(`deliveries/${await newDelivery()}`) })],
+    ['replay a delivery', [201, 201, 403], replayOne],
   ]
   for (const [name, statuses, makeCall] of rows) {
     test(`to ${name}: ${statuses.join(', ')} for an owner, an admin, a viewer; else 404, or 401`, async () => {
@@ -202,6 +219,47 @@ describe('who may do what in a workspace', () => {
     const sql = 'select id from connections where account_id = $1 and revoked_at is null order by id desc limit 1'
     const [row] = await readRows(server.context.db, sql, [account.id])
     return { method: 'DELETE', path: at(`connections/${String(row?.['id'])}`) }
+  }
+
+  async function endpointId(): Promise<string> {
+    return (await seedEndpoint(server.context, { account })).id
+  }
+
+  async function changeWebhook(): Promise<Call> {
+    const { id } = await seedEndpoint(server.context, { account })
+    const url = `https://hooks.example/${randomBytes(4).toString('hex')}`
+    return { method: 'PATCH', path: at(`webhooks/${id}`), body: { url } }
+  }
+
+  async function deleteWebhook(): Promise<Call> {
+    const { endpoint } = await createEndpoint(server.context, { accountId: account.id, ...HOOK })
+    return { method: 'DELETE', path: at(`webhooks/${endpoint.id}`) }
+  }
+
+  async function postToWebhook(verb: string): Promise<Call> {
+    const { id } = await seedEndpoint(server.context, { account })
+    return { path: at(`webhooks/${id}/${verb}`), body: {} }
+  }
+
+  async function replayRange(): Promise<Call> {
+    const { id } = await seedEndpoint(server.context, { account })
+    const deliveryId = await newDelivery()
+    await readRows(
+      server.context.db,
+      `update deliveries set status = 'failed', next_attempt_at = null, finished_at = created_at where id = $1`,
+      [deliveryId],
+    )
+    const range = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', only: 'failed' }
+    return { path: at(`webhooks/${id}/replay`), body: range }
+  }
+
+  async function replayOne(): Promise<Call> {
+    return { path: at(`deliveries/${await newDelivery()}/replay`), body: {} }
+  }
+
+  async function newDelivery(): Promise<string> {
+    const endpoint = await seedEndpoint(server.context, { account })
+    return (await seedDelivery(server.context, endpoint)).id
   }
 
   async function invite(): Promise<string> {

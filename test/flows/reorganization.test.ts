@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { listPaymentEvents, makeParty, pay, readPayment, waitForRecord } from '../support/party.ts'
+import {
+  listDepositEvents,
+  listPaymentEvents,
+  makeParty,
+  makeWallet,
+  pay,
+  readPayment,
+  waitForDeposits,
+  waitForRecord,
+} from '../support/party.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -48,6 +57,36 @@ describe('a chain that takes blocks back', () => {
       transfers.map(({ txHash }) => txHash),
       [payment.tx_hash],
     )
+  })
+
+  test('blocks that are taken back after all was told, and come again, tell nothing a second time', async () => {
+    const party = await makeParty(world)
+    const wallet = await makeWallet(world, party)
+    await mine(1)
+    const { payment } = (await pay(world, party, { to: wallet })).body
+    await mine(CONFIRMATIONS)
+    await waitForRecord(world, payment.id, 'confirmed')
+    const told = await waitForDeposits(world, wallet)
+    const first = await world.chains.test.listTransfers(party.wallet)
+    await world.control('/chains/test', { reorg: CONFIRMATIONS })
+    assert.deepEqual(await world.chains.test.listTransfers(party.wallet), [])
+
+    const fence = await makeWallet(world, party)
+    await world.control('/faucet', { mode: 'test', address: fence, amount_usdc: '1' })
+    await mine(2 * CONFIRMATIONS)
+    // It stands beside the payment or above: when it is told, the payment's new block has been read.
+    await waitForDeposits(world, fence)
+    const second = await world.chains.test.listTransfers(party.wallet)
+    assert.deepEqual([first.length, second.length], [1, 1])
+    assert.equal(second[0]?.txHash, payment.tx_hash)
+    assert.notEqual(second[0]?.blockNumber, first[0]?.blockNumber)
+    assert.deepEqual(await listDepositEvents(world, wallet), told)
+    assert.deepEqual(
+      told.map((deposit) => deposit.tx_hash),
+      [payment.tx_hash],
+    )
+    assert.deepEqual(await readPayment(world, party, payment.id), { ...payment, status: 'confirmed' })
+    assert.deepEqual(await listPaymentEvents(world, payment.id), ['payment.created', 'payment.confirmed'])
   })
 
   test('ten readers and the watcher at once tell of a confirmation once', async () => {

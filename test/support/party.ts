@@ -20,6 +20,17 @@ export interface Party {
   readonly recipient: string
 }
 
+/** `data.deposit` of `inbound.received`. */
+export interface WireDeposit {
+  readonly id: string
+  readonly wallet: string
+  readonly from: string
+  readonly amount_usdc: string
+  readonly tx_hash: string
+  readonly block_number: number
+  readonly created_at: string
+}
+
 export interface PartyOptions {
   readonly mode?: Mode
   readonly plan?: 'developer' | 'pro' | 'scale'
@@ -121,4 +132,21 @@ export async function listPaymentEvents(world: World, id: string): Promise<strin
     [id],
   )
   return rows.map((row) => String(row['type']))
+}
+
+/** The deposits of a wallet as their events tell them, as often as they do. */
+export async function listDepositEvents(world: World, wallet: string): Promise<WireDeposit[]> {
+  const rows = await world.query(
+    `select data -> 'deposit' as deposit from events
+      where type = 'inbound.received' and data -> 'deposit' ->> 'wallet' = $1 order by id`,
+    [wallet],
+  )
+  return rows.map((row) => row['deposit'] as WireDeposit)
+}
+
+export async function waitForDeposits(world: World, wallet: string, count = 1): Promise<WireDeposit[]> {
+  return await waitFor(`${count} deposits of ${wallet}`, async () => {
+    const deposits = await listDepositEvents(world, wallet)
+    return deposits.length >= count && deposits
+  })
 }

@@ -3,17 +3,20 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 const ECDSA_WITH_SHA256 = '2a8648ce3d040302'
 const COMMON_NAME = '550403'
 const [INTEGER, BIT_STRING, OBJECT_ID, UTF8_STRING, UTC_TIME, SEQUENCE, SET] = [2, 3, 6, 12, 23, 0x30, 0x31] as const
+const FROM = '200101000000Z'
+const LATE = '491231235959Z'
 
 /**
- * A key and a certificate that it signed itself (RFC 5280, section 4.1), for a server that speaks TLS to a browser which
- * is told to trust anybody. Node makes keys and signatures, but no certificates.
+ * A key and a certificate that it signed itself (RFC 5280, section 4.1), for a server that speaks TLS to a client which
+ * is told to trust it, or which must not. Node makes keys and signatures, but no certificates. `until`: its end, as
+ * `YYMMDDhhmmssZ`.
  */
-export function createSelfSigned(host: string): { key: string; cert: string } {
+export function createSelfSigned(host: string, { until = LATE } = {}): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = encode(SEQUENCE, encode(OBJECT_ID, Buffer.from(ECDSA_WITH_SHA256, 'hex')))
   const attribute = [encode(OBJECT_ID, Buffer.from(COMMON_NAME, 'hex')), encode(UTF8_STRING, Buffer.from(host))]
   const name = encode(SEQUENCE, encode(SET, encode(SEQUENCE, ...attribute)))
-  const times = ['200101000000Z', '491231235959Z'].map((time) => encode(UTC_TIME, Buffer.from(time)))
+  const times = [FROM, until].map((time) => encode(UTC_TIME, Buffer.from(time)))
   const facts = encode(
     SEQUENCE,
     encode(INTEGER, Buffer.of(1)),

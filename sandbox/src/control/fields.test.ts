@@ -21,6 +21,8 @@ describe('a member that fits', () => {
     ['no flag', undefined, (fields) => fields.flag('it', true), true],
     ['a choice', 'b', (fields) => fields.oneOf('it', ['a', 'b']), 'b'],
     ['no choice', undefined, (fields) => fields.oneOf('it', ['a', 'b'], 'a'), 'a'],
+    ['some of many', ['c', 'a'], (fields) => fields.someOf('it', ['a', 'b', 'c']), ['a', 'c']],
+    ['none, which are all', undefined, (fields) => fields.someOf('it', ['a', 'b']), ['a', 'b']],
   ]
   for (const [name, value, read, expected] of cases) {
     it(`is read: ${name}`, () => assert.deepEqual(read(new Fields({ it: value })), expected))
@@ -45,6 +47,10 @@ describe('a member that does not fit', () => {
     ['a number as text', '2', (fields) => fields.integer('it', { min: 1, max: 3 })],
     ['a text as flag', 'true', (fields) => fields.flag('it')],
     ['an unknown choice', 'c', (fields) => fields.oneOf('it', ['a', 'b'], 'a')],
+    ['an unknown one of some', ['a', 'x'], (fields) => fields.someOf('it', ['a', 'b'])],
+    ['one of some twice', ['a', 'a'], (fields) => fields.someOf('it', ['a', 'b'])],
+    ['an empty list of some', [], (fields) => fields.someOf('it', ['a', 'b'])],
+    ['a text as some', 'a', (fields) => fields.someOf('it', ['a', 'b'])],
     ['an agent id of white space', ' ', (fields) => fields.agentId('it')],
   ]
   for (const [name, value, read, code] of cases) {

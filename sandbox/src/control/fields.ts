@@ -3,11 +3,10 @@ import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.
 import { parseAmount, type MicroUsdc } from '../../../server/src/values/money.ts'
 import { Problem, type ProblemCode } from '../../../server/src/values/problem.ts'
 import { isStorable } from '../../../server/src/values/text.ts'
+import { parseTime } from '../../../server/src/values/time.ts'
 import { MODES, type Mode } from '../addresses.ts'
 
 const ZERO_AMOUNT = /^0(\.0{1,6})?$/
-/** RFC 3339, with its offset: a time without one is everybody's guess. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 
 /** Reads a request's members one by one, each into its whole value. What does not fit is 400, and names the member. */
 export class Fields {
@@ -44,6 +43,15 @@ export class Fields {
     const found = values.find((value) => value === this.#body[name])
     if (found === undefined) throw invalid(name, `must be one of ${values.join(', ')}`)
     return found
+  }
+
+  /** All of them where it is not there. */
+  someOf<Value extends string>(name: string, values: readonly Value[]): readonly Value[] {
+    const wanted = this.#body[name]
+    if (wanted === undefined) return values
+    const found = values.filter((value) => Array.isArray(wanted) && wanted.includes(value))
+    if (Array.isArray(wanted) && found.length > 0 && found.length === wanted.length) return found
+    throw invalid(name, `must be an array of some of ${values.join(', ')}`)
   }
 
   mode(): Mode {
@@ -94,9 +102,8 @@ export class Fields {
   /** Null where it is null or not there. */
   time(name: string): Date | null {
     if ((this.#body[name] ?? null) === null) return null
-    const text = this.text(name)
-    const time = TIME.test(text) ? new Date(text) : null
-    if (time === null || Number.isNaN(time.getTime())) throw invalid(name, 'must be an ISO 8601 time with its offset')
+    const time = parseTime(this.text(name))
+    if (time === null) throw invalid(name, 'must be an ISO 8601 time with its offset')
     return time
   }
 }

@@ -22,6 +22,7 @@ import { addEnclaveRoutes } from './routes/enclave.ts'
 import { addFaucetRoutes } from './routes/faucet.ts'
 import { addGrantRoutes } from './routes/grants.ts'
 import { addKeyRoutes } from './routes/keys.ts'
+import { addWebhookRoutes } from './routes/webhooks.ts'
 import { addWorkspaceRoutes } from './routes/workspaces.ts'
 import { DEMO_AGENT, DEMO_SLUG, seedDemo } from './seed-demo.ts'
 import type { World } from './world.ts'
@@ -96,6 +97,7 @@ const ROUTES = [
   addWorkspaceRoutes,
   addKeyRoutes,
   addGrantRoutes,
+  addWebhookRoutes,
   addConsentRoute,
   addFaucetRoutes,
   addClockRoutes,

@@ -31,6 +31,7 @@ export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts
     LIVE_CHAIN_ID: String(CHAIN_IDS.live),
     LIVE_RPC_URLS: addresses.rpcUrls.live,
     LIVE_USDC: usdcAddress,
+    WEBHOOKS_TO_LOOPBACK: 'true',
     LOG_LEVEL: 'info',
     CLOCK_OFFSET_MS: String(state.clockOffsetMs),
   }

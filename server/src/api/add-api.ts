@@ -5,6 +5,7 @@ import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { addAgentRoutes, type Authenticate } from './routes/agents.ts'
+import { addEventRoutes } from './routes/events.ts'
 import { addMeRoute } from './routes/me.ts'
 import { addPaymentRoutes } from './routes/payments.ts'
 import { SCOPE_DESCRIPTIONS } from '../values/scope.ts'
@@ -17,6 +18,8 @@ const CROSS_ORIGIN_PATHS = {
   '/v1/payments': 'POST',
   '/v1/payments/:id': 'GET',
   '/v1/me': 'GET',
+  '/v1/events': 'GET',
+  '/v1/events/:id': 'GET',
 }
 
 /** The door `/v1`, and its contract at `/openapi.json`, made from the routes' own schemas. */
@@ -62,6 +65,7 @@ export async function addApi(http: HttpServer, ctx: Context, origins: Origins): 
     addAgentRoutes(scope, ctx, authenticate)
     addPaymentRoutes(scope, ctx, authenticate)
     addMeRoute(scope, ctx, authenticate)
+    addEventRoutes(scope, ctx, authenticate)
   })
   http.get('/openapi.json', { schema: { hide: true } }, async () => http.swagger())
 }

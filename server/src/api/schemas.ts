@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox'
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '../domain/events/event.ts'
 import { PROBLEM_CODES, PROBLEM_STATUS } from '../values/problem.ts'
 
 /** The wire of `/v1`: what makes `openapi.json`, checks bodies and writes answers (specification, parts 2 and 7). */
@@ -95,6 +96,98 @@ export const IdentitySchema = Type.Object(
   },
   { $id: 'Identity', title: 'Identity' },
 )
+
+const GrantSchema = Type.Object(
+  {
+    id: Type.String(),
+    agent_id: Type.String(),
+    wallet: Type.String({ description: 'EVM address.' }),
+    max_per_tx_usdc: usdc('Per-transaction maximum.'),
+    daily_cap_usdc: usdc('Cap over any 24 hours.'),
+    recipient_allowlist: Type.Array(Type.String(), { description: 'Empty: any recipient.' }),
+    contract_allowlist: Type.Array(Type.String()),
+    expires_at: nullable(isoTime('When the grant ends.')),
+    status: Type.Union(['pending', 'active', 'revoked'].map((status) => Type.Literal(status))),
+    created_at: isoTime('When it was opened.'),
+    activated_at: nullable(isoTime("When the owner's signature took effect.")),
+    suspended_at: nullable(isoTime('When it was suspended.')),
+    revoked_at: nullable(isoTime('When it was revoked.')),
+  },
+  { description: 'With `permission.granted` and `permission.revoked`: the grant as it then was.' },
+)
+
+const DepositSchema = Type.Object(
+  {
+    id: Type.String(),
+    wallet: Type.String({ description: 'The wallet that received it, an EVM address.' }),
+    from: Type.String({ description: 'Sender, an EVM address.' }),
+    amount_usdc: usdc('What arrived.'),
+    tx_hash: Type.String({ description: 'On-chain transaction hash.' }),
+    block_number: Type.Integer(),
+    created_at: isoTime('When it was found, at the confirmation depth.'),
+  },
+  { description: 'With `inbound.received`.' },
+)
+
+const EventTypeSchema = Type.Union([...EVENT_TYPES, TEST_EVENT_TYPE].map((type) => Type.Literal(type)))
+
+/** What webhooks deliver, byte for byte (D42). */
+export const EventSchema = Type.Object(
+  {
+    id: Type.String({ description: '`evt_` and 26 characters that sort by time. Each delivery of an event has it.' }),
+    type: EventTypeSchema,
+    created_at: isoTime('When it became true.'),
+    mode: modeSchema,
+    account_slug: Type.String({ description: 'Slug of the owning account.' }),
+    data: Type.Object(
+      {
+        payment: Type.Optional({
+          ...Type.Ref('Payment'),
+          description: 'With `payment.created`, `payment.confirmed` and `payment.failed`: the payment as it then was.',
+        }),
+        deposit: Type.Optional(DepositSchema),
+        grant: Type.Optional(GrantSchema),
+        webhook: Type.Optional(Type.Object({ id: Type.String() }, { description: 'With `webhook.test`.' })),
+      },
+      { description: 'What it happened to, under its name.' },
+    ),
+  },
+  { $id: 'Event', title: 'Event' },
+)
+
+export const EVENTS_LIMIT_MAX = 100
+export const EVENTS_LIMIT_DEFAULT = 50
+
+/** For the contract: texts they all are, and `parseEventsQuery` reads them. */
+export const EventsQuery = Type.Object({
+  cursor: Type.Optional(
+    Type.String({
+      description: '`next_cursor` of the page before, or the id of its last event: the page begins with the next one.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: EVENTS_LIMIT_MAX,
+      default: EVENTS_LIMIT_DEFAULT,
+      description: 'Events a page.',
+    }),
+  ),
+  type: Type.Optional(
+    Type.String({
+      description: `Kinds of event, separated by commas: ${EVENT_TYPES.join(', ')}; by default all of these. \`${TEST_EVENT_TYPE}\` too can be asked for.`,
+      examples: ['payment.confirmed,payment.failed'],
+    }),
+  ),
+  created_after: Type.Optional(isoTime('Events of this time and later, with its offset.')),
+  created_before: Type.Optional(isoTime('Events from before this time, with its offset.')),
+  order: Type.Optional(
+    Type.Union([Type.Literal('asc'), Type.Literal('desc')], {
+      default: 'desc',
+      description: 'Oldest or newest first.',
+    }),
+  ),
+})
 
 /** Bounds on text are checked by the values themselves (code points, NFC, D7), so that each has one place. */
 export const CreateAgentBody = Type.Object({

@@ -6,6 +6,7 @@ import { createBalanceReader } from './balance-reader.ts'
 import { parseQuantity } from './quantity.ts'
 import { parseReceipt, type Receipt } from './receipt.ts'
 import { createRpcNodes } from './rpc-nodes.ts'
+import { createTransferReader } from './transfer-reader.ts'
 
 export type ChainOptions = {
   readonly mode: Mode
@@ -22,10 +23,12 @@ export type ChainOptions = {
 export type Chain = ReturnType<typeof openChain>
 
 const NODE_TIMEOUT_MS = 3_000
+/** Searching a thousand blocks takes a node its time. */
+const LOGS_TIMEOUT_MS = 5_000
 export const RECEIPTS_PER_BATCH_MAX = 100
 
 /**
- * The one wire to a chain: heads, USDC balances and receipts over JSON-RPC. Nothing is sent before the first call.
+ * The one wire to a chain: heads, USDC balances, receipts and transfers over JSON-RPC. Nothing is sent before the first call.
  *
  * Requests go by `fetch` and not by viem's transports: those can neither pin two calls to one node under fail-over, nor
  * remember which node is dead, and their errors repeat the address with its API key.
@@ -33,7 +36,10 @@ export const RECEIPTS_PER_BATCH_MAX = 100
 export function openChain(options: ChainOptions, { logger }: { logger: Logger }) {
   const { mode, chainId, usdc, confirmations } = options
   const { rpcUrls, timeoutMs = NODE_TIMEOUT_MS } = options
+  const logsTimeoutMs = options.timeoutMs ?? LOGS_TIMEOUT_MS
   const nodes = createRpcNodes({ mode, chainId, rpcUrls, timeoutMs }, { logger })
+  // A node that refuses a wide range of logs, or is slow at it, serves payments as well as before: it rests here alone.
+  const logNodes = createRpcNodes({ mode, chainId, rpcUrls, timeoutMs: logsTimeoutMs }, { logger })
 
   /** The newest block's number. @throws ChainUnavailable */
   async function readHead(): Promise<bigint> {
@@ -70,8 +76,12 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     /** The USDC of an address exactly at `blockNumber`, the head. @throws ChainUnavailable */
     readUsdcBalance: createBalanceReader(nodes, usdc),
     readReceipts,
+    ...createTransferReader(logNodes, usdc),
     /** For readiness. @throws ChainUnavailable that tells which node answers for which chain. */
     checkChainId: nodes.checkChainId,
-    close: nodes.close,
+    close: () => {
+      nodes.close()
+      logNodes.close()
+    },
   }
 }

@@ -49,15 +49,19 @@ function parseStatus(value: unknown): Receipt['status'] {
   throw garbage()
 }
 
-function parseHash(value: unknown): Hash {
+/** @throws NodeFault when it is not a hash. */
+export function parseHash(value: unknown): Hash {
   const hash = lower(value)
-  if (!HASH_PATTERN.test(hash)) throw garbage()
+  if (!HASH_PATTERN.test(hash)) throw new NodeFault('answered with no hash')
   return hash as Hash
 }
 
-/** Of any other event there is nothing. ERC-721 shares the name and the topic, but has four topics and no data. */
-function parseTransfer(log: unknown): Transfer[] {
-  if (!isRecord(log) || !Array.isArray(log['topics'])) throw garbage()
+/**
+ * Of any other event there is nothing. ERC-721 shares the name and the topic, but has four topics and no data.
+ * @throws NodeFault when it is not a log at all.
+ */
+export function parseTransfer(log: unknown): Transfer[] {
+  if (!isRecord(log) || !Array.isArray(log['topics'])) throw new NodeFault('answered with no log')
   const contract = parseAddress(lower(log['address']))
   const event = decodeTransfer(log['topics'], log['data'])
   const from = parseAddress(event?.from ?? '')

@@ -12,6 +12,7 @@ import { addAgentRoutes } from './routes/agents.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import { addAuthorizationRequestRoute } from './routes/authorization-requests.ts'
 import { addConnectionRoutes } from './routes/connections.ts'
+import { addDeliveryRoutes } from './routes/deliveries.ts'
 import { addInvitationRoutes } from './routes/invitations.ts'
 import { addMemberRoutes } from './routes/members.ts'
 import { addPasskeyRoutes } from './routes/passkeys.ts'
@@ -20,6 +21,7 @@ import { addSessionRoutes } from './routes/session.ts'
 import { addSignInRoutes } from './routes/sign-in.ts'
 import { addSignUpRoutes } from './routes/sign-up.ts'
 import { addVerificationRoutes } from './routes/verification.ts'
+import { addWebhookRoutes } from './routes/webhooks.ts'
 import { addWorkspaceRoute } from './routes/workspaces.ts'
 
 export interface ConsoleOptions {
@@ -44,6 +46,8 @@ const ROUTES = [
   addAuthorizationRequestRoute,
   addAgentRoutes,
   addConnectionRoutes,
+  addWebhookRoutes,
+  addDeliveryRoutes,
 ]
 
 /**

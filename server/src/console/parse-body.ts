@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { parseName as parsePersonName } from '../domain/people/user.ts'
 import { parseAgentId, type AgentId } from '../values/agent-id.ts'
 import { Problem } from '../values/problem.ts'
+import { parseTime as parseTimeText } from '../values/time.ts'
 import type { AuthenticationBody, RegistrationBody } from './schemas.ts'
 
 /** What turns the direction of the text around it: a name is read by others, next to what they decide on. */
@@ -24,6 +25,12 @@ export function parseNewAgentId(text: string): AgentId {
     'id',
     'must be 1 to 64 characters, without control or invisible characters or outer white space, and not . or ..',
   )
+}
+
+export function parseTime(member: string, text: string): Date {
+  const time = parseTimeText(text)
+  if (time === null) throw invalid(member, 'must be an ISO 8601 time with its offset')
+  return time
 }
 
 /** Only what was checked goes on. */

@@ -12,13 +12,19 @@ let used = 0
 
 /** 26 characters (a ULID): 48 bits of Unix milliseconds, then 80 random bits, so that ids sort by time of creation (D18b). */
 export function createSortableId(now: Date): string {
-  let time = now.getTime()
+  let text = formatSortableTime(now)
+  for (const byte of drawRandom()) text += BASE32.charAt(byte & 31)
+  return text
+}
+
+/** What the ids of that millisecond begin with. */
+export function formatSortableTime(at: Date): string {
+  let time = at.getTime()
   let text = ''
   for (let index = 0; index < TIME_CHARS; index += 1) {
     text = BASE32.charAt(time % 32) + text
     time = Math.floor(time / 32)
   }
-  for (const byte of drawRandom()) text += BASE32.charAt(byte & 31)
   return text
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createId, isId } from './ids.ts'
+import { createId, idBoundary, isId } from './ids.ts'
 
 const times = fc.date({ min: new Date('2020-01-01'), max: new Date('2200-01-01'), noInvalidDate: true })
 
@@ -20,6 +20,15 @@ describe('ids', () => {
         assert.equal(createId('payment', left) < createId('payment', right), left < right)
       }),
     )
+  })
+
+  test('a boundary lies below the ids of its time and of later ones, and above earlier ones', () => {
+    fc.assert(
+      fc.property(times, times, (left, right) => {
+        assert.equal(createId('event', left) > idBoundary('event', right), left >= right)
+      }),
+    )
+    assert.equal(idBoundary('event', new Date('0001-01-01')), idBoundary('event', new Date(0)))
   })
 
   test('many ids of one moment are all different', () => {

@@ -1,4 +1,4 @@
-import { createSortableId } from '../lib/ids.ts'
+import { createSortableId, formatSortableTime } from '../lib/ids.ts'
 
 /** The prefix says the kind; the rest sorts by time of creation. */
 const PREFIXES = {
@@ -12,6 +12,9 @@ const PREFIXES = {
   auditEntry: 'aud_',
   client: 'svc_client_',
   connection: 'con_',
+  endpoint: 'whk_',
+  delivery: 'dlv_',
+  deposit: 'dep_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES
@@ -20,6 +23,11 @@ const SORTABLE_PATTERN = /^[0-9A-HJKMNP-TV-Z]{26}$/
 
 export function createId(kind: IdKind, now: Date): string {
   return PREFIXES[kind] + createSortableId(now)
+}
+
+/** Sorts below every id that was made at that time or later, and above all the others of its kind. */
+export function idBoundary(kind: IdKind, at: Date): string {
+  return PREFIXES[kind] + formatSortableTime(new Date(Math.max(at.getTime(), 0)))
 }
 
 /** Whether a text from outside can be an id of this kind; what can't is not looked up. */

@@ -73,6 +73,12 @@ export const PROBLEM_CODES = {
   ],
   authorization_request_decided: ['conflict', 'This request was answered already.'],
   connection_not_found: ['not_found', 'The workspace has no such connection.'],
+  webhook_not_found: ['not_found', 'The workspace has no such webhook endpoint.'],
+  delivery_not_found: ['not_found', 'The workspace has no such delivery.'],
+  event_not_found: ['not_found', 'No event of the last 30 days has this id in this account and mode.'],
+  endpoint_disabled: ['conflict', 'The webhook endpoint is disabled. Enable it first.'],
+  endpoint_limit_reached: ['conflict', 'The workspace has as many webhook endpoints as it can have in this mode.'],
+  url_not_allowed: ['validation_failed', 'The url is not one that events can be sent to.'],
   rate_limit_exceeded: ['rate_limited', 'Too many requests.'],
   privy_call_failed: ['internal', "The enclave provider's call failed. Retry with the same idempotency key."],
 } as const satisfies Record<string, readonly [ProblemType, string]>

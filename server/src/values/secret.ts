@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 /**
  * Every secret that the service hands out: a prefix that tells its kind, 43 random base62 characters (256 bits), and 6
  * that check them, so that a typo is told apart from a revoked secret without a look-up, and scanners can match it.
- * Shown once; only its hash is stored.
+ * Shown once; only its hash is stored (but of those that we sign with, which are sealed).
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const ENTROPY_CHARS = 43
@@ -16,6 +16,7 @@ export const SECRET_PREFIXES = {
   accessToken: 'svc_oat_',
   refreshToken: 'svc_ort_',
   authorizationCode: 'svc_oac_',
+  webhook: 'whsec_',
   /** The handle of an authorization request that awaits its decision. */
   requestHandle: 'svc_oar_',
   session: 'svc_ses_',

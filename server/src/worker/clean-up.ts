@@ -3,6 +3,7 @@ import { cleanUpConnections } from '../domain/connections/clean-up-connections.t
 import type { Context } from '../domain/context.ts'
 import { cleanUpPeople } from '../domain/people/clean-up-people.ts'
 import { takeLeaseNow } from '../domain/take-lease-now.ts'
+import { cleanUpWebhooks } from '../domain/webhooks/clean-up-webhooks.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
 import { deleteEndedAttempts } from '../limiter/store.ts'
 
@@ -18,11 +19,13 @@ type Step = (ctx: Context) => Promise<number>
 const STEPS: readonly Step[] = [
   cleanUpPeople,
   cleanUpConnections,
+  cleanUpWebhooks,
   (ctx) => ctx.db.write(deleteEndedAttempts(ctx.clock.now(), ATTEMPTS_PER_STEP)),
 ]
 
 /**
- * Deletes, in bounded steps, what has ended and is of no use any more: sessions, ceremonies, codes, tokens, counters.
+ * Deletes, in bounded steps, what has ended and is of no use any more: sessions, ceremonies, codes, tokens, counters,
+ * deliveries.
  * A step that fails does not keep the others; the first failure is thrown in the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {

@@ -12,6 +12,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   plans: 2,
   accounts: 3,
   people: 4,
+  webhooks: 4,
   keys: 4,
   agents: 5,
   wallets: 6,

@@ -6,7 +6,7 @@ const PURE_PATTERN = new RegExp(
   '^server/src/(?:' +
     [
       'values/.+',
-      'domain/[a-z]+/(?:agent|wallet|grant|payment|deposit|key|api-key|person|account|plan|event|policy)',
+      'domain/[a-z]+/(?:agent|wallet|grant|payment|deposit|key|api-key|person|account|plan|event|policy|endpoint|delivery|client|connection|tokens|authorization-request|role|session|user|passkey|member|invitation)',
       'chain/settlement',
       'enclave/policy-rules',
     ].join('|') +

@@ -3,7 +3,7 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
-import { insertEvent } from '../events/store.ts'
+import { announceEvent } from '../webhooks/announce-event.ts'
 import { formatGrant } from './format-grant.ts'
 import { getGrant } from './get-grant.ts'
 import type { Grant, SignerChange } from './grant.ts'
@@ -16,9 +16,9 @@ export async function recordChange(
   change: SignerChange,
   actor: Actor,
 ): Promise<Grant> {
-  const now = ctx.clock.now()
   const move = change === 'activate' ? markActive : markRevoked
   const moved = await ctx.db.transaction(async (transaction) => {
+    const now = ctx.clock.now()
     const after = await transaction.run(move(grant.accountId, grant.id, now))
     if (after === null) return null
     const event = {
@@ -32,7 +32,7 @@ export async function recordChange(
     const action = change === 'activate' ? 'grant.activated' : 'grant.revoked'
     const details = { mode: grant.mode, agent_id: grant.agentId, wallet: grant.walletAddress }
     const entry = { logId: grant.accountId, createdAt: now, actor, action, subject: grant.id, details } as const
-    await transaction.commit([insertEvent(event), insertAuditEntry(entry)])
+    await transaction.commit([...announceEvent(event), insertAuditEntry(entry)])
     return after
   })
   if (moved !== null) return moved

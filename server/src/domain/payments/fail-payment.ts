@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { insertEvent } from '../events/store.ts'
 import { addToAllowance } from '../plans/store.ts'
+import { announceEvent } from '../webhooks/announce-event.ts'
 import { getPayment } from './get-payment.ts'
 import type { FailureCode, Payment } from './payment.ts'
 import { paymentEvent } from './payment-event.ts'
@@ -23,7 +23,7 @@ export async function failPayment(
     if (moved === null) return null
     const month = ACCEPTED_FAILURES.includes(code) ? null : moved.allowanceMonth
     await transaction.commit([
-      insertEvent(paymentEvent('payment.failed', moved, now)),
+      ...announceEvent(paymentEvent('payment.failed', moved, now)),
       ...(month === null ? [] : [addToAllowance(moved.accountId, month, -1)]),
     ])
     return moved

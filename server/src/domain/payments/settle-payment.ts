@@ -1,7 +1,7 @@
 import type { Receipt } from '../../chain/receipt.ts'
 import { decideSettlement } from '../../chain/settlement.ts'
 import type { Context } from '../context.ts'
-import { insertEvent } from '../events/store.ts'
+import { announceEvent } from '../webhooks/announce-event.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import type { Payment } from './payment.ts'
@@ -53,7 +53,7 @@ async function confirm(ctx: Pick<Context, 'db' | 'clock'>, payment: Payment, blo
     const now = ctx.clock.now()
     const moved = await transaction.run(markConfirmed(payment, block, now))
     if (moved === null) return null
-    await transaction.commit([insertEvent(paymentEvent('payment.confirmed', moved, now))])
+    await transaction.commit([...announceEvent(paymentEvent('payment.confirmed', moved, now))])
     return moved
   })
   return confirmed ?? (await getPayment(ctx, payment))

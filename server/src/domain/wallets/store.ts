@@ -1,4 +1,4 @@
-import { changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Wallet } from './wallet.ts'
@@ -41,6 +41,16 @@ export function countWallets(accountId: string, mode: Mode): Query<number> {
     text: 'select count(*) as wallets from wallets where account_id = $1 and mode = $2',
     values: [accountId, mode],
     read: (rows) => Number(rows[0]?.['wallets']),
+  }
+}
+
+/** The addresses of a mode over all accounts, those that sort after `after`, by the index `wallets_of_mode`. */
+export function listAddresses(mode: Mode, after: Address | null, limit: number): Query<Address[]> {
+  return {
+    name: 'list_wallet_addresses',
+    text: 'select address from wallets where mode = $1 and address > $2 order by address limit $3',
+    values: [mode, after ?? '', limit],
+    read: all((row) => row['address'] as Address),
   }
 }
 

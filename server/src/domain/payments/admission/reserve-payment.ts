@@ -7,10 +7,10 @@ import type { MicroUsdc } from '../../../values/money.ts'
 import type { Refusal } from '../../../values/problem.ts'
 import { CAP_WINDOW_MS, windowStart } from '../../agents/agent.ts'
 import type { Context } from '../../context.ts'
-import { insertEvent } from '../../events/store.ts'
 import { monthOf, PLANS } from '../../plans/plan.ts'
 import { addToAllowance, ensureAllowance, lockAllowance } from '../../plans/store.ts'
 import type { BalanceSnapshot } from '../../../chain/balance-snapshots.ts'
+import { announceEvent } from '../../webhooks/announce-event.ts'
 import { ATTEMPT_MS, type Payment } from '../payment.ts'
 import { paymentEvent } from '../payment-event.ts'
 import { findPaymentByKey, insertPayment } from '../store.ts'
@@ -78,7 +78,7 @@ export async function reservePayment(
     const payment = makePayment(request, { grantId: grant.grantId, month, now, attemptUntil })
     await transaction.commit([
       insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
-      insertEvent(paymentEvent('payment.created', payment, now)),
+      ...announceEvent(paymentEvent('payment.created', payment, now)),
       ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
     ])
     return { kind: 'reserved', payment, signing: facts.signing }

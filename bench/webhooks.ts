@@ -1,0 +1,222 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { startPostgres } from '../sandbox/src/postgres/start-postgres.ts'
+import { readConfig } from '../server/src/config.ts'
+import { createAccount } from '../server/src/domain/accounts/create-account.ts'
+import type { Context } from '../server/src/domain/context.ts'
+import { EVENT_TYPES } from '../server/src/domain/events/event.ts'
+import { announceEvent } from '../server/src/domain/webhooks/announce-event.ts'
+import { createEndpoint } from '../server/src/domain/webhooks/create-endpoint.ts'
+import { createClock } from '../server/src/lib/clock.ts'
+import { createLogger } from '../server/src/lib/logger.ts'
+import { openContext } from '../server/src/service.ts'
+import { createId } from '../server/src/values/ids.ts'
+import { createDatabase, freePort } from './database.ts'
+import { startProcess, type BenchProcess } from './processes.ts'
+import type { Arrivals } from './receiver.ts'
+
+/**
+ * `npm run bench:webhooks`: how fast events go out, beside a bare HTTP client that posts as many bodies to the same
+ * receiver; and whether endpoints that are dead or hang make the healthy ones wait. Loopback only, bounded in time.
+ */
+const EVENTS = 10_000
+const ENDPOINTS = 10
+const EVENTS_PER_BATCH = 250
+const FLOOR_IN_FLIGHT = 40
+const DRAIN_MS_MAX = 600_000
+const POLL_MS = 200
+
+const FAIR_ENDPOINTS = 100
+const FAIR_BAD = 20
+const FAIR_ROUNDS = 20
+const FAIR_ROUND_MS = 1_000
+/** Nobody listens on it. */
+const CLOSED_PORT = 1
+
+const folder = await mkdtemp(join(tmpdir(), 'bursar-bench-'))
+const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), port: await freePort(), durable: true })
+const processes: BenchProcess<unknown>[] = []
+try {
+  await run()
+} finally {
+  await Promise.all(processes.map((child) => child.stop()))
+  await postgres.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function run(): Promise<void> {
+  const wires = keep(await startProcess<{ enclave: string; test: string; live: string }>('./wires.ts'))
+  const receiver = keep(await startProcess<{ port: number }>('./receiver.ts'))
+  const environment = {
+    BASE_URL: 'http://localhost:4100',
+    AUTH_URL: 'http://localhost:4101',
+    PORT: '0',
+    ROLE: 'worker',
+    WEBHOOKS_TO_LOOPBACK: 'true',
+    DATABASE_URL: await createDatabase(postgres.url),
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    PRIVY_APP_ID: 'bench',
+    PRIVY_APP_SECRET: 'bench',
+    PRIVY_API_URL: wires.ready.enclave,
+    TEST_RPC_URLS: wires.ready.test,
+    LIVE_RPC_URLS: wires.ready.live,
+  }
+  const log = await open(join(folder, 'server.log'), 'a')
+  const starting = (): Promise<BenchProcess<unknown>> =>
+    startProcess('../server/src/main.ts', { environment, log: log.fd })
+  const { context, close } = openContext(readConfig(environment), {
+    clock: createClock(),
+    logger: createLogger('silent'),
+  })
+  const port = receiver.ready.port
+  // The first worker brings the schema up to date, and is gone before anything is measured.
+  await (await starting()).stop()
+
+  await measureFloor(port)
+  await receiver.ask<Arrivals>({ reset: true })
+  await measureDrain(context, { port, receiver, starting })
+  for (const bad of [0, FAIR_BAD, 0, FAIR_BAD]) await measureFairness(context, { port, receiver, starting, bad })
+  await close()
+  await log.close()
+}
+
+/** The same number of posts, of bodies of the same size, by a bare client that keeps its connections. */
+async function measureFloor(port: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: FLOOR_IN_FLIGHT })
+  const total = EVENTS * ENDPOINTS
+  let next = 0
+  const startedAt = performance.now()
+  const post = async (): Promise<void> => {
+    while (next < total) {
+      next += 1
+      const body = JSON.stringify({ id: `evt_${next}`, created_at: new Date().toISOString(), data: paymentData() })
+      await postOnce({ agent, port, body })
+    }
+  }
+  await Promise.all(Array.from({ length: FLOOR_IN_FLIGHT }, post))
+  agent.destroy()
+  tell('floor, a bare client', total, performance.now() - startedAt)
+}
+
+async function postOnce({ agent, port, body }: { agent: Agent; port: number; body: string }): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const outgoing = request(
+      { host: '127.0.0.1', port, path: '/ok/floor', method: 'POST', agent, headers },
+      (incoming) => {
+        incoming.on('end', resolve)
+        incoming.resume()
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+interface Ways {
+  readonly port: number
+  readonly receiver: BenchProcess<unknown>
+  readonly starting: () => Promise<BenchProcess<unknown>>
+}
+
+/** Every event goes to every endpoint. They are all due when the worker starts. */
+async function measureDrain(ctx: Context, { port, receiver, starting }: Ways): Promise<void> {
+  const accountId = await openWorkspace(
+    ctx,
+    Array.from({ length: ENDPOINTS }, (_, index) => okUrl(port, index)),
+  )
+  for (let made = 0; made < EVENTS; made += EVENTS_PER_BATCH) await announce(ctx, [accountId], EVENTS_PER_BATCH)
+  const startedAt = performance.now()
+  const worker = await starting()
+  const total = EVENTS * ENDPOINTS
+  await waitUntil(async () => (await receiver.ask<Arrivals>({})).unique >= total)
+  tell(`${EVENTS} events to ${ENDPOINTS} endpoints each`, total, performance.now() - startedAt)
+  const arrivals = await receiver.ask<Arrivals>({ reset: true })
+  say(`  posts ${arrivals.posts}, different deliveries ${arrivals.unique} of ${total}`)
+  await worker.stop()
+}
+
+/** One event a second for each of 100 endpoints, of which some never answer or are not there. */
+async function measureFairness(ctx: Context, { port, receiver, starting, bad }: Ways & { bad: number }): Promise<void> {
+  const accounts: string[] = []
+  for (let index = 0; index < FAIR_ENDPOINTS; index += 1) {
+    const hangs = `http://127.0.0.1:${port}/hang/${index}`
+    const refuses = `http://127.0.0.1:${CLOSED_PORT}/`
+    const badUrl = index % 2 === 0 ? hangs : refuses
+    accounts.push(await openWorkspace(ctx, [index < bad ? badUrl : okUrl(port, index)]))
+  }
+  const worker = await starting()
+  await receiver.ask<Arrivals>({ reset: true })
+  for (let round = 0; round < FAIR_ROUNDS; round += 1) {
+    await announce(ctx, accounts, 1)
+    await delay(FAIR_ROUND_MS)
+  }
+  const wanted = (FAIR_ENDPOINTS - bad) * FAIR_ROUNDS
+  await waitUntil(async () => (await receiver.ask<Arrivals>({})).unique >= wanted)
+  const { unique, p50Ms, p99Ms } = await receiver.ask<Arrivals>({ reset: true })
+  say(
+    `${bad} bad of ${FAIR_ENDPOINTS}: ${unique} of ${wanted} arrived, from event to arrival p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
+  )
+  await worker.stop()
+}
+
+function okUrl(port: number, index: number): string {
+  return `http://127.0.0.1:${port}/ok/${index}`
+}
+
+async function openWorkspace(ctx: Context, urls: readonly string[]): Promise<string> {
+  const { id: accountId } = await createAccount(ctx, { name: 'Bench', plan: 'scale' })
+  for (const url of urls) await createEndpoint(ctx, { accountId, mode: 'test', url, events: EVENT_TYPES })
+  return accountId
+}
+
+async function announce(ctx: Context, accounts: readonly string[], count: number): Promise<void> {
+  const createdAt = ctx.clock.now()
+  await ctx.db.transaction((transaction) =>
+    transaction.commit(
+      accounts.flatMap((accountId) =>
+        Array.from({ length: count }, () =>
+          announceEvent({
+            id: createId('event', createdAt),
+            accountId,
+            mode: 'test',
+            type: 'payment.created',
+            createdAt,
+            data: paymentData(),
+          }),
+        ).flat(),
+      ),
+    ),
+  )
+}
+
+function paymentData(): Record<string, unknown> {
+  const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+  const payment = { id: 'pay_bench', status: 'pending', tx_hash: null, amount_usdc: '1.5', to: address, from: address }
+  return { payment: { ...payment, memo: null, idempotency_key: null, created_at: '2026-01-01T00:00:00.000Z' } }
+}
+
+async function waitUntil(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + DRAIN_MS_MAX
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error('not everything arrived in time')
+    await delay(POLL_MS)
+  }
+}
+
+function tell(what: string, count: number, ms: number): void {
+  say(`${what}: ${count} posts in ${(ms / 1_000).toFixed(1)} s, ${Math.round(count / (ms / 1_000))} a second`)
+}
+
+function keep<Ready>(child: BenchProcess<Ready>): BenchProcess<Ready> {
+  processes.push(child)
+  return child
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

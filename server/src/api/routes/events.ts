@@ -1,0 +1,91 @@
+import { Type } from 'typebox'
+import type { Context } from '../../domain/context.ts'
+import type { StoredEvent } from '../../domain/events/event.ts'
+import { formatEvent } from '../../domain/events/format-event.ts'
+import { getEvent } from '../../domain/events/get-event.ts'
+import { listEvents } from '../../domain/events/list-events.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { callerOf } from '../caller.ts'
+import { parseEventsQuery } from '../parse-events-query.ts'
+import { errorResponses, EventSchema, EventsQuery, IdParams } from '../schemas.ts'
+import type { Authenticate } from './agents.ts'
+
+/** For whoever missed webhooks: the same events, to be read again. */
+export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
+  http.addSchema(EventSchema)
+  const onRequest = authenticate({ bucket: 'default' })
+
+  http.get(
+    '/v1/events',
+    {
+      onRequest,
+      ...AS_IT_IS,
+      schema: {
+        operationId: 'listEvents',
+        summary: 'List events',
+        description:
+          'The events of the last 30 days in this (account, mode), newest first, or oldest first with order=asc. Pages have ' +
+          'no gaps and no doubles while events keep coming. An event is readable shortly after its created_at, when its ' +
+          'transaction is done; with order=asc only events older than 30 seconds are listed, so that none turns up behind ' +
+          'your cursor. To follow along, ask with order=asc and the id of the last event of your last such page as cursor, ' +
+          'again and again: next_cursor null means that there are no more by now. The first time, and when all you know is a ' +
+          'webhook, begin with created_after, a minute before the last event that you have seen.',
+        tags: ['Events'],
+        querystring: EventsQuery,
+        response: {
+          200: Type.Object(
+            {
+              events: Type.Array(Type.Ref('Event')),
+              next_cursor: Type.Union([Type.String(), Type.Null()], {
+                description: 'Where the next page begins; null where there is none by now.',
+              }),
+            },
+            { description: 'A page of events.' },
+          ),
+          ...errorResponses(400, 401, 429, 500, 503),
+        },
+      },
+    },
+    async (request) => {
+      const { accountId, mode, accountSlug } = callerOf(request)
+      const page = await listEvents(ctx, { accountId, mode, ...parseEventsQuery(request.query) })
+      return { events: page.events.map((event) => toEnvelope(event, accountSlug)), next_cursor: page.nextCursor }
+    },
+  )
+
+  http.get(
+    '/v1/events/:id',
+    {
+      onRequest,
+      ...AS_IT_IS,
+      schema: {
+        operationId: 'getEvent',
+        summary: 'Retrieve one event',
+        description: 'An event of the last 30 days, as webhooks deliver it.',
+        tags: ['Events'],
+        params: IdParams,
+        response: {
+          200: Type.Object({ event: Type.Ref('Event') }, { description: 'The event as it was written.' }),
+          ...errorResponses(401, 404, 429, 500, 503),
+        },
+      },
+    },
+    async (request) => {
+      const { accountId, mode, accountSlug } = callerOf(request)
+      return { event: toEnvelope(await getEvent(ctx, { accountId, mode, id: request.params.id }), accountSlug) }
+    },
+  )
+}
+
+/**
+ * The schemas are for the contract alone. A query holds nothing but texts, which `parseEventsQuery` reads; and an event is
+ * answered with whatever it was written with, as webhooks deliver it.
+ */
+const AS_IT_IS = {
+  validatorCompiler: () => () => true,
+  serializerCompiler: () => JSON.stringify,
+}
+
+function toEnvelope(event: StoredEvent, accountSlug: string): unknown {
+  return JSON.parse(formatEvent(event, accountSlug))
+}

@@ -1,0 +1,29 @@
+import type { Delivery, DeliveryAttempt } from '../domain/webhooks/delivery.ts'
+
+export function formatDelivery(delivery: Delivery) {
+  return {
+    id: delivery.id,
+    mode: delivery.mode,
+    webhook_id: delivery.endpointId,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    trigger: delivery.trigger,
+    status: delivery.status,
+    attempt_count: delivery.attempts,
+    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+    created_at: delivery.createdAt.toISOString(),
+    finished_at: delivery.finishedAt?.toISOString() ?? null,
+  }
+}
+
+/** What came back is anything; what of it is no UTF-8 is replaced. */
+export function formatAttempt(attempt: DeliveryAttempt) {
+  return {
+    number: attempt.number,
+    at: attempt.startedAt.toISOString(),
+    status_code: attempt.statusCode,
+    error: attempt.error,
+    duration_ms: attempt.durationMs,
+    response_body: attempt.responseBody?.toString('utf8') ?? null,
+  }
+}

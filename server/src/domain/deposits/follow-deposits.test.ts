@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { listDeposits, listToldDeposits, pay, readCursor } from '../../../../test/support/deposits.ts'
+import type { FakeChain } from '../../../../test/support/fake-chain.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { RECIPIENT, seed, seedWallet, type Seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { ChainUnavailable } from '../../chain/errors.ts'
+import type { Address } from '../../values/address.ts'
+import type { Context } from '../context.ts'
+import { BLOCKS_MAX, followDeposits, type Progress } from './follow-deposits.ts'
+
+const START = 1_000n
+/** The last block three times, and the first. */
+const BLOCK_CALLS_PER_PAGE = 4
+const REORGANIZED_BLOCKS_MAX = 128
+
+describe('following deposits along the chain', () => {
+  let given: TestContext
+  let chain: FakeChain
+  let seeded: Seed
+  let wallet: Address
+  before(async () => {
+    given = await openTestContext()
+    chain = given.chains.test
+    seeded = await seed(given.context)
+  })
+  beforeEach(async () => {
+    await readRows(given.context.db, 'delete from deposit_cursors')
+    Object.assign(chain, { head: START, intercept: () => undefined })
+    chain.logs.length = 0
+    wallet = await seedWallet(given.context, seeded)
+  })
+  after(() => given.close())
+
+  test('the first time of all, reading begins after the newest block that is deep enough', async () => {
+    const [before, after] = [payAt(START), payAt(START + 1n)]
+    assert.equal((await follow()).isThere, true)
+    assert.equal((await readCursor(given.context))?.blockNumber, START)
+    chain.head = START + 1n
+    await follow()
+    assert.deepEqual(await told(), [after.txHash])
+    assert.notEqual(before.txHash, after.txHash)
+  })
+
+  test('nothing above the newest block that is deep enough is read', async () => {
+    await follow()
+    payAt(START + 2n)
+    chain.head = START + 5n
+    assert.equal((await follow({ confirmedBlock: START + 1n })).isThere, true)
+    assert.deepEqual(await told(), [])
+    await follow({ confirmedBlock: START + 2n })
+    assert.equal((await told()).length, 1)
+  })
+
+  test('a gap of 10,000 blocks is read in chunks, each deposit once', async () => {
+    await follow()
+    chain.head = START + 10_000n
+    const paid = [1n, 1_000n, 1_001n, 5_555n, 10_000n].map((after) => payAt(START + after).txHash)
+    const ranges: bigint[] = []
+    chain.intercept = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      ranges.push(BigInt(toBlock) - BigInt(fromBlock) + 1n)
+    }
+    let chunks = 1
+    while (!(await follow()).isThere) chunks += 1
+    assert.equal(chunks, 10)
+    assert.deepEqual([...new Set(ranges)], [BigInt(BLOCKS_MAX)])
+    assert.deepEqual(await told(), paid)
+    assert.equal((await readCursor(given.context))?.blockNumber, chain.head)
+  })
+
+  test('the cursor outlives its process: another one goes on where it ended', async () => {
+    await follow()
+    chain.head = START + 1n
+    const first = pay(given.context, chain, { to: wallet })
+    await follow()
+    chain.head = START + 2_500n
+    const second = payAt(START + 2n)
+    const another = given.openAnother()
+    while (!(await follow({ ctx: another })).isThere);
+    assert.deepEqual(await told(), [first.txHash, second.txHash])
+  })
+
+  test('a wallet that is made later is found from then on', async () => {
+    await follow()
+    chain.head = START + 10n
+    await follow()
+    const late = await seedWallet(given.context, seeded)
+    chain.head = START + 11n
+    const paid = pay(given.context, chain, { to: late })
+    await follow()
+    assert.deepEqual(await listToldDeposits(given.context, late), [paid.txHash])
+  })
+
+  test('whoever else is paid, and whatever else a wallet receives, is passed over', async () => {
+    await follow()
+    chain.head = START + 1n
+    pay(given.context, chain, { to: RECIPIENT })
+    pay(given.context, chain, { to: wallet, contract: `0x${'8'.repeat(40)}` })
+    pay(given.context, chain, { to: wallet, amountMicro: 0n })
+    assert.equal((await follow()).isThere, true)
+    assert.deepEqual(await told(), [])
+  })
+
+  test('the deposits of thousands of wallets are found, a page of wallets at a time', async () => {
+    await readRows(
+      given.context.db,
+      `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, owner_credential_id,
+          owner_public_key, created_at)
+        select account_id, mode, '0x' || lpad(n::text, 40, '0'), name, 'many ' || n, owner_quorum_id,
+          owner_credential_id, owner_public_key, created_at
+        from wallets, generate_series(1, 2500) n where address = $1`,
+      [wallet],
+    )
+    const some = [1, 1_000, 1_001, 2_000, 2_500].map((n) => `0x${String(n).padStart(40, '0')}` as Address)
+    await follow()
+    chain.head = START + 1n
+    for (const to of some) pay(given.context, chain, { to })
+    const recipients = new Set<string>()
+    chain.intercept = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return
+      for (const recipient of (params[0] as { topics: string[][] }).topics[2] ?? []) recipients.add(recipient)
+    }
+    await follow()
+    for (const to of some) assert.equal((await listToldDeposits(given.context, to)).length, 1)
+    assert.ok(recipients.size > 2_500)
+    assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
+
+    // Between the first page and the second, the chain becomes another one.
+    let asked = 0
+    chain.head = START + 3n
+    chain.intercept = ({ method }) => {
+      if (method === 'eth_getBlockByNumber' && (asked += 1) === BLOCK_CALLS_PER_PAGE + 1) chain.reorganize(1)
+    }
+    assert.deepEqual(await follow(), { isThere: false, blocksMax: 1 })
+    assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
+    await readRows(given.context.db, "delete from deposits where wallet_address like '0x00000000%'")
+    await readRows(given.context.db, "delete from wallets where enclave_wallet_id like 'many %'")
+  })
+
+  test('the range is halved, from what was asked for, until a node answers, and grows again by a tenth', async () => {
+    await follow()
+    chain.head = START + 100n
+    chain.down = true
+    assert.deepEqual(await follow(), { isThere: false, blocksMax: 50 })
+    assert.deepEqual(await follow({ blocksMax: 3 }), { isThere: false, blocksMax: 2 })
+    await assert.rejects(follow({ blocksMax: 1 }), ChainUnavailable)
+    chain.down = false
+    assert.deepEqual(await follow({ blocksMax: 1 }), { isThere: false, blocksMax: 2 })
+    assert.deepEqual(await follow({ blocksMax: 50 }), { isThere: false, blocksMax: 55 })
+    assert.deepEqual(await follow({ blocksMax: 48 }), { isThere: false, blocksMax: 53 })
+    assert.deepEqual(await follow(), { isThere: true, blocksMax: BLOCKS_MAX })
+  })
+
+  describe('when the chain takes blocks back', () => {
+    test('the same transfer in another block, at another place, stays one deposit with one event', async () => {
+      await follow()
+      chain.head = START + 3n
+      const paid = payAt(START + 2n)
+      await follow()
+      const [taken] = chain.reorganize(3)
+      assert.deepEqual(taken, paid)
+      pay(given.context, chain, { to: RECIPIENT, blockNumber: START + 3n })
+      chain.logs.push({ ...paid, blockNumber: START + 3n })
+      chain.head = START + 4n
+      await follow()
+      assert.deepEqual(await told(), [paid.txHash])
+      assert.equal((await readCursor(given.context))?.blockNumber, START + 4n)
+    })
+
+    test('what stands only in the new blocks is found, below the cursor too', async () => {
+      await follow()
+      chain.head = START + 3n
+      await follow()
+      chain.reorganize(3)
+      const paid = payAt(START + 1n)
+      assert.equal((await follow()).isThere, true)
+      assert.deepEqual(await told(), [])
+      chain.head = START + 4n
+      await follow()
+      assert.deepEqual(await told(), [paid.txHash])
+    })
+
+    test('blocks as deep as the limit are read again, in chunks as small as they must be', async () => {
+      chain.head = START + 500n
+      await follow()
+      chain.reorganize(REORGANIZED_BLOCKS_MAX)
+      const first = chain.head - BigInt(REORGANIZED_BLOCKS_MAX) + 1n
+      const paid = [payAt(first).txHash, payAt(chain.head).txHash]
+      chain.head += 1n
+      while (!(await follow({ blocksMax: 10 })).isThere);
+      assert.deepEqual(await told(), paid)
+    })
+
+    test('a chain that is shorter for a while is waited for', async () => {
+      chain.head = START + 5n
+      await follow()
+      chain.reorganize(5)
+      chain.head = START + 3n
+      assert.equal((await follow()).isThere, true)
+      assert.equal((await readCursor(given.context))?.blockNumber, START + 5n)
+      const paid = payAt(START + 2n)
+      chain.head = START + 6n
+      await follow()
+      assert.deepEqual(await told(), [paid.txHash])
+    })
+
+    test('just before the logs are read, it is noticed then', async () => {
+      await follow()
+      chain.head = START + 3n
+      await follow()
+      chain.head = START + 6n
+      let paid = ''
+      chain.intercept = ({ method }) => {
+        if (method !== 'eth_getBlockByNumber' || paid !== '') return
+        chain.reorganize(5)
+        paid = payAt(START + 2n).txHash
+      }
+      await follow()
+      assert.deepEqual(await told(), [paid])
+    })
+  })
+
+  /** Up to the head. */
+  async function follow({
+    ctx = given.context,
+    confirmedBlock = chain.head,
+    blocksMax = BLOCKS_MAX,
+  }: { ctx?: Context; confirmedBlock?: bigint; blocksMax?: number } = {}): Promise<Progress> {
+    return await followDeposits(ctx, { mode: 'test', confirmedBlock, blocksMax })
+  }
+
+  function payAt(blockNumber: bigint): ReturnType<typeof pay> {
+    return pay(given.context, chain, { to: wallet, blockNumber })
+  }
+
+  async function told(): Promise<string[]> {
+    const [events, deposits] = await Promise.all([
+      listToldDeposits(given.context, wallet),
+      listDeposits(given.context, wallet),
+    ])
+    assert.equal(events.length, deposits.length)
+    // Events of one millisecond have no order.
+    return deposits.map((row) => String(row['tx_hash']))
+  }
+})

@@ -1,0 +1,64 @@
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { checkEvents, checkUrl } from './check-endpoint.ts'
+import type { WebhookEndpoint } from './endpoint.ts'
+import { holdEndpoint } from './hold-endpoint.ts'
+import { updateEndpoint } from './store.ts'
+
+export interface EndpointChange {
+  readonly url?: string
+  /** `EVENT_TYPES`, or some of them. */
+  readonly events?: readonly string[]
+  readonly enabled?: boolean
+}
+
+/**
+ * Changes where an endpoint is, which later events it wants, or whether anything is sent to it. While it is disabled no
+ * deliveries are made for it, and pending ones wait; once it is enabled, those whose time has passed are due at once.
+ * What is so already changes nothing. Errors: 400 `url_not_allowed`, 400 for its events; 404 `webhook_not_found`.
+ */
+export async function changeEndpoint(
+  ctx: Pick<Context, 'db' | 'clock' | 'outbound'>,
+  { accountId, id, change, actor = OPERATOR }: { accountId: string; id: string; change: EndpointChange; actor?: Actor },
+): Promise<WebhookEndpoint> {
+  if (change.url !== undefined) checkUrl(ctx, change.url)
+  if (change.events !== undefined) checkEvents(change.events)
+  const now = ctx.clock.now()
+  return await ctx.db.transaction(async (transaction) => {
+    const before = await holdEndpoint(transaction, { accountId, id })
+    const after = applyChange(before, change, now)
+    const details = describeChange(before, after)
+    if (Object.keys(details).length === 0) return before
+    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.changed', subject: id } as const
+    await transaction.commit([
+      updateEndpoint(after),
+      insertAuditEntry({ ...entry, details: { mode: after.mode, ...details } }),
+    ])
+    return after
+  })
+}
+
+function applyChange(before: WebhookEndpoint, { url, events, enabled }: EndpointChange, now: Date): WebhookEndpoint {
+  const moved = {
+    ...before,
+    url: url ?? before.url,
+    // What the old address did says nothing of the new one.
+    failingSince: url === undefined || url === before.url ? before.failingSince : null,
+    events: events === undefined ? before.events : checkEvents(events),
+  }
+  const isEnabled = before.disabledAt === null
+  if (enabled === undefined || enabled === isEnabled) return moved
+  // Enabled again, it gets its 5 days anew.
+  if (enabled) return { ...moved, failingSince: null, disabledAt: null, disabledBecause: null }
+  return { ...moved, disabledAt: now, disabledBecause: 'owner' }
+}
+
+/** What the log says of it: of a URL the host alone, since its path may be a secret of theirs. */
+function describeChange(before: WebhookEndpoint, after: WebhookEndpoint): Record<string, unknown> {
+  return {
+    ...(after.url === before.url ? {} : { host: new URL(after.url).host }),
+    ...(after.events.join() === before.events.join() ? {} : { events: after.events }),
+    ...(after.disabledAt === before.disabledAt ? {} : { enabled: after.disabledAt === null }),
+  }
+}

@@ -1,0 +1,366 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import {
+  announce,
+  announceMany,
+  claim,
+  claimOne,
+  clearQueues,
+  finish,
+  makeAccount,
+  makeEndpoint,
+  outcomeOf,
+  readDelivery,
+} from '../../../../test/support/deliveries.ts'
+import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
+import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Row } from '../../db/query.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import { changeEndpoint } from './change-endpoint.ts'
+import { deleteEndpoint } from './delete-endpoint.ts'
+import { LEASE_MS, type ClaimedDelivery } from './delivery.ts'
+import { ROTATION_OVERLAP_MS } from './endpoint.ts'
+import { finishAttempt } from './finish-attempt.ts'
+import { getDelivery } from './get-delivery.ts'
+import { finishDelivery, lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER } from './queue/store.ts'
+import { releaseDeliveries } from './release-deliveries.ts'
+import { rotateSecret } from './rotate-secret.ts'
+
+const MINUTE_MS = 60_000
+
+describe('claiming deliveries', () => {
+  let given: TestContext
+  let ctx: Context
+  let another: Context
+  let account: Account
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+    another = given.openAnother()
+    await openConnections(ctx.db, another.db)
+  })
+  beforeEach(async () => {
+    await clearQueues(ctx)
+    account = await makeAccount(ctx)
+  })
+  after(() => given.close())
+
+  test('nothing is claimed where nothing is due, or where there is no room', async () => {
+    assert.deepEqual(await claim(ctx), [])
+    await makeEndpoint(ctx, account)
+    await announce(ctx, account, { createdAt: new Date(ctx.clock.now().getTime() + MINUTE_MS) })
+    assert.deepEqual(await claim(ctx), [])
+    assert.equal((await claim(later(ctx, MINUTE_MS), { limit: 0 })).length, 0)
+    assert.equal((await claim(later(ctx, MINUTE_MS))).length, 1)
+  })
+
+  test('a claim carries all that the attempt needs', async () => {
+    const { endpoint, secret } = await makeEndpoint(ctx, account)
+    const event = await announce(ctx, account)
+    const now = ctx.clock.now()
+    const claimed = await claimOne(frozenAt(ctx, now))
+    assert.deepEqual(claimed.delivery, await readDelivery(ctx, claimed.delivery))
+    assert.deepEqual(
+      { ...claimed, delivery: null },
+      {
+        delivery: null,
+        leasedUntil: new Date(now.getTime() + LEASE_MS),
+        url: endpoint.url,
+        secrets: [secret],
+        body:
+          `{"id":"${event.id}","type":"payment.confirmed","created_at":"${event.createdAt.toISOString()}","mode":"test",` +
+          `"account_slug":"${account.slug}",` +
+          `"data":{"payment":{"memo":"é✓","amount_usdc":"1.500000","z":1,"a":2}}}`,
+        attemptNumber: 1,
+      },
+    )
+  })
+
+  test('the body is the same at each attempt, byte for byte', async () => {
+    await makeEndpoint(ctx, account)
+    await announce(ctx, account, {
+      data: { payment: { b: '\u2028"\\', a: 1e21, '10': 1, '9': 2, long: 'ß'.repeat(300) } },
+    })
+    const first = await claimOne(ctx)
+    await finish(ctx, first, 500)
+    const second = await claimOne(later(ctx, 2 * MINUTE_MS))
+    assert.equal(second.attemptNumber, 2)
+    assert.equal(second.body, first.body)
+    assert.ok(first.body.includes('"b":"\u2028\\"\\\\","a":1e+21'))
+  })
+
+  test('the oldest comes first inside an endpoint', async () => {
+    await makeEndpoint(ctx, account)
+    const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
+    await announceMany(ctx, account, { count: 10, from })
+    const times = async () => (await claim(ctx)).map(({ delivery }) => delivery.createdAt.getTime() - from.getTime())
+    assert.deepEqual(await times(), [0, 1, 2, 3])
+    assert.deepEqual(await times(), [])
+  })
+
+  test('at most so many are under way to an endpoint; an attempt that ends makes room', async () => {
+    await makeEndpoint(ctx, account)
+    await announceMany(ctx, account, { count: 6, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    const [first, ...others] = await claim(ctx, { endpointInFlightMax: 3 })
+    assert.equal(others.length, 2)
+    assert.equal((await claim(another, { endpointInFlightMax: 3 })).length, 0)
+    await finish(ctx, first as ClaimedDelivery, 200)
+    assert.equal((await claim(another, { endpointInFlightMax: 3 })).length, 1)
+    assert.equal((await claim(ctx, { endpointInFlightMax: 3 })).length, 0)
+  })
+
+  test('an endpoint with 1,000 due does not hide one with a single one', async () => {
+    await makeEndpoint(ctx, account)
+    await announceMany(ctx, account, { count: 1_000, from: new Date(ctx.clock.now().getTime() - 10 * MINUTE_MS) })
+    const quiet = await makeAccount(ctx)
+    const { endpoint } = await makeEndpoint(ctx, quiet)
+    await announce(ctx, quiet)
+    const claimed = await claim(ctx, { limit: 2 })
+    assert.equal(claimed.length, 2)
+    assert.ok(claimed.some(({ delivery }) => delivery.endpointId === endpoint.id))
+  })
+
+  test('one of each endpoint comes before a second one of any, and those with the least under way come first', async () => {
+    const accounts = await Promise.all([1, 2, 3].map(() => makeAccount(ctx)))
+    const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
+    for (const one of accounts) {
+      await makeEndpoint(ctx, one)
+      await announceMany(ctx, one, { count: 5, from })
+    }
+    const first = await claim(ctx, { limit: 4 })
+    assert.deepEqual(countBy(first), [1, 1, 2])
+    const second = await claim(another, { limit: 2 })
+    assert.deepEqual(countBy([...first, ...second]), [2, 2, 2])
+  })
+
+  test('fifty claims at once by two processes: nothing is claimed twice, nor too much of one endpoint', async () => {
+    const accounts = await Promise.all([1, 2, 3, 4].map(() => makeAccount(ctx)))
+    const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
+    for (const one of accounts) {
+      await makeEndpoint(ctx, one)
+      await announceMany(ctx, one, { count: 30, from })
+    }
+    const seen = new Set<string>()
+    for (let round = 0; seen.size < 120; round += 1) {
+      assert.ok(round < 120, 'the claims come to no end')
+      const claims = Array.from({ length: 50 }, (_, index) => claim(index % 2 === 0 ? ctx : another, { limit: 7 }))
+      const claimed = (await Promise.all(claims)).flat()
+      for (const { delivery } of claimed) {
+        assert.ok(!seen.has(delivery.id), 'a delivery was claimed twice')
+        seen.add(delivery.id)
+      }
+      for (const count of countBy(claimed)) assert.ok(count <= 4, `${count} under way to one endpoint`)
+      await Promise.all(claimed.map((one) => finish(ctx, one, 200)))
+    }
+    assert.deepEqual(await claim(ctx), [])
+  })
+
+  test('claims and finished attempts race: no more than four are ever under way to an endpoint', async () => {
+    await makeEndpoint(ctx, account)
+    await announceMany(ctx, account, { count: 100, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    let underWay = 0
+    let done = 0
+    const work = async (mine: Context): Promise<void> => {
+      while (done < 100) {
+        const claimed = await claim(mine, { limit: 3 })
+        underWay += claimed.length
+        assert.ok(underWay <= 4, `${underWay} under way`)
+        for (const one of claimed) {
+          // Before it is written down: from then on another one may be claimed.
+          underWay -= 1
+          await finish(mine, one, 200)
+          done += 1
+        }
+      }
+    }
+    await Promise.all([work(ctx), work(another), work(ctx), work(another)])
+    assert.equal(done, 100)
+  })
+
+  test('a lease ends by itself; whoever has the delivery then does not skip or repeat an attempt', async () => {
+    await makeEndpoint(ctx, account)
+    await announce(ctx, account)
+    const frozen = frozenAt(ctx, ctx.clock.now())
+    const lost = await claimOne(frozen)
+    assert.deepEqual(await claim(later(frozen, LEASE_MS - 1)), [])
+    const taken = await claimOne(later(frozen, LEASE_MS))
+    assert.equal(taken.delivery.id, lost.delivery.id)
+    assert.equal(taken.attemptNumber, 1)
+    assert.deepEqual(await claim(later(frozen, LEASE_MS)), [])
+  })
+
+  test('a worker whose lease was lost writes nothing, neither while another one has it nor after', async () => {
+    const { endpoint } = await makeEndpoint(ctx, account)
+    await announce(ctx, account)
+    const lost = await claimOne(ctx)
+    const taken = await claimOne(later(another, LEASE_MS))
+    const before = await getDelivery(ctx, taken.delivery)
+    await finishAttempt(ctx, { claimed: lost, outcome: outcomeOf(ctx, { statusCode: 410 }) })
+    assert.deepEqual(await getDelivery(ctx, taken.delivery), before)
+    assert.equal((await finish(another, taken, 200)).status, 'succeeded')
+    const finished = await getDelivery(ctx, taken.delivery)
+    await finishAttempt(ctx, { claimed: lost, outcome: outcomeOf(ctx, { statusCode: 500 }) })
+    await finishAttempt(ctx, { claimed: taken, outcome: outcomeOf(ctx, { statusCode: 500 }) })
+    assert.deepEqual(await getDelivery(ctx, taken.delivery), finished)
+    assert.equal(finished.attempts.length, 1)
+    const [row] = await readRows(ctx.db, 'select failing_since, disabled_at from webhook_endpoints where id = $1', [
+      endpoint.id,
+    ])
+    assert.deepEqual(row, { failing_since: null, disabled_at: null })
+  })
+
+  test('a delivery whose outcome is just being written is not waited for, and not claimed over it', async () => {
+    await makeEndpoint(ctx, account)
+    await announceMany(ctx, account, { count: 2, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    const [late, second] = (await claim(ctx)) as [ClaimedDelivery, ClaimedDelivery]
+    const outcome = outcomeOf(ctx)
+    const verdict = { step: { status: 'succeeded', nextAttemptAt: null }, endedAt: outcome.startedAt } as const
+    const write = finishDelivery(late, outcome, { ...verdict, isGone: false, failingSinceMax: new Date(0) })
+    await ctx.db.transaction(async (transaction) => {
+      await transaction.run(write)
+      const taken = await claimOne(later(another, LEASE_MS))
+      assert.equal(taken.delivery.id, second.delivery.id)
+    })
+    assert.equal((await readDelivery(ctx, late.delivery)).status, 'succeeded')
+  })
+
+  test('what is released can be claimed at once; a lease that was lost can not be given back', async () => {
+    await makeEndpoint(ctx, account)
+    await announceMany(ctx, account, { count: 3, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    const claimed = await claim(ctx)
+    await releaseDeliveries(ctx, [])
+    await releaseDeliveries(ctx, claimed)
+    const again = await claim(later(another, 1_000))
+    assert.deepEqual(
+      again.map(({ delivery, attemptNumber }) => [delivery.id, attemptNumber]),
+      claimed.map(({ delivery }) => [delivery.id, 1]),
+    )
+    await releaseDeliveries(ctx, claimed)
+    assert.deepEqual(await claim(ctx), [])
+  })
+
+  test('nothing is sent to an endpoint that is disabled or deleted meanwhile', async () => {
+    const disabled = await makeEndpoint(ctx, account)
+    const deleted = await makeEndpoint(ctx, account)
+    await announce(ctx, account)
+    await changeEndpoint(ctx, { accountId: account.id, id: disabled.endpoint.id, change: { enabled: false } })
+    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id })
+    assert.deepEqual(await claim(ctx), [])
+    await changeEndpoint(ctx, { accountId: account.id, id: disabled.endpoint.id, change: { enabled: true } })
+    assert.equal((await claimOne(ctx)).delivery.endpointId, disabled.endpoint.id)
+  })
+
+  test('both secrets sign during a rotation, then the new one alone; what was queued before signs with them too', async () => {
+    const { endpoint, secret } = await makeEndpoint(ctx, account)
+    const subject = { accountId: account.id, id: endpoint.id }
+    await announce(ctx, account)
+    const frozen = frozenAt(ctx, ctx.clock.now())
+    const { secret: second } = await rotateSecret(frozen, subject)
+    const secretsAfter = async (milliseconds: number) => {
+      const claimed = await claimOne(later(frozen, milliseconds))
+      await releaseDeliveries(ctx, [claimed])
+      return claimed.secrets
+    }
+    assert.deepEqual(await secretsAfter(0), [second, secret])
+    assert.deepEqual(await secretsAfter(ROTATION_OVERLAP_MS - 1), [second, secret])
+    assert.deepEqual(await secretsAfter(ROTATION_OVERLAP_MS), [second])
+    const { secret: third } = await rotateSecret(later(frozen, MINUTE_MS), subject)
+    assert.deepEqual(await secretsAfter(2 * MINUTE_MS), [third, second])
+  })
+
+  test('a delivery goes where its endpoint is now', async () => {
+    const { endpoint } = await makeEndpoint(ctx, account)
+    await announce(ctx, account)
+    const url = 'https://moved.example/'
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { url } })
+    assert.equal((await claimOne(ctx)).url, url)
+  })
+
+  test('an endpoint whose secret does not open holds up nobody else', async () => {
+    const broken = await makeEndpoint(ctx, account)
+    const { endpoint } = await makeEndpoint(ctx, account)
+    await readRows(ctx.db, `update webhook_endpoints set secret_sealed = '\\x00' where id = $1`, [broken.endpoint.id])
+    await announce(ctx, account)
+    assert.equal((await claimOne(ctx)).delivery.endpointId, endpoint.id)
+  })
+
+  test('wherever the look around begins, and however short it is, each endpoint has its turn', async () => {
+    const accounts = [account, await makeAccount(ctx), await makeAccount(ctx)]
+    for (const one of accounts) {
+      await makeEndpoint(ctx, one)
+      await announce(ctx, one)
+    }
+    const ids = accounts.map(({ id }) => id).toSorted()
+    const look = async (accountId: string, hopsMax: number): Promise<string[]> => {
+      const bounds = { now: ctx.clock.now(), inFlightMax: 4, limit: 10 }
+      const { endpoints } = await ctx.db.transaction((transaction) =>
+        transaction.run(lockDueEndpoints({ ...bounds, start: { accountId, id: '' }, hopsMax })),
+      )
+      return endpoints.map((endpoint) => endpoint.accountId)
+    }
+    for (const start of ['', 'acc_0', ...ids.map((id) => id.slice(0, -1)), ...ids, 'acc_Z']) {
+      assert.deepEqual((await look(start, 10)).toSorted(), ids, start)
+    }
+    const [first, second, third] = ids.map((id) => id.slice(0, -1))
+    assert.deepEqual(await look(first ?? '', 1), [ids[0]])
+    assert.deepEqual(await look(second ?? '', 1), [ids[1]])
+    assert.deepEqual((await look(third ?? '', 3)).toSorted(), [ids[0], ids[2]])
+  })
+
+  test('a look that ended early is gone on with behind its end, so thousands of idle queues hide no other one', async () => {
+    const accounts = await Promise.all(Array.from({ length: 5 }, () => makeAccount(ctx)))
+    for (const one of accounts) {
+      await makeEndpoint(ctx, one)
+      await announce(ctx, one)
+    }
+    const seen: string[] = []
+    let start = { accountId: '', id: '' }
+    for (let looks = 0; looks < 8; looks += 1) {
+      const bounds = { now: ctx.clock.now(), inFlightMax: 4, limit: 10, start, hopsMax: 2 }
+      const { endpoints, last } = await ctx.db.transaction((transaction) => transaction.run(lockDueEndpoints(bounds)))
+      seen.push(...endpoints.map(({ accountId }) => accountId))
+      start = last
+    }
+    for (const { id } of accounts) assert.ok(seen.filter((accountId) => accountId === id).length >= 2, id)
+  })
+
+  test('every step of a claim stands on an index', async () => {
+    const bounds = { now: ctx.clock.now(), inFlightMax: 4, limit: 10 }
+    const due = await explain(lockDueEndpoints({ ...bounds, start: { accountId: 'acc_0', id: '' }, hopsMax: 10 }).text)
+    assert.match(
+      due,
+      /Limit\n\s+-> {2}Index (?:Only )?Scan using deliveries_due .*\n\s+Index Cond: \(ROW\(account_id, endpoint_id\) > ROW/,
+    )
+    assert.match(due, /Scan using deliveries_leased .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = /)
+    const leased = await explain(lockDueDeliveries({ ...bounds, endpoints: [] }).text)
+    assert.match(leased, /Scan using deliveries_leased .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = /)
+    assert.match(
+      leased,
+      /Limit\n\s+-> {2}LockRows\n\s+-> {2}Index Scan using deliveries_due .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = .*next_attempt_at <= /,
+    )
+    for (const plan of [due, leased]) {
+      assert.doesNotMatch(plan, /Seq Scan|Bitmap|Disabled|Hash|Merge|Materialize/)
+      // Each scan of a table is told where in its index to look.
+      assert.equal(plan.match(/Index Cond:/g)?.length, plan.match(/Index (?:Only )?Scan/g)?.length, plan)
+    }
+  })
+
+  /** The plan of any values, as a claim's transaction makes it. */
+  async function explain(text: string): Promise<string> {
+    return await ctx.db.transaction(async (transaction) => {
+      const lines = (rows: readonly Row[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
+      const query = { name: '', text: `explain (generic_plan, costs off) ${text}`, values: [], read: lines }
+      const [, plan] = await transaction.batch([READ_IN_ORDER, query])
+      return plan
+    })
+  }
+})
+
+/** How many there are of each endpoint, in order. */
+function countBy(claimed: readonly ClaimedDelivery[]): number[] {
+  const counts = new Map<string, number>()
+  for (const { delivery } of claimed) counts.set(delivery.endpointId, (counts.get(delivery.endpointId) ?? 0) + 1)
+  return [...counts.values()].toSorted((left, right) => left - right)
+}

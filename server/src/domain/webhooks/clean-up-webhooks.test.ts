@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import {
+  announce,
+  announceMany,
+  claimOne,
+  clearQueues,
+  countDeliveries,
+  finish,
+  makeAccount,
+  makeEndpoint,
+  readDelivery,
+  readOnlyDelivery,
+} from '../../../../test/support/deliveries.ts'
+import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import { EVENT_RETENTION_MS } from '../events/event.ts'
+import { announceEvent } from './announce-event.ts'
+import { changeEndpoint } from './change-endpoint.ts'
+import { cleanUpWebhooks } from './clean-up-webhooks.ts'
+import { deleteEndpoint } from './delete-endpoint.ts'
+import type { WebhookEndpoint } from './endpoint.ts'
+import { makeEvent } from '../../../../test/support/deliveries.ts'
+
+const NOW = new Date('2026-06-01T12:00:00.000Z')
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+describe('cleaning up webhooks', () => {
+  let given: TestContext
+  let ctx: Context
+  let account: Account
+  let endpoint: WebhookEndpoint
+  before(async () => {
+    given = await openTestContext()
+    ctx = frozenAt(given.context, NOW)
+  })
+  beforeEach(async () => {
+    await clearQueues(ctx)
+    account = await makeAccount(ctx)
+    endpoint = (await makeEndpoint(ctx, account)).endpoint
+  })
+  after(() => given.close())
+
+  test('a delivery and its attempts are deleted 30 days after it finished, and the event stays', async () => {
+    await announce(ctx, account)
+    const { id } = await finish(ctx, await claimOne(ctx), 200)
+    await cleanUpWebhooks(later(ctx, EVENT_RETENTION_MS - 1))
+    assert.equal((await readDelivery(ctx, { accountId: account.id, id })).status, 'succeeded')
+    assert.ok((await cleanUpWebhooks(later(ctx, EVENT_RETENTION_MS))) >= 1)
+    assert.equal(await countDeliveries(ctx, account.id), 0)
+    const left = `select 'attempt' as what from delivery_attempts where account_id = $1
+      union all select 'event' from events where account_id = $1`
+    assert.deepEqual(await readRows(ctx.db, left, [account.id]), [{ what: 'event' }])
+  })
+
+  test('what is pending at an enabled endpoint is never touched', async () => {
+    await announce(ctx, account)
+    await cleanUpWebhooks(later(ctx, 3 * EVENT_RETENTION_MS))
+    assert.equal((await readOnlyDelivery(ctx, account.id, endpoint.id)).status, 'pending')
+  })
+
+  test('what waits for a disabled endpoint waits 30 days', async () => {
+    await announce(ctx, account)
+    await announce(later(ctx, DAY_MS), account)
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false } })
+    await cleanUpWebhooks(later(ctx, EVENT_RETENTION_MS - 1))
+    assert.deepEqual(await listStatuses(), ['pending', 'pending'])
+    await cleanUpWebhooks(later(ctx, EVENT_RETENTION_MS))
+    assert.deepEqual(await listStatuses(), ['canceled', 'pending'])
+  })
+
+  test('what came for an endpoint while it was being deleted is canceled; the endpoint goes with the last of its log', async () => {
+    const event = makeEvent(ctx, account)
+    // Its deliveries are made, and not yet to be seen, when the endpoint's are canceled.
+    await ctx.db.transaction(async (transaction) => {
+      await transaction.batch(announceEvent(event))
+      await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id })
+    })
+    assert.deepEqual(await listStatuses(), ['pending'])
+    await cleanUpWebhooks(ctx)
+    assert.deepEqual(await listStatuses(), ['canceled'])
+    await cleanUpWebhooks(later(ctx, EVENT_RETENTION_MS - 1))
+    assert.equal(await countEndpoints(), 1)
+    await cleanUpWebhooks(later(ctx, EVENT_RETENTION_MS))
+    assert.deepEqual([await countDeliveries(ctx, account.id), await countEndpoints()], [0, 0])
+  })
+
+  test('much is deleted in bounded rounds', async () => {
+    await announceMany(ctx, account, { count: 5_200, from: NOW })
+    await readRows(
+      ctx.db,
+      `update deliveries set status = 'failed', next_attempt_at = null, finished_at = created_at where account_id = $1`,
+      [account.id],
+    )
+    const at = later(ctx, 2 * EVENT_RETENTION_MS)
+    while ((await countDeliveries(ctx, account.id)) === 5_200) assert.ok((await cleanUpWebhooks(at)) <= 5_000 + 20)
+    assert.ok((await countDeliveries(ctx, account.id)) >= 200)
+    await cleanUpWebhooks(at)
+    assert.equal(await countDeliveries(ctx, account.id), 0)
+    assert.equal(await cleanUpWebhooks(at), 0)
+  })
+
+  async function listStatuses(): Promise<unknown[]> {
+    const rows = await readRows(ctx.db, 'select status from deliveries where account_id = $1 order by id', [account.id])
+    return rows.map((row) => row['status'])
+  }
+
+  async function countEndpoints(): Promise<number> {
+    return (await readRows(ctx.db, 'select id from webhook_endpoints where account_id = $1', [account.id])).length
+  }
+})

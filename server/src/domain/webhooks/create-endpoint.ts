@@ -1,0 +1,56 @@
+import { createId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
+import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { lockAccount } from '../accounts/store.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { checkEvents, checkUrl } from './check-endpoint.ts'
+import { ENDPOINTS_MAX, secretSealContext, type EndpointWithSecret } from './endpoint.ts'
+import { insertEndpoint, listEndpointRows } from './store.ts'
+
+export interface EndpointRequest {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly url: string
+  /** `EVENT_TYPES`, or some of them. */
+  readonly events: readonly string[]
+  readonly actor?: Actor
+}
+
+/**
+ * Makes an endpoint; its secret is shown once. Events from then on are sent to it. Errors: 400 `url_not_allowed`, 400 for
+ * its events; 409 `endpoint_limit_reached` (exact under races).
+ */
+export async function createEndpoint(
+  ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'outbound'>,
+  { accountId, mode, url, events, actor = OPERATOR }: EndpointRequest,
+): Promise<EndpointWithSecret> {
+  checkUrl(ctx, url)
+  const wanted = checkEvents(events)
+  const now = ctx.clock.now()
+  const secret = createSecret(SECRET_PREFIXES.webhook)
+  const endpoint = {
+    id: createId('endpoint', now),
+    accountId,
+    mode,
+    url,
+    events: wanted,
+    createdAt: now,
+    failingSince: null,
+    disabledAt: null,
+    disabledBecause: null,
+  }
+  await ctx.db.transaction(async (transaction) => {
+    const [, existing] = await transaction.batch([lockAccount(accountId), listEndpointRows(accountId, mode)])
+    if (existing.length >= ENDPOINTS_MAX) {
+      throw problem('endpoint_limit_reached', { details: { endpoints_max: ENDPOINTS_MAX } })
+    }
+    const sealed = ctx.sealer.seal(secret, secretSealContext(accountId, endpoint.id))
+    const details = { mode, host: new URL(url).host, events: wanted }
+    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.created', details } as const
+    await transaction.commit([insertEndpoint(endpoint, sealed), insertAuditEntry({ ...entry, subject: endpoint.id })])
+  })
+  return { endpoint, secret }
+}

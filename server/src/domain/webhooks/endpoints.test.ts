@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { listAuditActions, readAudit } from '../../../../test/support/audit.ts'
+import { announce, makeAccount, makeEndpoint, RECEIVER_URL } from '../../../../test/support/deliveries.ts'
+import { later } from '../../../../test/support/moved-clock.ts'
+import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createId } from '../../values/ids.ts'
+import { isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import { EVENT_TYPES } from '../events/event.ts'
+import { changeEndpoint } from './change-endpoint.ts'
+import { createEndpoint } from './create-endpoint.ts'
+import { deleteEndpoint } from './delete-endpoint.ts'
+import { ENDPOINTS_MAX } from './endpoint.ts'
+import { getEndpoint } from './get-endpoint.ts'
+import { listEndpoints } from './list-endpoints.ts'
+import { replayDelivery } from './replay-delivery.ts'
+import { rotateSecret } from './rotate-secret.ts'
+import { sendTestEvent } from './send-test-event.ts'
+
+const ADA = { kind: 'user', id: 'usr_ada' } as const
+const NOT_FOUND = { status: 404, code: 'webhook_not_found' }
+
+describe('webhook endpoints', () => {
+  let given: TestContext
+  let ctx: Context
+  let account: Account
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  beforeEach(async () => {
+    account = await makeAccount(ctx)
+  })
+  after(() => given.close())
+
+  test('one is made, enabled, with a secret that is shown this once', async () => {
+    const events = ['payment.failed', 'payment.confirmed', 'payment.failed']
+    const { endpoint, secret } = await makeEndpoint(ctx, account, { events })
+    assert.ok(isSecret(SECRET_PREFIXES.webhook, secret))
+    assert.deepEqual(
+      { ...endpoint, id: '', createdAt: null },
+      {
+        id: '',
+        accountId: account.id,
+        mode: 'test',
+        url: RECEIVER_URL,
+        events: ['payment.confirmed', 'payment.failed'],
+        createdAt: null,
+        failingSince: null,
+        disabledAt: null,
+        disabledBecause: null,
+      },
+    )
+    assert.deepEqual(await getEndpoint(ctx, { accountId: account.id, id: endpoint.id }), endpoint)
+    assert.deepEqual(await listEndpoints(ctx, { accountId: account.id, mode: 'test' }), [endpoint])
+  })
+
+  const urls = [
+    'http://receiver.example/',
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://0x7f.1/',
+    'https://169.254.169.254/',
+    'https://user:pass@receiver.example/',
+    'https://receiver.example/#x',
+    'https://receiver.example:8443/',
+    'ftp://receiver.example/',
+    'receiver.example',
+    '',
+    `https://receiver.example/${'x'.repeat(2_048)}`,
+  ]
+  for (const url of urls) {
+    test(`none is made, or moved, to ${url.slice(0, 60)}`, async () => {
+      const refused = { status: 400, code: 'url_not_allowed' }
+      await assert.rejects(makeEndpoint(ctx, account, { url }), refused)
+      const { endpoint } = await makeEndpoint(ctx, account)
+      await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { url } }), refused)
+      assert.equal((await getEndpoint(ctx, { accountId: account.id, id: endpoint.id })).url, RECEIVER_URL)
+    })
+  }
+
+  test('one wants some of the kinds that there are: none, others and test events are refused', async () => {
+    const { endpoint } = await makeEndpoint(ctx, account)
+    for (const events of [[], ['payment.made'], ['payment.created', 'webhook.test'], ['']]) {
+      await assert.rejects(makeEndpoint(ctx, account, { events }), { status: 400 })
+      const change = { events }
+      await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change }), { status: 400 })
+    }
+    assert.deepEqual((await listEndpoints(ctx, { accountId: account.id, mode: 'test' })).length, 1)
+  })
+
+  test('an account has 20 in each mode at the most, under a race too; deleted ones do not count', async () => {
+    await openConnections(ctx.db)
+    const make = () => makeEndpoint(ctx, account)
+    const made = await Promise.allSettled(Array.from({ length: ENDPOINTS_MAX + 5 }, make))
+    const codes = made.map((one) => (one.status === 'fulfilled' ? 'made' : (one.reason as { code: string }).code))
+    assert.equal(codes.filter((code) => code === 'made').length, ENDPOINTS_MAX)
+    assert.equal(codes.filter((code) => code === 'endpoint_limit_reached').length, 5)
+    await makeEndpoint(ctx, account, { mode: 'live' })
+    const [first] = await listEndpoints(ctx, { accountId: account.id, mode: 'test' })
+    await deleteEndpoint(ctx, { accountId: account.id, id: first?.id ?? '' })
+    await make()
+    await assert.rejects(make(), { status: 409, code: 'endpoint_limit_reached' })
+  })
+
+  test('they are listed by mode, oldest first', async () => {
+    const made = []
+    for (let index = 0; index < 3; index += 1) made.push((await makeEndpoint(ctx, account)).endpoint.id)
+    await makeEndpoint(ctx, account, { mode: 'live' })
+    const listed = await listEndpoints(ctx, { accountId: account.id, mode: 'test' })
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      made.toSorted(),
+    )
+  })
+
+  test('each part is changed by itself, and what is so already is no change', async () => {
+    const { endpoint } = await makeEndpoint(ctx, account)
+    const change = (changes: Parameters<typeof changeEndpoint>[1]['change']) =>
+      changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: changes, actor: ADA })
+    const moved = await change({ url: 'https://other.example/x' })
+    assert.deepEqual(moved, { ...endpoint, url: 'https://other.example/x' })
+    const narrowed = await change({ events: ['inbound.received'] })
+    assert.deepEqual(narrowed, { ...moved, events: ['inbound.received'] })
+    const disabled = await change({ enabled: false })
+    assert.equal(disabled.disabledBecause, 'owner')
+    assert.deepEqual(await change({ enabled: false }), disabled)
+    assert.deepEqual(await change({}), disabled)
+    assert.deepEqual(await change({ enabled: true, events: ['inbound.received'] }), narrowed)
+    assert.deepEqual(await getEndpoint(ctx, { accountId: account.id, id: endpoint.id }), narrowed)
+    assert.equal((await listAuditActions(ctx.db, account.id)).filter((one) => one === 'webhook.changed').length, 4)
+  })
+
+  test('a deleted one is gone, and what was still to be sent is canceled', async () => {
+    const { endpoint } = await makeEndpoint(ctx, account)
+    const other = await makeEndpoint(ctx, account)
+    await announce(ctx, account)
+    const subject = { accountId: account.id, id: endpoint.id }
+    await deleteEndpoint(ctx, subject)
+    const rows = await readRows(
+      ctx.db,
+      'select endpoint_id, status, finished_at is null as is_open from deliveries where account_id = $1 order by 1',
+      [account.id],
+    )
+    assert.deepEqual(rows, [
+      { endpoint_id: endpoint.id, status: 'canceled', is_open: false },
+      { endpoint_id: other.endpoint.id, status: 'pending', is_open: true },
+    ])
+    assert.deepEqual(await listEndpoints(ctx, { accountId: account.id, mode: 'test' }), [other.endpoint])
+    await assert.rejects(getEndpoint(ctx, subject), NOT_FOUND)
+    await assert.rejects(deleteEndpoint(ctx, subject), NOT_FOUND)
+    await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false } }), NOT_FOUND)
+    await assert.rejects(rotateSecret(ctx, subject), NOT_FOUND)
+    await assert.rejects(sendTestEvent(ctx, subject), NOT_FOUND)
+    const deliveryId = await deliveryOf(endpoint.id)
+    await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId }), NOT_FOUND)
+    const [row] = await readRows(
+      ctx.db,
+      'select length(secret_sealed) as secret, previous_secret_sealed from webhook_endpoints where id = $1',
+      [endpoint.id],
+    )
+    assert.deepEqual(row, { secret: 0, previous_secret_sealed: null })
+  })
+
+  test('what belongs to another workspace, or was never made, is not found', async () => {
+    const { endpoint } = await makeEndpoint(ctx, account)
+    const other = await makeAccount(ctx)
+    for (const subject of [
+      { accountId: other.id, id: endpoint.id },
+      { accountId: account.id, id: createId('endpoint', ctx.clock.now()) },
+      { accountId: account.id, id: 'whk_' },
+      { accountId: account.id, id: '' },
+    ]) {
+      await assert.rejects(getEndpoint(ctx, subject), NOT_FOUND)
+      await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false } }), NOT_FOUND)
+      await assert.rejects(rotateSecret(ctx, subject), NOT_FOUND)
+      await assert.rejects(sendTestEvent(ctx, subject), NOT_FOUND)
+      await assert.rejects(deleteEndpoint(ctx, subject), NOT_FOUND)
+    }
+    assert.deepEqual(await listEndpoints(ctx, { accountId: other.id, mode: 'test' }), [])
+    assert.deepEqual(await getEndpoint(ctx, { accountId: account.id, id: endpoint.id }), endpoint)
+  })
+
+  test('secrets stand nowhere in clear, and sealed they open at their own endpoint only', async () => {
+    const first = await makeEndpoint(ctx, account)
+    const second = await makeEndpoint(ctx, account)
+    const rotated = await rotateSecret(ctx, { accountId: account.id, id: first.endpoint.id })
+    assert.notEqual(rotated.secret, first.secret)
+    await announce(ctx, account)
+    const tables = ['webhook_endpoints', 'deliveries', 'delivery_attempts', 'events', 'audit_entries']
+    const dump = (
+      await Promise.all(tables.map((table) => readRows(ctx.db, `select ${table}::text as row from ${table}`)))
+    )
+      .flat()
+      .map((row) => String(row['row']))
+    assert.ok(dump.length > 5)
+    const shown = [
+      await getEndpoint(ctx, { accountId: account.id, id: first.endpoint.id }),
+      await listEndpoints(ctx, { accountId: account.id, mode: 'test' }),
+      await changeEndpoint(ctx, { accountId: account.id, id: first.endpoint.id, change: { enabled: false } }),
+      first.endpoint,
+      rotated.endpoint,
+    ]
+    const told = [...dump, JSON.stringify(shown)]
+    for (const secret of [first.secret, second.secret, rotated.secret]) {
+      for (const text of told) {
+        assert.ok(!text.includes(secret))
+        assert.ok(!text.includes(Buffer.from(secret).toString('hex')))
+      }
+    }
+    const sealed = await readRows(ctx.db, 'select id, secret_sealed from webhook_endpoints where account_id = $1', [
+      account.id,
+    ])
+    const bytes = new Set(sealed.map((row) => (row['secret_sealed'] as Buffer).toString('hex')))
+    assert.equal(bytes.size, 2)
+    const stolen = sealed.find((row) => row['id'] === first.endpoint.id)?.['secret_sealed'] as Buffer
+    const contextOfSecond = JSON.stringify(['webhook secret', account.id, second.endpoint.id])
+    assert.throws(() => ctx.sealer.open(stolen, contextOfSecond))
+  })
+
+  test('what is done to an endpoint is one row of the log each, by whoever did it; of a URL only its host', async () => {
+    const url = 'https://receiver.example/their-secret-path'
+    const request = { accountId: account.id, mode: 'live', url, events: EVENT_TYPES, actor: ADA } as const
+    const at = (seconds: number) => later(ctx, seconds * 1_000)
+    const { endpoint } = await createEndpoint(ctx, request)
+    const subject = { accountId: account.id, id: endpoint.id, actor: ADA }
+    const changed = { url: 'https://second.example/x', events: ['payment.failed'] }
+    await changeEndpoint(at(1), { ...subject, change: changed })
+    await changeEndpoint(at(2), { ...subject, change: { enabled: false } })
+    await changeEndpoint(at(3), { ...subject, change: { enabled: true } })
+    await rotateSecret(at(4), subject)
+    await sendTestEvent(at(5), subject)
+    await deleteEndpoint(at(6), subject)
+    const by = { actor_kind: 'user', actor_id: 'usr_ada', subject: endpoint.id }
+    const rows = (await readAudit(ctx.db, account.id)).slice(1)
+    const live = { mode: 'live' }
+    assert.deepEqual(rows, [
+      { ...by, action: 'webhook.created', details: { ...live, host: 'receiver.example', events: [...EVENT_TYPES] } },
+      { ...by, action: 'webhook.changed', details: { ...live, host: 'second.example', events: ['payment.failed'] } },
+      { ...by, action: 'webhook.changed', details: { ...live, enabled: false } },
+      { ...by, action: 'webhook.changed', details: { ...live, enabled: true } },
+      { ...by, action: 'webhook.secret_rotated', details: live },
+      { ...by, action: 'webhook.tested', details: live },
+      { ...by, action: 'webhook.deleted', details: { ...live, host: 'second.example' } },
+    ])
+  })
+
+  async function deliveryOf(endpointId: string): Promise<string> {
+    const rows = await readRows(ctx.db, 'select id from deliveries where account_id = $1 and endpoint_id = $2', [
+      account.id,
+      endpointId,
+    ])
+    return String(rows[0]?.['id'])
+  }
+})

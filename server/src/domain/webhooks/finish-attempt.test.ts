@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { readAudit } from '../../../../test/support/audit.ts'
+import {
+  announce,
+  claim,
+  claimOne,
+  clearQueues,
+  finish,
+  makeAccount,
+  makeEndpoint,
+  outcomeOf,
+  readDelivery,
+  readOnlyDelivery,
+} from '../../../../test/support/deliveries.ts'
+import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
+import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import { changeEndpoint } from './change-endpoint.ts'
+import { deleteEndpoint } from './delete-endpoint.ts'
+import { RETRY_DELAYS_MS, type ClaimedDelivery } from './delivery.ts'
+import { FAILING_MS, type WebhookEndpoint } from './endpoint.ts'
+import { finishAttempt } from './finish-attempt.ts'
+import { getDelivery } from './get-delivery.ts'
+import { getEndpoint } from './get-endpoint.ts'
+
+const NOW = new Date('2026-06-01T12:00:00.000Z')
+const DAY_MS = 24 * 60 * 60 * 1_000
+const HOUR_MS = DAY_MS / 24
+
+describe('finishing an attempt', () => {
+  let given: TestContext
+  let real: Context
+  /** At a time that stands still. */
+  let ctx: Context
+  let account: Account
+  let endpoint: WebhookEndpoint
+  before(async () => {
+    given = await openTestContext()
+    real = given.context
+    ctx = frozenAt(real, NOW)
+  })
+  beforeEach(async () => {
+    await clearQueues(real)
+    account = await makeAccount(real)
+    endpoint = (await makeEndpoint(ctx, account)).endpoint
+  })
+  after(() => given.close())
+
+  test('a success ends the delivery at once, with its attempt', async () => {
+    await announce(ctx, account)
+    const claimed = await claimOne(ctx)
+    const outcome = outcomeOf(ctx, { statusCode: 204, durationMs: 250.4, responseBody: Buffer.from([0, 255, 10]) })
+    await finishAttempt(ctx, { claimed, outcome })
+    const { delivery, attempts } = await getDelivery(ctx, claimed.delivery)
+    const finishedAt = new Date(outcome.startedAt.getTime() + 250)
+    assert.deepEqual(delivery, {
+      ...claimed.delivery,
+      status: 'succeeded',
+      attempts: 1,
+      nextAttemptAt: null,
+      finishedAt,
+    })
+    assert.deepEqual(attempts, [{ ...outcome, number: 1, durationMs: 250 }])
+    assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
+  })
+
+  test('the whole schedule: six attempts, each so long after the end of the one before, then it has failed', async () => {
+    const { createdAt } = await announce(ctx, account)
+    let at = createdAt.getTime()
+    for (const [index, waitMs] of [...RETRY_DELAYS_MS, null].entries()) {
+      const context = frozenAt(real, new Date(at))
+      const claimed = await claimOne(context)
+      assert.equal(claimed.attemptNumber, index + 1)
+      // The attempt takes a while: the wait begins at its end.
+      const ended = later(context, 10_000)
+      const delivery = await finish(ended, claimed, 500)
+      assert.equal(delivery.attempts, index + 1)
+      if (waitMs === null) {
+        assert.equal(delivery.status, 'failed')
+        assert.deepEqual(delivery.finishedAt, ended.clock.now())
+        break
+      }
+      assert.equal(delivery.status, 'pending')
+      at += 10_000 + waitMs
+      assert.deepEqual(delivery.nextAttemptAt, new Date(at))
+      assert.deepEqual(await claim(frozenAt(real, new Date(at - 1))), [])
+    }
+    assert.deepEqual(await claim(later(ctx, 10 * DAY_MS)), [])
+    const { attempts } = await getDelivery(ctx, await readOnlyDelivery(ctx, account.id, endpoint.id))
+    assert.deepEqual(
+      attempts.map(({ number, statusCode, error }) => [number, statusCode, error]),
+      [1, 2, 3, 4, 5, 6].map((number) => [number, 500, 'http_error']),
+    )
+  })
+
+  test('a success at the third attempt ends the schedule', async () => {
+    await announce(ctx, account)
+    await finish(ctx, await claimOne(ctx), 500)
+    await finish(later(ctx, HOUR_MS), await claimOne(later(ctx, HOUR_MS)), 503)
+    const third = await finish(later(ctx, 2 * HOUR_MS), await claimOne(later(ctx, 2 * HOUR_MS)), 200)
+    assert.deepEqual([third.status, third.attempts, third.nextAttemptAt], ['succeeded', 3, null])
+    assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
+  })
+
+  for (const error of ['timeout', 'dns_error', 'tls_error', 'blocked_address'] as const) {
+    test(`an attempt without an answer is a failure like others: ${error}`, async () => {
+      await announce(ctx, account)
+      const claimed = await claimOne(ctx)
+      const outcome = outcomeOf(ctx, { statusCode: null, error, durationMs: 10_000 })
+      await finishAttempt(ctx, { claimed, outcome })
+      const { delivery, attempts } = await getDelivery(ctx, claimed.delivery)
+      assert.equal(delivery.status, 'pending')
+      assert.deepEqual(attempts, [{ ...outcome, number: 1 }])
+    })
+  }
+
+  test('a 410 disables the endpoint at once, once, and its deliveries wait until it is enabled', async () => {
+    await announce(ctx, account)
+    await announce(ctx, account)
+    const [first, second] = await claim(ctx)
+    assert.equal((await finish(ctx, first as ClaimedDelivery, 410)).status, 'pending')
+    const disabled = await read()
+    assert.equal(disabled.disabledBecause, 'gone')
+    await finish(later(ctx, 1_000), second as ClaimedDelivery, 410)
+    assert.deepEqual(await read(), disabled)
+    assert.deepEqual(await readDisablings(), ['gone'])
+    assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
+    await changeEndpoint(later(ctx, DAY_MS), { ...subject(), change: { enabled: true } })
+    assert.equal((await claim(later(ctx, DAY_MS))).length, 2)
+  })
+
+  test('an endpoint is failing since its first failure, until a success', async () => {
+    await fail(ctx)
+    const since = (await read()).failingSince
+    assert.deepEqual(since, NOW)
+    await fail(later(ctx, HOUR_MS))
+    assert.deepEqual((await read()).failingSince, since)
+    await succeed(later(ctx, 2 * HOUR_MS))
+    assert.equal((await read()).failingSince, null)
+    await fail(later(ctx, 3 * HOUR_MS))
+    assert.deepEqual((await read()).failingSince, new Date(NOW.getTime() + 3 * HOUR_MS))
+  })
+
+  test('an endpoint that has only failed for 5 days is disabled, not a moment sooner, and the log says so', async () => {
+    await fail(ctx)
+    await fail(later(ctx, 3 * DAY_MS))
+    await fail(later(ctx, FAILING_MS - 1))
+    assert.equal((await read()).disabledAt, null)
+    await fail(later(ctx, FAILING_MS))
+    const { disabledAt, disabledBecause, failingSince } = await read()
+    assert.deepEqual([disabledAt, disabledBecause], [new Date(NOW.getTime() + FAILING_MS), 'failing'])
+    assert.deepEqual(failingSince, NOW)
+    assert.deepEqual(await readDisablings(), ['failing'])
+  })
+
+  test('two failures far apart, with nothing between them, disable nothing while the second is still tried', async () => {
+    await fail(ctx)
+    await clearQueues(real)
+    await announce(later(ctx, 7 * DAY_MS), account)
+    assert.equal((await finish(later(ctx, 7 * DAY_MS), await claimOne(later(ctx, 7 * DAY_MS)), 503)).status, 'pending')
+    assert.equal((await read()).disabledAt, null)
+  })
+
+  test('what the old address did says nothing of the new one', async () => {
+    await fail(ctx)
+    await announce(ctx, account)
+    const claimed = await claimOne(ctx)
+    const moved = await changeEndpoint(ctx, { ...subject(), change: { url: 'https://new.example/hooks' } })
+    assert.equal(moved.failingSince, null)
+    await finish(ctx, claimed, 410)
+    const { disabledAt, failingSince } = await read()
+    assert.deepEqual([disabledAt, failingSince], [null, null])
+    await fail(later(ctx, FAILING_MS))
+    assert.equal((await read()).disabledAt, null)
+  })
+
+  test('one success within the 5 days starts them anew', async () => {
+    await fail(ctx)
+    await succeed(later(ctx, 4 * DAY_MS))
+    await fail(later(ctx, FAILING_MS + HOUR_MS))
+    await fail(later(ctx, FAILING_MS + 2 * HOUR_MS))
+    assert.equal((await read()).disabledAt, null)
+  })
+
+  test('an endpoint that fails now and then is never disabled', async () => {
+    for (let day = 0; day < 20; day += 1) {
+      await fail(later(ctx, day * DAY_MS))
+      await fail(later(ctx, day * DAY_MS + HOUR_MS))
+      await succeed(later(ctx, day * DAY_MS + 2 * HOUR_MS))
+    }
+    const { disabledAt, failingSince } = await read()
+    assert.deepEqual([disabledAt, failingSince], [null, null])
+  })
+
+  test('an endpoint that is enabled again has 5 days again', async () => {
+    await fail(ctx)
+    await fail(later(ctx, FAILING_MS))
+    const enabled = await changeEndpoint(later(ctx, 6 * DAY_MS), { ...subject(), change: { enabled: true } })
+    assert.deepEqual([enabled.disabledAt, enabled.failingSince], [null, null])
+    await clearQueues(real)
+    await fail(later(ctx, 7 * DAY_MS))
+    assert.equal((await read()).disabledAt, null)
+  })
+
+  test('what was under way when the owner disabled the endpoint still counts, and changes nothing of that', async () => {
+    await announce(ctx, account)
+    await announce(ctx, account)
+    const [first, second] = await claim(ctx)
+    const disabled = await changeEndpoint(ctx, { ...subject(), change: { enabled: false } })
+    assert.equal((await finish(ctx, first as ClaimedDelivery, 410)).status, 'pending')
+    assert.equal((await finish(ctx, second as ClaimedDelivery, 200)).status, 'succeeded')
+    assert.deepEqual(await read(), disabled)
+    assert.deepEqual(await readDisablings(), [])
+  })
+
+  test('disabled in the middle of a schedule, it goes on where it stood; what was missed is due at once', async () => {
+    await announce(ctx, account)
+    await finish(ctx, await claimOne(ctx), 500)
+    await changeEndpoint(ctx, { ...subject(), change: { enabled: false } })
+    await announce(later(ctx, HOUR_MS), account)
+    assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
+    await changeEndpoint(later(ctx, DAY_MS), { ...subject(), change: { enabled: true } })
+    const claimed = await claimOne(later(ctx, DAY_MS))
+    assert.equal(claimed.attemptNumber, 2)
+  })
+
+  test('deleted while an attempt is under way, the delivery is canceled, and the attempt writes nothing', async () => {
+    await announce(ctx, account)
+    const claimed = await claimOne(ctx)
+    await deleteEndpoint(ctx, subject())
+    for (const statusCode of [500, 200]) {
+      assert.equal((await finish(ctx, claimed, statusCode)).status, 'canceled')
+    }
+    assert.deepEqual((await getDelivery(ctx, claimed.delivery)).attempts, [])
+    assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
+  })
+
+  test('an attempt that is finished ten times at once is written once', async () => {
+    await openConnections(real.db)
+    await announce(ctx, account)
+    const claimed = await claimOne(ctx)
+    await Promise.all(Array.from({ length: 10 }, () => finish(ctx, claimed, 410)))
+    const { delivery, attempts } = await getDelivery(ctx, claimed.delivery)
+    assert.deepEqual([delivery.attempts, attempts.length], [1, 1])
+    assert.deepEqual(await readDisablings(), ['gone'])
+  })
+
+  test('many failures at once at one endpoint, while it is claimed, changed and deleted, end well', async () => {
+    await openConnections(real.db)
+    for (let index = 0; index < 40; index += 1) await announce(ctx, account)
+    const claimed = await claim(ctx, { endpointInFlightMax: 20 })
+    const outcomes = await Promise.allSettled([
+      ...claimed.map((one, index) => finish(ctx, one, index % 3 === 0 ? 200 : 500)),
+      claim(ctx),
+      deleteEndpoint(ctx, subject()),
+      claim(ctx),
+      changeEndpoint(ctx, { ...subject(), change: { url: 'https://moved.example/' } }),
+    ])
+    for (const outcome of outcomes) {
+      // The change alone may come too late.
+      if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'webhook_not_found')
+    }
+    for (const { delivery } of claimed) assert.notEqual((await readDelivery(ctx, delivery)).status, 'pending')
+  })
+
+  function subject() {
+    return { accountId: account.id, id: endpoint.id }
+  }
+
+  function read(): Promise<WebhookEndpoint> {
+    return getEndpoint(ctx, subject())
+  }
+
+  /** An event of its own, tried once at that time. */
+  /** A delivery that fails for good: its last attempt. */
+  async function fail(at: Context): Promise<void> {
+    await clearQueues(real)
+    await announce(at, account)
+    await readRows(real.db, "update deliveries set attempts = 5 where status = 'pending'")
+    assert.equal((await finish(at, await claimOne(at), 500)).status, 'failed')
+  }
+
+  async function succeed(at: Context): Promise<void> {
+    await clearQueues(real)
+    await announce(at, account)
+    await finish(at, await claimOne(at), 200)
+  }
+
+  /** Why the log says that the service itself has disabled the endpoint. */
+  async function readDisablings(): Promise<unknown[]> {
+    const rows = await readAudit(real.db, account.id)
+    return rows
+      .filter((row) => row['action'] === 'webhook.disabled')
+      .map((row) => {
+        assert.deepEqual([row['actor_kind'], row['actor_id'], row['subject']], ['operator', null, endpoint.id])
+        return (row['details'] as { because: unknown }).because
+      })
+  }
+})

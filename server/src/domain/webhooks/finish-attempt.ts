@@ -1,0 +1,38 @@
+import { OPERATOR } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { decideNextStep, endOf, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
+import { FAILING_MS } from './endpoint.ts'
+import { finishDelivery } from './queue/store.ts'
+
+/** The receiver's word for: never again (D45). */
+const GONE = 410
+
+/**
+ * Writes down how an attempt ended, and what follows (D45): the delivery succeeds, waits for its next attempt or fails;
+ * the endpoint is disabled by a 410, or once it has only failed for 5 days and gives up
+ * a delivery, so that two failures far apart do not. A worker whose lease was lost writes nothing:
+ * whoever has the delivery now tells how it ended.
+ */
+export async function finishAttempt(
+  ctx: Pick<Context, 'db'>,
+  { claimed, outcome }: { claimed: ClaimedDelivery; outcome: AttemptOutcome },
+): Promise<void> {
+  const { accountId, endpointId, mode } = claimed.delivery
+  const step = decideNextStep(claimed.delivery, claimed.attemptNumber, outcome)
+  const endedAt = endOf(outcome)
+  const failingSinceMax = new Date(endedAt.getTime() - FAILING_MS)
+  const isGone = outcome.statusCode === GONE
+  const finish = finishDelivery(claimed, outcome, { step, endedAt, isGone, failingSinceMax })
+  if (step.status === 'succeeded') {
+    await ctx.db.write(finish)
+    return
+  }
+  await ctx.db.transaction(async (transaction) => {
+    const disabledBecause = await transaction.run(finish)
+    if (disabledBecause === null) return
+    const entry = { logId: accountId, createdAt: endedAt, actor: OPERATOR, action: 'webhook.disabled' } as const
+    const details = { mode, because: disabledBecause }
+    await transaction.commit([insertAuditEntry({ ...entry, subject: endpointId, details })])
+  })
+}

@@ -1,0 +1,24 @@
+import { createId } from '../../values/ids.ts'
+import type { DomainEvent } from '../events/event.ts'
+import type { Delivery, DeliveryTrigger } from './delivery.ts'
+
+/** A delivery that a person asked for, due at once. */
+export function makeDelivery(
+  event: Pick<DomainEvent, 'accountId' | 'mode' | 'id' | 'type'>,
+  { endpointId, trigger, now }: { endpointId: string; trigger: Exclude<DeliveryTrigger, 'event'>; now: Date },
+): Delivery {
+  return {
+    accountId: event.accountId,
+    id: createId('delivery', now),
+    mode: event.mode,
+    endpointId,
+    eventId: event.id,
+    eventType: event.type,
+    trigger,
+    status: 'pending',
+    attempts: 0,
+    nextAttemptAt: now,
+    createdAt: now,
+    finishedAt: null,
+  }
+}

@@ -1,0 +1,34 @@
+import { problem } from '../../values/problem.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { findRecentEvent } from '../events/find-recent-event.ts'
+import { isDeliveryId, type Delivery } from './delivery.ts'
+import { findDelivery, insertDelivery } from './deliveries/store.ts'
+import { holdEnabledEndpoint } from './hold-endpoint.ts'
+import { makeDelivery } from './make-delivery.ts'
+
+/**
+ * Sends a delivery's event to its endpoint again, as a new delivery that is tried once; the schedule of the other one, if
+ * it still has one, goes on as it was. Two replays are two deliveries. Errors: 404 `delivery_not_found`,
+ * `webhook_not_found` (deleted), `event_not_found` (older than 30 days); 409 `endpoint_disabled`.
+ */
+export async function replayDelivery(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, deliveryId, actor = OPERATOR }: { accountId: string; deliveryId: string; actor?: Actor },
+): Promise<Delivery> {
+  const now = ctx.clock.now()
+  const first = isDeliveryId(deliveryId) ? await ctx.db.read(findDelivery(accountId, deliveryId)) : null
+  if (first === null) throw problem('delivery_not_found')
+  const { endpointId, eventId, mode } = first
+  const event = await findRecentEvent(ctx, { accountId, id: eventId })
+  return await ctx.db.transaction(async (transaction) => {
+    await holdEnabledEndpoint(transaction, { accountId, id: endpointId })
+    if (event === null) throw problem('event_not_found')
+    const replay = makeDelivery(event, { endpointId, trigger: 'replay', now })
+    const details = { mode, webhook: endpointId, event: eventId, replay_of: deliveryId }
+    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.replayed', details } as const
+    await transaction.commit([insertDelivery(replay), insertAuditEntry({ ...entry, subject: replay.id })])
+    return replay
+  })
+}

@@ -1,0 +1,31 @@
+import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { ROTATION_OVERLAP_MS, secretSealContext, type EndpointWithSecret } from './endpoint.ts'
+import { holdEndpoint } from './hold-endpoint.ts'
+import { replaceSecret } from './store.ts'
+
+/**
+ * Gives an endpoint a new secret, which is shown once. For 24 hours the one before signs too, so that the receiver can be
+ * changed meanwhile; a rotation within them ends the older one. Errors: 404 `webhook_not_found`.
+ */
+export async function rotateSecret(
+  ctx: Pick<Context, 'db' | 'clock' | 'sealer'>,
+  { accountId, id, actor = OPERATOR }: { accountId: string; id: string; actor?: Actor },
+): Promise<EndpointWithSecret> {
+  const now = ctx.clock.now()
+  const secret = createSecret(SECRET_PREFIXES.webhook)
+  const previousUntil = new Date(now.getTime() + ROTATION_OVERLAP_MS)
+  return await ctx.db.transaction(async (transaction) => {
+    const endpoint = await holdEndpoint(transaction, { accountId, id })
+    const sealed = ctx.sealer.seal(secret, secretSealContext(accountId, id))
+    const details = { mode: endpoint.mode }
+    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.secret_rotated', details } as const
+    await transaction.commit([
+      replaceSecret(endpoint, sealed, previousUntil),
+      insertAuditEntry({ ...entry, subject: id }),
+    ])
+    return { endpoint, secret }
+  })
+}

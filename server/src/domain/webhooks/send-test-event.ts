@@ -1,0 +1,40 @@
+import { createId } from '../../values/ids.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { TEST_EVENT_TYPE } from '../events/event.ts'
+import { insertEvent } from '../events/store.ts'
+import type { Delivery } from './delivery.ts'
+import { insertDelivery } from './deliveries/store.ts'
+import { holdEnabledEndpoint } from './hold-endpoint.ts'
+import { makeDelivery } from './make-delivery.ts'
+
+/**
+ * Sends an event to one endpoint, whatever it is subscribed to, to see whether it arrives; it is tried once. Errors: 404
+ * `webhook_not_found`; 409 `endpoint_disabled`.
+ */
+export async function sendTestEvent(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, id, actor = OPERATOR }: { accountId: string; id: string; actor?: Actor },
+): Promise<Delivery> {
+  const now = ctx.clock.now()
+  return await ctx.db.transaction(async (transaction) => {
+    const { mode } = await holdEnabledEndpoint(transaction, { accountId, id })
+    const event = {
+      id: createId('event', now),
+      accountId,
+      mode,
+      type: TEST_EVENT_TYPE,
+      createdAt: now,
+      data: { webhook: { id } },
+    } as const
+    const delivery = makeDelivery(event, { endpointId: id, trigger: 'test', now })
+    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.tested', details: { mode } } as const
+    await transaction.commit([
+      insertEvent(event),
+      insertDelivery(delivery),
+      insertAuditEntry({ ...entry, subject: id }),
+    ])
+    return delivery
+  })
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import type { LookupAddress } from 'node:dns'
+import { request } from 'node:http'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { startFakeDns } from '../../../../test/support/fake-dns.ts'
+import { openPoster } from '../../../../test/support/outbound.ts'
+import { startRawServer, type RawServer } from '../../../../test/support/raw-server.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
+import { createAgents } from './agents.ts'
+import { AddressBlocked } from './outbound-error.ts'
+import { createHostResolver } from './resolve-host.ts'
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
+const PUBLIC = '93.184.216.34'
+
+describe('connections', () => {
+  let server: RawServer
+  let url: string
+  before(async () => {
+    server = await startRawServer((socket) => socket.write(OK))
+    url = `http://hook.localhost:${server.port}/`
+  })
+  after(() => server.close())
+
+  let answers: string[][]
+  let asked: string[]
+  const resolve = async (hostname: string): Promise<LookupAddress[]> => {
+    asked.push(hostname)
+    const addresses = answers.length > 1 ? answers.shift() : answers[0]
+    return (addresses ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  }
+  beforeEach(() => {
+    asked = []
+  })
+
+  it('go nowhere when any address of the host is refused', async () => {
+    const poster = openPoster({ resolve })
+    const madeBefore = server.connections.made
+    for (const bad of [
+      '10.0.0.1',
+      '169.254.169.254',
+      '::ffff:127.0.0.1',
+      '64:ff9b::a9fe:a9fe',
+      'fd00:ec2::254',
+      '::',
+    ]) {
+      for (const addresses of [[bad], ['127.0.0.1', bad], [bad, '127.0.0.1'], [PUBLIC, bad], [bad, PUBLIC]]) {
+        answers = [addresses]
+        const { error, statusCode } = await poster.post(url)
+        assert.deepEqual({ error, statusCode }, { error: 'blocked_address', statusCode: null }, addresses.join())
+      }
+    }
+    assert.equal(server.connections.made, madeBefore)
+    poster.close()
+  })
+
+  it('go nowhere near loopback where it is not allowed, whatever name leads there', async () => {
+    const poster = openPoster({ resolve, allowLoopback: false })
+    for (const addresses of [['127.0.0.1'], ['::1'], [PUBLIC, '127.0.0.1'], ['127.9.9.9', PUBLIC]]) {
+      answers = [addresses]
+      assert.equal((await poster.post('https://hook.example/')).error, 'blocked_address', addresses.join())
+    }
+    assert.equal(asked.length, 4)
+    poster.close()
+  })
+
+  it('resolve a host once, and dial the address that was checked', async () => {
+    const poster = openPoster({ resolve })
+    answers = [['127.0.0.1'], ['10.0.0.1']]
+    assert.equal((await poster.post(url)).statusCode, 200)
+    assert.deepEqual(asked, ['hook.localhost'])
+    // What waits in the pool leads to the address that was checked; only a new one asks again, and is refused.
+    assert.equal((await poster.post(url)).statusCode, 200)
+    assert.deepEqual(asked, ['hook.localhost'])
+    poster.close()
+    const another = openPoster({ resolve })
+    assert.equal((await another.post(url)).error, 'blocked_address')
+    another.close()
+  })
+
+  it('of a name are not used for another one at the same address', async () => {
+    const poster = openPoster({ resolve })
+    answers = [['127.0.0.1']]
+    const madeBefore = server.connections.made
+    await poster.post(url)
+    await poster.post(url.replace('hook.', 'other.'))
+    assert.equal(server.connections.made, madeBefore + 2)
+    poster.close()
+  })
+
+  it('try the next address when one does not answer', async () => {
+    const poster = openPoster({ resolve })
+    answers = [['127.0.0.1', '::1', '127.0.0.2']]
+    assert.equal((await poster.post(url)).statusCode, 200)
+    answers = [['::1', '127.0.0.1']]
+    assert.equal((await poster.post(url.replace('hook.', 'six.'))).statusCode, 200)
+    poster.close()
+  })
+
+  it('tell a name without an address from one that is refused', async () => {
+    const poster = openPoster({ resolve })
+    answers = [[]]
+    assert.equal((await poster.post(url)).error, 'dns_error')
+    poster.close()
+    const broken = openPoster({ resolve: () => Promise.reject(new Error('no name server')) })
+    assert.equal((await broken.post(url)).error, 'dns_error')
+    broken.close()
+  })
+
+  it('ask the name servers: an alias into the network is refused, a missing name is an error', async () => {
+    const dns = await startFakeDns({
+      'alias.example': { cname: 'inside.example', A: ['10.0.0.1'] },
+      'rebound.example': { A: [PUBLIC], AAAA: ['::1'] },
+      'broken.example': 'SERVFAIL',
+    })
+    const poster = openPoster({ resolve: createHostResolver([dns.server]) })
+    assert.equal((await poster.post('https://alias.example/')).error, 'blocked_address')
+    assert.equal((await poster.post('https://missing.example/')).error, 'dns_error')
+    assert.equal((await poster.post('https://broken.example/')).error, 'dns_error')
+    poster.close()
+    await dns.close()
+  })
+
+  it('are checked again once they stand: a literal address passes by the resolver', async () => {
+    const agents = createAgents({ allowLoopback: false, ownOrigins: [], resolve })
+    const literal = new URL(`http://127.0.0.1:${server.port}/`)
+    const requestsBefore = server.requests.length
+    for (const kind of ['pooled', 'new'] as const) {
+      const error = await new Promise((settle) => {
+        request(literal, { agent: agents.pick(literal, kind), method: 'POST' }, settle)
+          .on('error', settle)
+          .end('{}')
+      })
+      assert.ok(error instanceof AddressBlocked, String(error))
+    }
+    assert.deepEqual(asked, [])
+    assert.equal(server.requests.length, requestsBefore)
+    agents.close()
+  })
+
+  it('are kept for the next request, a bounded number of them, and closed at the end', async () => {
+    const poster = openPoster()
+    await waitFor('the connections of other tests to be closed', () => server.connections.open === 0)
+    await Promise.all(Array.from({ length: 30 }, () => poster.post(url)))
+    const { freeSockets } = poster.agents.pick(new URL(url), 'pooled')
+    assert.deepEqual(
+      Object.values(freeSockets).map((sockets) => sockets?.length),
+      [8],
+    )
+    await waitFor('the surplus to be closed', () => server.connections.open === 8)
+    const { made } = server.connections
+    await poster.post(url)
+    assert.equal(server.connections.made, made)
+    poster.close()
+    await waitFor('all of them to be closed', () => server.connections.open === 0)
+  })
+})

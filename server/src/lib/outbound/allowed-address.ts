@@ -1,0 +1,82 @@
+import { BlockList, isIP } from 'node:net'
+import type { OutboundPolicy } from './policy.ts'
+
+/**
+ * IPv4 addresses that are not public hosts (IANA's registry of special-purpose addresses, multicast and the reserved
+ * rest), and the one public address behind which a cloud's hosts reach their own platform.
+ */
+const IPV4_REFUSED = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+]
+
+/**
+ * Global unicast (RFC 4291, section 2.4). All else is refused by not being in it: loopback, link-local, unique local,
+ * multicast, and the forms that carry an IPv4 address (mapped, compatible, NAT64).
+ */
+const IPV6_PUBLIC = ['2000::/3']
+/** Teredo and other protocols' assignments, documentation, 6to4, AS112. */
+const IPV6_REFUSED = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3ffe::/16', '3fff::/20']
+
+const refusedIpv4 = listSubnets('ipv4', IPV4_REFUSED)
+const publicIpv6 = listSubnets('ipv6', IPV6_PUBLIC)
+const refusedIpv6 = listSubnets('ipv6', IPV6_REFUSED)
+const loopbackIpv4 = listSubnets('ipv4', ['127.0.0.0/8'])
+/** Apart from the other: a list with IPv4 subnets matches their mapped forms too. */
+const loopbackIpv6 = listSubnets('ipv6', ['::1/128'])
+
+/** Whether a connection to this address is allowed: a public unicast one, or loopback where the policy says so (D45). */
+export function isAllowedAddress(address: string, policy: Pick<OutboundPolicy, 'allowLoopback'>): boolean {
+  if (policy.allowLoopback && isLoopbackAddress(address)) return true
+  if (address.includes('%')) return false
+  switch (isIP(address)) {
+    case 4:
+      return !refusedIpv4.check(address, 'ipv4')
+    case 6:
+      return publicIpv6.check(address, 'ipv6') && !refusedIpv6.check(address, 'ipv6')
+    default:
+      return false
+  }
+}
+
+export function isLoopbackAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return loopbackIpv4.check(address, 'ipv4')
+    case 6:
+      return loopbackIpv6.check(address, 'ipv6')
+    default:
+      return false
+  }
+}
+
+/** `localhost` and what is below it never leave the machine (RFC 6761, section 6.3). */
+export function isLocalhostName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost')
+}
+
+function listSubnets(family: 'ipv4' | 'ipv6', subnets: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const subnet of subnets) {
+    const [network = '', prefix] = subnet.split('/')
+    list.addSubnet(network, Number(prefix), family)
+  }
+  return list
+}

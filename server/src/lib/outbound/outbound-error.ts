@@ -1,0 +1,51 @@
+/** Why there is no whole answer. */
+export type OutboundError =
+  | 'timeout'
+  | 'dns_error'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'tls_error'
+  | 'blocked_address'
+  | 'invalid_response'
+
+/** The host has no address, or no name server would say. */
+export class LookupFailed extends Error {
+  override readonly name = 'LookupFailed'
+}
+
+/** The host is, or resolves to, an address that the policy refuses. */
+export class AddressBlocked extends Error {
+  override readonly name = 'AddressBlocked'
+}
+
+/** Nobody was reached; our own lack of a port or a descriptor among them. */
+const UNREACHED_CODES = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+]
+const RESET_CODES = ['ECONNRESET', 'ECONNABORTED', 'EPIPE']
+
+/** Names what went wrong before an answer's headers were there. */
+export function nameError(thrown: unknown, url: URL): OutboundError {
+  if (thrown instanceof AddressBlocked) return 'blocked_address'
+  if (thrown instanceof LookupFailed) return 'dns_error'
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+  if (UNREACHED_CODES.includes(code)) return 'connection_refused'
+  if (isReset(thrown)) return 'connection_reset'
+  if (code === 'ETIMEDOUT') return 'timeout'
+  // `HPE_`: Node's HTTP parser. What is left of https is the handshake's, which has very many codes.
+  return code.startsWith('HPE_') || url.protocol !== 'https:' ? 'invalid_response' : 'tls_error'
+}
+
+export function isReset(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && RESET_CODES.includes(String(thrown.code))
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { createServer as createPlainServer, type AddressInfo, type Server } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions } from 'node:tls'
+import { openPoster, postFromChild, type Poster } from '../../../../test/support/outbound.ts'
+import { startRawServer, type RawServer } from '../../../../test/support/raw-server.ts'
+import { createSelfSigned } from '../../../../test/support/self-signed.ts'
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
+const trusted = createSelfSigned('localhost')
+const expired = createSelfSigned('localhost', { until: '210101000000Z' })
+
+describe('TLS', () => {
+  const usual = getCACertificates('default')
+  let poster: Poster
+  before(() => {
+    // As if an authority had signed them.
+    setDefaultCACertificates([...usual, trusted.cert, expired.cert])
+    poster = openPoster()
+  })
+  after(() => {
+    poster.close()
+    setDefaultCACertificates(usual)
+  })
+
+  async function withServer(options: TlsOptions, check: (server: RawServer) => Promise<void>): Promise<void> {
+    const server = await startRawServer((socket) => socket.write(OK), {
+      server: createServer({ ...trusted, ...options }).on('tlsClientError', () => undefined),
+    })
+    try {
+      await check(server)
+    } finally {
+      await server.close()
+    }
+  }
+
+  async function assertRefused(options: TlsOptions, host = 'localhost'): Promise<void> {
+    await withServer(options, async (server) => {
+      const { error, statusCode } = await poster.post(`https://${host}:${server.port}/`)
+      assert.deepEqual({ error, statusCode }, { error: 'tls_error', statusCode: null })
+      // Neither over it, nor in the clear.
+      assert.equal(server.requests.length, 0)
+    })
+  }
+
+  it('carries a post to a server that proves its name', () =>
+    withServer({}, async (server) => {
+      for (let count = 0; count < 2; count += 1) {
+        assert.equal((await poster.post(`https://localhost:${server.port}/`)).statusCode, 200)
+      }
+      assert.equal(server.connections.made, 1)
+    }))
+
+  it('takes 1.2 and 1.3', async () => {
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      await withServer({ minVersion: version, maxVersion: version }, async (server) => {
+        assert.equal((await poster.post(`https://localhost:${server.port}/`)).statusCode, 200)
+      })
+    }
+  })
+
+  it('refuses a certificate that nobody vouches for', () => assertRefused(createSelfSigned('localhost')))
+
+  it('refuses a certificate that has expired', () => assertRefused(expired))
+
+  it('refuses a certificate of another host', async () => {
+    await assertRefused({}, 'hook.localhost')
+    await assertRefused({}, '127.0.0.1')
+  })
+
+  it('refuses protocols below 1.2', async () => {
+    for (const version of ['TLSv1', 'TLSv1.1'] as const) {
+      await assertRefused({ minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' })
+    }
+  })
+
+  it('refuses a server that speaks plain HTTP at an https address', async (test) => {
+    const server = createPlainServer((socket) => socket.once('data', () => socket.write(OK)))
+    test.after(() => void server.close())
+    const port = await listen(server)
+    assert.equal((await poster.post(`https://localhost:${port}/`)).error, 'tls_error')
+  })
+
+  it('refuses a server that demands a certificate of ours', () =>
+    assertRefused({ requestCert: true, rejectUnauthorized: true, maxVersion: 'TLSv1.2' }))
+
+  it('calls a handshake that is cut off a reset', async (test) => {
+    const server = createPlainServer((socket) => socket.once('data', () => socket.destroy()))
+    test.after(() => void server.close())
+    const port = await listen(server)
+    assert.equal((await poster.post(`https://localhost:${port}/`)).error, 'connection_reset')
+  })
+
+  it('stays strict, whatever laxity the environment asks for', async () => {
+    const lax = {
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      NODE_OPTIONS: '--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0',
+    }
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+    for (const [options, expected] of [
+      [createSelfSigned('localhost'), 'null tls_error'],
+      [old, 'null tls_error'],
+      [{}, '200 null'],
+    ] as const) {
+      await withServer(options, async (server) => {
+        assert.equal(await postFromChild(`https://localhost:${server.port}/`, lax, trusted.cert), expected)
+      })
+    }
+  })
+})
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  return (server.address() as AddressInfo).port
+}

@@ -1,0 +1,11 @@
+/** RFC 3339, with its offset: a time without one is everybody's guess. */
+const TIME_PATTERN = /^(\d{4}-\d\d-(\d\d))T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
+
+/** Parses a time from outside, to the millisecond; null when it is none. */
+export function parseTime(text: string): Date | null {
+  const [, date = '', day] = TIME_PATTERN.exec(text) ?? []
+  // February 30 would be read as a day of March.
+  if (new Date(date).getUTCDate() !== Number(day)) return null
+  const time = new Date(text)
+  return Number.isNaN(time.getTime()) ? null : time
+}

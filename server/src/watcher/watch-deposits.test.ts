@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { listToldDeposits, pay, readCursor } from '../../../test/support/deposits.ts'
+import { RpcRefusal, type FakeChain, type FakeLog } from '../../../test/support/fake-chain.ts'
+import { readRows } from '../../../test/support/read-rows.ts'
+import { RECIPIENT, seed, seedWallet, type Seed } from '../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../test/support/test-context.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import type { Context } from '../domain/context.ts'
+import type { Loop } from '../lib/loop.ts'
+import type { Address } from '../values/address.ts'
+import { watchDeposits } from './watch-deposits.ts'
+
+const START = 1_000n
+const LOGS_RANGE_MAX = 64n
+
+for (const confirmations of [1, 4]) {
+  describe(`watching deposits at a depth of ${confirmations}`, () => {
+    const shore = useShore(confirmations)
+
+    test('a deposit is told when its block is deep enough, and not before', async () => {
+      const { chain } = shore
+      await shore.watch()
+      chain.head = START + 1n
+      const paid = shore.pay(START + 1n)
+      for (let depth = 1; depth < confirmations; depth += 1) {
+        await shore.readUpTo(chain.head - BigInt(confirmations) + 1n)
+        assert.deepEqual(await shore.told(), [])
+        chain.head += 1n
+      }
+      await shore.readUpTo(START + 1n)
+      assert.deepEqual(await shore.told(), [paid.txHash])
+    })
+
+    test('a reorganization of 3 blocks: what comes again is told once, what is gone only where it was deep enough', async () => {
+      const { chain, given } = shore
+      const loser = await shore.openWallet()
+      await shore.watch()
+      chain.head = START + 3n
+      const [kept, lost] = [shore.pay(START + 1n), shore.pay(START + 1n, { to: loser })]
+      await shore.readUpTo(chain.head - BigInt(confirmations) + 1n)
+      chain.reorganize(3)
+      shore.pay(START + 2n, { to: RECIPIENT })
+      chain.logs.push({ ...kept, blockNumber: START + 2n })
+      chain.head = START + 9n
+      await shore.readUpTo(chain.head - BigInt(confirmations) + 1n)
+      assert.deepEqual(await shore.told(), [kept.txHash])
+      assert.deepEqual(await listToldDeposits(given.context, loser), confirmations === 1 ? [lost.txHash] : [])
+    })
+  })
+}
+
+describe('watching deposits', () => {
+  const shore = useShore(1)
+
+  test('of two processes one reads; when it stops the other goes on, and tells nothing twice', async () => {
+    const { chain, given } = shore
+    const first = await shore.watch()
+    await shore.watch(given.openAnother())
+    chain.head = START + 1n
+    const before = shore.pay(chain.head)
+    await shore.readUpTo(chain.head)
+    await first.stop()
+    chain.head = START + 2n
+    const after = shore.pay(chain.head)
+    await shore.readUpTo(chain.head)
+    assert.deepEqual(await shore.told(), [before.txHash, after.txHash].toSorted())
+  })
+
+  test('what was paid while nobody watched, over thousands of blocks, is told when somebody does', async () => {
+    const { chain, given } = shore
+    await (await shore.watch()).stop()
+    const paid = [1n, 4_000n, 15_000n].map((after) => shore.pay(START + after).txHash)
+    chain.head = START + 15_000n
+    await shore.watch(given.openAnother())
+    await shore.readUpTo(chain.head)
+    assert.deepEqual(await shore.told(), paid.toSorted())
+  })
+
+  test('a node that refuses wide ranges is asked for narrower ones', async () => {
+    const { chain } = shore
+    await (await shore.watch()).stop()
+    const paid = [1n, LOGS_RANGE_MAX, LOGS_RANGE_MAX + 1n, 400n].map((after) => shore.pay(START + after).txHash)
+    chain.head = START + 400n
+    chain.intercept = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      if (BigInt(toBlock) - BigInt(fromBlock) >= LOGS_RANGE_MAX) throw new RpcRefusal(-32005)
+    }
+    await shore.watch()
+    await shore.readUpTo(chain.head)
+    assert.deepEqual(await shore.told(), paid.toSorted())
+  })
+
+  test('a node that lags behind the head that it tells is read as far as it knows, and waited for', async () => {
+    const { chain } = shore
+    await shore.watch()
+    const [known, told] = [START + 10n, START + 20n]
+    const paid = [shore.pay(known).txHash, shore.pay(told).txHash]
+    chain.intercept = ({ method }) => (method === 'eth_blockNumber' ? `0x${told.toString(16)}` : undefined)
+    chain.head = known
+    await shore.readUpTo(known)
+    chain.head = told
+    await shore.readUpTo(told)
+    assert.deepEqual(await shore.told(), paid.toSorted())
+  })
+
+  test('a chain that is away for a while is read on when it is back', async () => {
+    const { chain } = shore
+    await shore.watch()
+    let refused = 0
+    chain.intercept = () => {
+      refused += 1
+      throw new RpcRefusal(-32000)
+    }
+    chain.head = START + 5n
+    const paid = shore.pay(START + 3n)
+    await waitFor('rounds that fail', () => refused > 1)
+    chain.intercept = () => undefined
+    await shore.readUpTo(chain.head)
+    assert.deepEqual(await shore.told(), [paid.txHash])
+  })
+})
+
+test('a chain that is younger than its depth is read from its first block on', async () => {
+  const given = await openTestContext((config) => {
+    const test = { ...config.chains.test, confirmations: 4 }
+    return { ...config, chains: { ...config.chains, test } }
+  })
+  const chain = given.chains.test
+  chain.head = 0n
+  const wallet = await seedWallet(given.context, await seed(given.context))
+  const loop = watchDeposits(given.context, { mode: 'test', holder: 'holder' })
+  try {
+    await waitFor('reading begins', async () => (await readCursor(given.context))?.blockNumber === 0n)
+    const paid = pay(given.context, chain, { to: wallet, blockNumber: 1n })
+    chain.head = 4n
+    await waitFor('its block is read', async () => (await readCursor(given.context))?.blockNumber === 1n)
+    assert.deepEqual(await listToldDeposits(given.context, wallet), [paid.txHash])
+  } finally {
+    await loop.stop()
+    await given.close()
+  }
+})
+
+/** A chain, a wallet that can be paid on it, and those who watch; for each test anew. */
+interface Shore {
+  readonly given: TestContext
+  readonly chain: FakeChain
+  pay(blockNumber: bigint, change?: Partial<FakeLog>): FakeLog
+  /** Somebody watches, and has begun. */
+  watch(ctx?: Context): Promise<Loop>
+  readUpTo(block: bigint): Promise<void>
+  openWallet(): Promise<Address>
+  /** The transactions of the wallet's deposits in the order of the alphabet, as often as they were told. */
+  told(): Promise<string[]>
+}
+
+function useShore(confirmations: number): Shore {
+  const opened: { given?: TestContext; seeded?: Seed; wallet?: Address } = {}
+  const loops: Loop[] = []
+  before(async () => {
+    opened.given = await openTestContext((config) => {
+      const test = { ...config.chains.test, confirmations }
+      return { ...config, chains: { ...config.chains, test } }
+    })
+    opened.seeded = await seed(opened.given.context)
+  })
+  beforeEach(async () => {
+    const { given } = shore
+    await readRows(given.context.db, 'delete from deposit_cursors')
+    Object.assign(shore.chain, { head: START, intercept: () => undefined })
+    shore.chain.logs.length = 0
+    opened.wallet = await shore.openWallet()
+  })
+  afterEach(() => Promise.all(loops.splice(0).map((loop) => loop.stop())))
+  after(() => shore.given.close())
+
+  const shore: Shore = {
+    get given() {
+      return use(opened.given)
+    },
+    get chain() {
+      return shore.given.chains.test
+    },
+    pay: (blockNumber, change) =>
+      pay(shore.given.context, shore.chain, { to: use(opened.wallet), blockNumber, ...change }),
+    async watch(ctx = shore.given.context) {
+      const loop = watchDeposits(ctx, { mode: 'test', holder: `holder ${loops.length}` })
+      loops.push(loop)
+      await waitFor('reading begins', async () => (await readCursor(ctx)) !== null)
+      return loop
+    },
+    async readUpTo(block) {
+      const isRead = async (): Promise<boolean> =>
+        ((await readCursor(shore.given.context))?.blockNumber ?? -1n) >= block
+      await waitFor(`the chain is read up to ${block}`, isRead)
+    },
+    openWallet: () => seedWallet(shore.given.context, use(opened.seeded)),
+    told: async () => (await listToldDeposits(shore.given.context, use(opened.wallet))).toSorted(),
+  }
+  return shore
+}
+
+function use<Value>(value: Value | undefined): Value {
+  assert.ok(value !== undefined, 'it is opened before the first test')
+  return value
+}

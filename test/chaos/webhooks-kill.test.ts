@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { readConfig } from '../../server/src/config.ts'
+import { createAccount } from '../../server/src/domain/accounts/create-account.ts'
+import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
+import { announceEvent } from '../../server/src/domain/webhooks/announce-event.ts'
+import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
+import { createClock } from '../../server/src/lib/clock.ts'
+import { createLogger } from '../../server/src/lib/logger.ts'
+import { openContext } from '../../server/src/service.ts'
+import { createId } from '../../server/src/values/ids.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const EVENTS = 500
+const ENDPOINTS = 4
+const DELIVERIES = EVENTS * ENDPOINTS
+/** When so many have arrived, the servers are killed. */
+const KILLS_AT = [300, 800, 1_300] as const
+/** Of one endpoint, over all processes: what a dead worker can have posted without writing it down. */
+const ENDPOINT_IN_FLIGHT_MAX = 4
+const LEASES_SECONDS = 31
+const ALL_MS_MAX = 120_000
+
+describe('webhooks, when their workers are killed', () => {
+  let world: World
+  const counts = new Map<string, number>()
+  const receiver = createServer((request, response) => {
+    const key = `${request.url} ${String(request.headers['service-event-id'])}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    request.resume()
+    response.writeHead(204).end()
+  })
+  before(async () => {
+    world = await openWorld()
+    await new Promise<void>((resolve) => {
+      receiver.listen(0, '127.0.0.1', resolve)
+    })
+  })
+  after(async () => {
+    receiver.closeAllConnections()
+    receiver.close()
+    await world.close()
+  })
+
+  test('of 2,000 deliveries none is lost, and a lease’s worth comes twice at the most, after three kills of two workers', async () => {
+    await announceAll()
+    let second = await world.sandbox.addServer({ port: 0, env: { ROLE: 'worker' } })
+    for (const count of KILLS_AT) {
+      await waitFor(`${count} deliveries`, async () => counts.size >= count, ALL_MS_MAX)
+      await Promise.all([world.sandbox.killServer('SIGKILL'), second.kill('SIGKILL')])
+      await world.sandbox.startServer()
+      second = await world.sandbox.addServer({ port: 0, env: { ROLE: 'worker' } })
+      await world.advanceClock(LEASES_SECONDS)
+    }
+    await waitFor('every delivery', async () => counts.size === DELIVERIES, ALL_MS_MAX)
+    const open = "select 1 from deliveries where status = 'pending' limit 1"
+    await waitFor('every outcome is written', async () => (await world.query(open)).length === 0, ALL_MS_MAX)
+    const posts = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    const twice = posts - DELIVERIES
+    assert.ok(twice <= KILLS_AT.length * ENDPOINTS * ENDPOINT_IN_FLIGHT_MAX, `${twice} came twice`)
+    const [{ succeeded } = {}] = await world.query(
+      "select count(*) as succeeded from deliveries where status = 'succeeded'",
+    )
+    assert.equal(Number(succeeded), DELIVERIES)
+  })
+
+  /** As their makers do: each event with its deliveries in one transaction. */
+  async function announceAll(): Promise<void> {
+    const clock = createClock()
+    const opened = openContext(readConfig(world.environment()), { clock, logger: createLogger('silent') })
+    const { context } = opened
+    const { id: accountId } = await createAccount(context, { name: 'Killed', plan: 'scale' })
+    const { port } = receiver.address() as AddressInfo
+    for (let index = 0; index < ENDPOINTS; index += 1) {
+      const url = `http://127.0.0.1:${port}/${index}`
+      await createEndpoint(context, { accountId, mode: 'test', url, events: EVENT_TYPES })
+    }
+    const createdAt = clock.now()
+    for (let made = 0; made < EVENTS; made += 1) {
+      await context.db.transaction((transaction) =>
+        transaction.commit([
+          ...announceEvent({
+            id: createId('event', createdAt),
+            accountId,
+            mode: 'test',
+            type: 'payment.created',
+            createdAt,
+            data: { payment: { id: `pay_${made}` } },
+          }),
+        ]),
+      )
+    }
+    await opened.close()
+  }
+})

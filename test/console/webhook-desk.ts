@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
+import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { claimDeliveries } from '../../server/src/domain/webhooks/claim-deliveries.ts'
+import type { AttemptOutcome, ClaimedDelivery } from '../../server/src/domain/webhooks/delivery.ts'
+import type { WebhookEndpoint } from '../../server/src/domain/webhooks/endpoint.ts'
+import { finishAttempt } from '../../server/src/domain/webhooks/finish-attempt.ts'
+import { getEndpoint } from '../../server/src/domain/webhooks/get-endpoint.ts'
+import { releaseDeliveries } from '../../server/src/domain/webhooks/release-deliveries.ts'
+import { seedAccount } from '../support/connections.ts'
+import type { ConsoleServer } from '../support/console-server.ts'
+import { later } from '../support/moved-clock.ts'
+import type { Browser } from './browser.ts'
+import { openVisitor } from './person.ts'
+
+export const URL_OF_HOOK = 'https://hooks.example/in'
+
+const CLAIMED_MAX = 1_000
+const LEASE_MS = 60_000
+
+export interface WireWebhook {
+  readonly id: string
+  readonly status: string
+  readonly failing_since: string | null
+  readonly secret?: string
+}
+
+export interface WireDelivery {
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly status: string
+}
+
+export interface Log {
+  readonly deliveries: readonly WireDelivery[]
+  readonly next: string | null
+}
+
+/** A workspace of its own, and its owner at the dashboard's webhooks. */
+export class WebhookDesk {
+  readonly server: ConsoleServer
+  readonly account: Account
+  readonly browser: Browser
+  readonly userId: string
+
+  private constructor(
+    server: ConsoleServer,
+    account: Account,
+    { browser, userId }: Pick<WebhookDesk, 'browser' | 'userId'>,
+  ) {
+    this.server = server
+    this.account = account
+    this.browser = browser
+    this.userId = userId
+  }
+
+  static async open(server: ConsoleServer): Promise<WebhookDesk> {
+    const visitor = await openVisitor(server)
+    const account = await seedAccount(server.context)
+    await addMember(server.context, { account, userId: visitor.userId, role: 'owner', actor: OPERATOR })
+    return new WebhookDesk(server, account, visitor)
+  }
+
+  at(path: string): string {
+    return `/console/workspaces/${this.account.slug}/${path}`
+  }
+
+  async create(wanted: object = {}): Promise<WireWebhook> {
+    const body = { mode: 'test', url: URL_OF_HOOK, events: EVENT_TYPES, ...wanted }
+    return (await this.browser.ask<{ webhook: WireWebhook }>('POST', this.at('webhooks'), body, 201)).webhook
+  }
+
+  async change(id: string, body: object): Promise<WireWebhook> {
+    return (await this.browser.ask<{ webhook: WireWebhook }>('PATCH', this.at(`webhooks/${id}`), body)).webhook
+  }
+
+  async list(mode = 'test'): Promise<readonly WireWebhook[]> {
+    return (await this.browser.ask<{ webhooks: WireWebhook[] }>('GET', `${this.at('webhooks')}?mode=${mode}`)).webhooks
+  }
+
+  async readLog(query = ''): Promise<Log> {
+    return await this.browser.ask<Log>('GET', `${this.at('deliveries')}?mode=test${query === '' ? '' : `&${query}`}`)
+  }
+
+  async createEndpoint(wanted: object = {}): Promise<WebhookEndpoint> {
+    const { id } = await this.create(wanted)
+    return await getEndpoint(this.server.context, { accountId: this.account.id, id })
+  }
+
+  /** Takes a delivery as a sender would, some time later: this one, or any of the workspace. */
+  async claim(id?: string, laterMs = 0): Promise<ClaimedDelivery> {
+    const ctx = later(this.server.context, laterMs)
+    const bounds = { endpointInFlightMax: CLAIMED_MAX, limit: CLAIMED_MAX, leaseMs: LEASE_MS }
+    const claimed = await claimDeliveries(ctx, bounds)
+    const wanted = claimed.find(({ delivery }) =>
+      id === undefined ? delivery.accountId === this.account.id : delivery.id === id,
+    )
+    await releaseDeliveries(
+      ctx,
+      claimed.filter((other) => other !== wanted),
+    )
+    assert.ok(wanted !== undefined, 'it is due')
+    return wanted
+  }
+
+  /** Has a sender try a delivery, which ends like this. */
+  async attempt(
+    outcome: Pick<AttemptOutcome, 'statusCode' | 'error' | 'responseBody'>,
+    { id, laterMs }: { id?: string; laterMs?: number } = {},
+  ): Promise<AttemptOutcome> {
+    const claimed = await this.claim(id, laterMs)
+    const whole = { startedAt: this.server.clock.now(), durationMs: 25, ...outcome }
+    await finishAttempt(this.server.context, { claimed, outcome: whole })
+    return whole
+  }
+}

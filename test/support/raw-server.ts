@@ -1,0 +1,65 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+
+export interface RawServer {
+  readonly port: number
+  /** Each request as it came, its body included. */
+  readonly requests: readonly string[]
+  /** How many connections were made, and how many are open. */
+  readonly connections: { readonly made: number; readonly open: number }
+  close(): Promise<void>
+}
+
+/**
+ * A server below HTTP, for answers that no HTTP server would give: `answer` is called when a whole request has come, or
+ * when its headers have, with `early`.
+ */
+export async function startRawServer(
+  answer: (socket: Socket, request: string) => void,
+  { early = false, server = createServer() }: { early?: boolean; server?: Server } = {},
+): Promise<RawServer> {
+  const requests: string[] = []
+  const open = new Set<Socket>()
+  let made = 0
+  const serve = (socket: Socket): void => {
+    made += 1
+    open.add(socket)
+    let received = ''
+    socket.on('error', () => undefined)
+    socket.on('close', () => open.delete(socket))
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1')
+      const length = lengthOf(received, early)
+      if (length === null || received.length < length) return
+      const request = Buffer.from(received.slice(0, length), 'latin1').toString('utf8')
+      received = received.slice(length)
+      requests.push(request)
+      answer(socket, request)
+    })
+  }
+  // A TLS server's own event comes after the handshake.
+  server.on('setSecureContext' in server ? 'secureConnection' : 'connection', serve)
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    requests,
+    get connections() {
+      return { made, open: open.size }
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy()
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    },
+  }
+}
+
+function lengthOf(received: string, early: boolean): number | null {
+  const end = received.indexOf('\r\n\r\n')
+  if (end < 0) return null
+  const [, length = '0'] = /\r\ncontent-length: (\d+)/i.exec(received.slice(0, end)) ?? []
+  return end + 4 + (early ? 0 : Number(length))
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { AttemptError } from '../../server/src/domain/webhooks/delivery.ts'
+import { makeAccount } from '../support/deliveries.ts'
+import { deliverOne, openSending, type Sending, type Subscription } from '../support/sending.ts'
+
+const CAP = 16 * 1024
+const BINARY = Buffer.from([0, 255, 254, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x1b, 0x5b, 0x32, 0x4a, 0])
+const BOMB = gzipSync(Buffer.alloc(4 * 1024 * 1024))
+
+type Answer = (response: ServerResponse) => void
+interface Expected {
+  readonly status: number | null
+  readonly error: AttemptError | null
+  readonly body: Buffer | string | null
+}
+
+// What an answer may be below HTTP is tried in `post-json.*.test.ts`; here, what is made of it and kept.
+
+const SUCCESSES: Readonly<Record<string, readonly [Answer, number, Buffer | string]>> = {
+  '200': [(response) => response.end('thanks'), 200, 'thanks'],
+  '201 without a body': [(response) => response.writeHead(201).end(), 201, ''],
+  '204': [(response) => response.writeHead(204).end(), 204, ''],
+  '205': [(response) => response.writeHead(205).end(), 205, ''],
+  '299': [(response) => response.writeHead(299).end('odd'), 299, 'odd'],
+  '1xx first': [
+    (response) => {
+      response.writeProcessing()
+      response.writeEarlyHints({ link: '</a>; rel=preload' })
+      response.end('ok')
+    },
+    200,
+    'ok',
+  ],
+  'a reset behind the headers': [
+    (response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('part')
+      setTimeout(() => response.socket?.resetAndDestroy(), 20)
+    },
+    200,
+    'part',
+  ],
+  'bytes that are no text': [(response) => response.end(BINARY), 200, BINARY],
+  'more than is kept': [(response) => response.end('a'.repeat(10 * CAP)), 200, 'a'.repeat(CAP)],
+  'no end': [writeForEver, 200, 'a'.repeat(CAP)],
+  'a gzip bomb': [(response) => response.setHeader('content-encoding', 'gzip').end(BOMB), 200, BOMB],
+}
+
+const FAILURES: Readonly<Record<string, readonly [Answer | number, Expected]>> = {
+  ...Object.fromEntries(
+    [300, 301, 302, 303, 304, 307, 308].map((status) => [status, [status, { status, error: 'redirect', body: '' }]]),
+  ),
+  ...Object.fromEntries(
+    [400, 401, 404, 429, 500, 503, 599].map((status) => [status, [status, { status, error: 'http_error', body: '' }]]),
+  ),
+  'a failure with a reason': [
+    (response) => response.writeHead(422).end('{"error":"é✓\u0000"}'),
+    { status: 422, error: 'http_error', body: '{"error":"é✓\u0000"}' },
+  ],
+  'a reset before the headers': [
+    (response) => response.socket?.resetAndDestroy(),
+    { status: null, error: 'connection_reset', body: null },
+  ],
+  'more headers than are read': [
+    (response) => response.writeHead(200, { 'x-much': 'a'.repeat(2 * CAP) }).end(),
+    { status: null, error: 'invalid_response', body: null },
+  ],
+}
+
+describe('an answer', () => {
+  let sending: Sending
+  let account: Account
+  let subscription: Subscription
+  before(async () => {
+    sending = await openSending()
+  })
+  beforeEach(async () => {
+    account = await makeAccount(sending.ctx)
+    subscription = await sending.subscribe(account)
+  })
+  afterEach(() => sending.reset())
+  after(() => sending.close())
+
+  for (const [what, [answer, status, body]] of Object.entries(SUCCESSES)) {
+    test(`cases 8, 10, 11: is a success with ${what}, and kept as it came`, async () => {
+      sending.startSender()
+      subscription.receiver.reply(answer)
+      const { delivery, attempts } = await deliverOne(sending, account, subscription)
+      assert.equal(delivery.status, 'succeeded')
+      assertAttempt(attempts, { status, error: null, body: Buffer.from(body).subarray(0, CAP) })
+    })
+  }
+
+  for (const [what, [reply, expected]] of Object.entries(FAILURES)) {
+    test(`cases 8, 10: is a failure with ${what}`, async () => {
+      sending.startSender()
+      subscription.receiver.reply(reply)
+      const { delivery, attempts } = await deliverOne(sending, account, subscription)
+      assert.deepEqual([delivery.status, delivery.attempts], ['pending', 1])
+      assertAttempt(attempts, expected)
+      assert.equal(subscription.receiver.received.length, 1)
+    })
+  }
+
+  test('case 8: a redirect is not followed, to ourselves or anywhere', async () => {
+    sending.startSender()
+    const elsewhere = await sending.subscribe(await makeAccount(sending.ctx))
+    const headers = { location: elsewhere.receiver.url }
+    for (const status of [301, 302, 303, 307, 308]) {
+      subscription.receiver.reply((response) => response.writeHead(status, headers).end())
+      const { attempts } = await deliverOne(sending, account, subscription)
+      assertAttempt(attempts, { status, error: 'redirect', body: '' })
+    }
+    assert.equal(elsewhere.receiver.received.length, 0)
+  })
+
+  test('case 9: one limit bounds the whole attempt: silence, headers and bodies that drip', async () => {
+    const attemptMs = 250
+    sending.startSender({ attemptMs })
+    const cases: readonly (readonly [Answer, number | null])[] = [
+      [() => undefined, null],
+      [(response) => drip(response, () => response.writeProcessing()), null],
+      [(response) => response.writeHead(200).flushHeaders(), 200],
+      [(response) => drip(response, () => response.write('a')), 200],
+    ]
+    for (const [answer, status] of cases) {
+      subscription.receiver.reply(answer)
+      const { delivery, attempts } = await deliverOne(sending, account, subscription)
+      assert.equal(delivery.status, 'pending')
+      const [attempt] = attempts
+      assert.deepEqual(
+        [attempt?.error, attempt?.statusCode, attempt?.durationMs, attempt?.responseBody === null],
+        ['timeout', status, attemptMs, status === null],
+      )
+    }
+  })
+
+  function assertAttempt(attempts: Awaited<ReturnType<typeof deliverOne>>['attempts'], expected: Expected): void {
+    const [attempt, ...others] = attempts
+    assert.ok(attempt !== undefined)
+    assert.equal(others.length, 0)
+    const { statusCode, error, responseBody } = attempt
+    assert.deepEqual({ statusCode, error }, { statusCode: expected.status, error: expected.error })
+    assert.deepEqual(responseBody, expected.body === null ? null : Buffer.from(expected.body))
+  }
+})
+
+function writeForEver(response: ServerResponse): void {
+  const write = (): void => {
+    if (!response.destroyed) response.write('a'.repeat(4_096), () => setImmediate(write))
+  }
+  write()
+}
+
+function drip(response: ServerResponse, write: () => void): void {
+  const timer = setInterval(write, 20)
+  response.on('close', () => clearInterval(timer))
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { pino } from 'pino'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Context } from '../../server/src/domain/context.ts'
+import { createPayment } from '../../server/src/domain/payments/create-payment.ts'
+import { announceEvent } from '../../server/src/domain/webhooks/announce-event.ts'
+import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
+import { getEndpoint } from '../../server/src/domain/webhooks/get-endpoint.ts'
+import { listEndpoints } from '../../server/src/domain/webhooks/list-endpoints.ts'
+import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
+import { announce, announceMany, makeAccount, makeEvent } from '../support/deliveries.ts'
+import { expectPayment, expectRefusal } from '../support/expect-outcome.ts'
+import { readRows } from '../support/read-rows.ts'
+import { paymentRequest, seed } from '../support/seed.ts'
+import { deliverOne, openSending, type Sending } from '../support/sending.ts'
+
+const BURST = 300
+
+describe('an event', () => {
+  let sending: Sending
+  let ctx: Context
+  let account: Account
+  before(async () => {
+    sending = await openSending()
+    ctx = sending.ctx
+  })
+  beforeEach(async () => {
+    account = await makeAccount(ctx)
+  })
+  afterEach(() => sending.reset())
+  after(() => sending.close())
+
+  test('cases 21, 23: of a burst reaches each endpoint once, and receivers can sort by its time and id', async () => {
+    const subscriptions = await Promise.all([1, 2, 3].map(() => sending.subscribe(account)))
+    const from = ctx.clock.now()
+    await announceMany(ctx, account, { count: BURST, from })
+    sending.advance(BURST)
+    sending.startSender()
+    const ids = await readRows(ctx.db, 'select id from events where account_id = $1 order by created_at', [account.id])
+    for (const { receiver } of subscriptions) {
+      await receiver.arrived(BURST)
+      const events = receiver.received.map(({ body }) => JSON.parse(String(body)) as { id: string; created_at: string })
+      assert.deepEqual(
+        events.toSorted((left, right) => (left.created_at < right.created_at ? -1 : 1)).map(({ id }) => id),
+        ids.map((row) => row['id']),
+      )
+      assert.deepEqual(
+        events.map(({ id }) => id).toSorted(),
+        ids.map((row) => row['id']),
+      )
+    }
+    await sending.lookedAround()
+    for (const { receiver } of subscriptions) assert.equal(receiver.received.length, BURST)
+  })
+
+  test('case 22: is sent when what made it true is committed, and never when that was undone', async () => {
+    const { receiver } = await sending.subscribe(account)
+    sending.startSender()
+    const undone = makeEvent(ctx, account)
+    await assert.rejects(
+      ctx.db.transaction(async (transaction) => {
+        await transaction.batch([...announceEvent(undone)])
+        throw new Error('undone')
+      }),
+      { message: 'undone' },
+    )
+    const open = Promise.withResolvers<void>()
+    const kept = makeEvent(ctx, account)
+    const commit = ctx.db.transaction(async (transaction) => {
+      await transaction.batch([...announceEvent(kept)])
+      await open.promise
+    })
+    // As long as it is not committed, nobody hears of it.
+    await sending.lookedAround()
+    assert.equal(receiver.received.length, 0)
+    open.resolve()
+    await commit
+    await receiver.arrived(1)
+    await sending.lookedAround()
+    assert.deepEqual(
+      receiver.received.map(({ eventId }) => eventId),
+      [kept.id],
+    )
+  })
+
+  test('case 22: of a payment is heard once, with the payment; a refused one is not heard of', async () => {
+    const seeded = await seed(ctx)
+    const { receiver } = await sending.subscribe(seeded.account)
+    sending.startSender()
+    expectRefusal(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '11' })), 'amount_too_large')
+    const request = paymentRequest(seeded, { amountUsdc: '1.5', memo: 'é✓' })
+    const payment = expectPayment(await createPayment(ctx, request))
+    await receiver.arrived(1)
+    await sending.lookedAround()
+    const bodies = receiver.received.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>)
+    assert.equal(bodies.length, 1)
+    const [{ type, data, mode, account_slug: slug } = {}] = bodies
+    assert.deepEqual({ type, mode, slug }, { type: 'payment.created', mode: 'test', slug: seeded.account.slug })
+    const sent = (data as { payment: Record<string, unknown> }).payment
+    assert.deepEqual([sent['id'], sent['amount_usdc'], sent['memo']], [payment.id, '1.5', 'é✓'])
+  })
+
+  test('case 23: keeps its id through every attempt and replay, so that receivers know it again', async () => {
+    const { receiver, endpoint } = await sending.subscribe(account, { reply: 500 })
+    sending.startSender()
+    const event = await announce(ctx, account)
+    for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
+      await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === index + 1)
+      sending.advance(delayMs)
+    }
+    await receiver.arrived(6)
+    for (const { eventId, body } of receiver.received) {
+      assert.equal(eventId, event.id)
+      assert.equal((JSON.parse(String(body)) as { id: string }).id, event.id)
+    }
+  })
+
+  test('case 24: is signed with a secret that stands nowhere: not in logs, rows, errors or answers', async () => {
+    const lines: string[] = []
+    const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
+    const subscription = await sending.subscribe(account, { reply: 500 })
+    const { secret: newSecret } = await rotateSecret(ctx, { accountId: account.id, id: subscription.endpoint.id })
+    // An answer that repeats all that it was sent.
+    subscription.receiver.reply((response, { rawHeaders, body }) =>
+      response.writeHead(500).end(rawHeaders.join() + body),
+    )
+    sending.startSender({ ctx: { ...ctx, logger } })
+    await deliverOne(sending, account, subscription)
+    const broken = await sending.subscribe(account)
+    const text = `update webhook_endpoints set secret_sealed = '\\x00' where account_id = $1 and id = $2 returning id`
+    assert.equal((await readRows(ctx.db, text, [account.id, broken.endpoint.id])).length, 1)
+    await deliverOne(sending, account, subscription)
+    assert.ok(lines.some((line) => line.includes(broken.endpoint.id)))
+    const shown = [
+      ...lines,
+      JSON.stringify(await listEndpoints(ctx, { accountId: account.id, mode: 'test' })),
+      JSON.stringify(await getEndpoint(ctx, { accountId: account.id, id: subscription.endpoint.id })),
+    ]
+    for (const table of ['webhook_endpoints', 'deliveries', 'delivery_attempts', 'events', 'audit_entries']) {
+      const rows = await readRows(
+        ctx.db,
+        `select t::text as row, encode(coalesce(b, ''), 'escape') as bytes
+        from ${table} t left join lateral (select ${table === 'delivery_attempts' ? 't.response_body' : "''::bytea"} as b) on true`,
+      )
+      shown.push(...rows.flatMap((row) => [String(row['row']), String(row['bytes'])]))
+    }
+    for (const secret of [subscription.secret, newSecret, broken.secret]) {
+      assert.match(secret, /^whsec_/)
+      for (const text of shown) assert.ok(!text.includes(secret.slice('whsec_'.length)))
+    }
+  })
+})

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Context } from '../../server/src/domain/context.ts'
+import { EVENT_RETENTION_MS } from '../../server/src/domain/events/event.ts'
+import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
+import { RETRY_DELAYS_MS, type Delivery } from '../../server/src/domain/webhooks/delivery.ts'
+import { getDelivery } from '../../server/src/domain/webhooks/get-delivery.ts'
+import { replayDelivery } from '../../server/src/domain/webhooks/replay-delivery.ts'
+import { replayRange } from '../../server/src/domain/webhooks/replay-range.ts'
+import { sendTestEvent } from '../../server/src/domain/webhooks/send-test-event.ts'
+import { announce, makeAccount } from '../support/deliveries.ts'
+import { deliverOne, openSending, type Log, type Sending, type Subscription } from '../support/sending.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+describe('a replay', () => {
+  let sending: Sending
+  let ctx: Context
+  let account: Account
+  let subscription: Subscription
+  before(async () => {
+    sending = await openSending()
+    ctx = sending.ctx
+  })
+  beforeEach(async () => {
+    account = await makeAccount(ctx)
+    subscription = await sending.subscribe(account)
+    sending.startSender()
+  })
+  afterEach(() => sending.reset())
+  after(() => sending.close())
+
+  const replay = ({ id }: Delivery): Promise<Delivery> => replayDelivery(ctx, { accountId: account.id, deliveryId: id })
+
+  const ended = ({ id }: Delivery): Promise<Log> =>
+    waitFor('the delivery to end', async () => {
+      const log = await getDelivery(ctx, { accountId: account.id, id })
+      return log.delivery.finishedAt !== null && log
+    })
+
+  test('cases 17, 18: of a delivered event is a new delivery of the same id and bytes, with a new signature', async () => {
+    const { receiver } = subscription
+    const { delivery } = await deliverOne(sending, account, subscription)
+    sending.advance(DAY_MS)
+    const again = await replay(delivery)
+    const log = await ended(again)
+    assert.deepEqual([log.delivery.status, log.delivery.trigger, log.attempts.length], ['succeeded', 'replay', 1])
+    assert.notEqual(again.id, delivery.id)
+    const [first, second] = receiver.received
+    assert.deepEqual(second?.body, first?.body)
+    assert.equal(second?.eventId, first?.eventId)
+    assert.equal(second?.attempt, 1)
+    assert.notEqual(second?.headers['service-signature'], first?.headers['service-signature'])
+  })
+
+  test('case 17: of a failed event brings it at last; one that fails is not tried again', async () => {
+    const { receiver, endpoint } = subscription
+    receiver.reply(500)
+    const event = await announce(ctx, account)
+    for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
+      await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === index + 1)
+      sending.advance(delayMs)
+    }
+    const { delivery } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.status === 'failed')
+    const failed = await ended(await replay(delivery))
+    assert.deepEqual([failed.delivery.status, failed.delivery.attempts], ['failed', 1])
+    sending.advance(DAY_MS)
+    await sending.lookedAround()
+    assert.equal(receiver.received.length, 7)
+    receiver.reply(200)
+    assert.equal((await ended(await replay(delivery))).delivery.status, 'succeeded')
+    // The first one stays as it ended.
+    assert.equal((await ended(delivery)).delivery.status, 'failed')
+  })
+
+  test('case 17: of an event that is still to be tried neither ends nor shifts its schedule', async () => {
+    const { receiver, endpoint } = subscription
+    receiver.reply(500)
+    const { delivery } = await deliverOne(sending, account, subscription)
+    receiver.reply(200)
+    sending.advance(MINUTE_MS / 2)
+    assert.equal((await ended(await replay(delivery))).delivery.status, 'succeeded')
+    const { delivery: waiting } = await getDelivery(ctx, { accountId: account.id, id: delivery.id })
+    assert.deepEqual(waiting, delivery)
+    sending.advance(MINUTE_MS / 2)
+    const log = await ended(delivery)
+    assert.deepEqual([log.delivery.status, log.delivery.attempts], ['succeeded', 2])
+    assert.deepEqual(
+      receiver.received.map(({ attempt }) => attempt),
+      [1, 1, 2],
+    )
+    assert.equal((await sending.logs(endpoint)).length, 2)
+  })
+
+  test('case 17: asked for twice is two deliveries, of an event that receivers can tell apart by its id', async () => {
+    const { delivery } = await deliverOne(sending, account, subscription)
+    const [left, right] = await Promise.all([replay(delivery), replay(delivery)])
+    await Promise.all([ended(left), ended(right)])
+    const { received } = subscription.receiver
+    assert.equal(received.length, 3)
+    assert.equal(new Set(received.map(({ eventId }) => eventId)).size, 1)
+  })
+
+  test('case 17: goes to no disabled endpoint, and is none of what is no longer kept', async () => {
+    const { delivery } = await deliverOne(sending, account, subscription)
+    const subject = { accountId: account.id, id: subscription.endpoint.id }
+    await changeEndpoint(ctx, { ...subject, change: { enabled: false } })
+    await assert.rejects(replay(delivery), { code: 'endpoint_disabled', status: 409 })
+    await changeEndpoint(ctx, { ...subject, change: { enabled: true } })
+    sending.advance(EVENT_RETENTION_MS)
+    await assert.rejects(replay(delivery), { code: 'event_not_found', status: 404 })
+    assert.equal(subscription.receiver.received.length, 1)
+  })
+
+  test('of a range brings each of its events once more, and no others', async () => {
+    const { receiver, endpoint } = subscription
+    const events: string[] = []
+    for (let count = 0; count < 4; count += 1) {
+      events.push((await deliverOne(sending, account, subscription)).event.id)
+      sending.advance(MINUTE_MS)
+    }
+    const [, from, , to] = await Promise.all(events.map((id) => eventTime(endpoint, id)))
+    assert.ok(from !== undefined && to !== undefined)
+    const range = { accountId: account.id, endpointId: endpoint.id, from, to }
+    assert.equal(await replayRange(ctx, { ...range, only: 'all' }), 2)
+    await receiver.arrived(6)
+    assert.deepEqual(
+      receiver.received
+        .slice(4)
+        .map(({ eventId }) => eventId)
+        .toSorted(),
+      events.slice(1, 3),
+    )
+    assert.equal(await replayRange(ctx, { ...range, only: 'failed' }), 0)
+  })
+
+  test('case 19: what an endpoint wants now is asked of later events only', async () => {
+    const { receiver, endpoint } = subscription
+    const subject = { accountId: account.id, id: endpoint.id }
+    await changeEndpoint(ctx, { ...subject, change: { events: ['payment.failed'] } })
+    await announce(ctx, account, { type: 'payment.confirmed' })
+    receiver.reply(500)
+    const failed = await announce(ctx, account, { type: 'payment.failed' })
+    await sending.logWhen(endpoint, failed, ({ delivery }) => delivery.attempts === 1)
+    await changeEndpoint(ctx, { ...subject, change: { events: ['payment.confirmed'] } })
+    receiver.reply(200)
+    sending.advance(MINUTE_MS)
+    // What it wanted when it happened it still gets; what it did not, never.
+    await sending.logWhen(endpoint, failed, ({ delivery }) => delivery.status === 'succeeded')
+    await sending.lookedAround()
+    assert.deepEqual(
+      receiver.received.map(({ eventId }) => eventId),
+      [failed.id, failed.id],
+    )
+  })
+
+  test('case 25: of another workspace, or a test of its endpoint, is not to be had', async () => {
+    const stranger = await makeAccount(ctx)
+    const { delivery } = await deliverOne(sending, account, subscription)
+    const { id } = subscription.endpoint
+    const theirs = { accountId: stranger.id }
+    await assert.rejects(replayDelivery(ctx, { ...theirs, deliveryId: delivery.id }), { code: 'delivery_not_found' })
+    await assert.rejects(getDelivery(ctx, { ...theirs, id: delivery.id }), { code: 'delivery_not_found' })
+    await assert.rejects(sendTestEvent(ctx, { ...theirs, id }), { code: 'webhook_not_found' })
+    const range = { endpointId: id, from: new Date(0), to: ctx.clock.now(), only: 'all' } as const
+    await assert.rejects(replayRange(ctx, { ...theirs, ...range }), { code: 'webhook_not_found' })
+    await sending.lookedAround()
+    assert.equal(subscription.receiver.received.length, 1)
+  })
+
+  test('case 25: test and live endpoints each get their own events, test events among them', async () => {
+    const live = await sending.subscribe(account, { mode: 'live' })
+    const inTest = await announce(ctx, account, { mode: 'test' })
+    const inLive = await announce(ctx, account, { mode: 'live' })
+    const tests = [subscription, live].map(({ endpoint }) =>
+      sendTestEvent(ctx, { accountId: account.id, id: endpoint.id }),
+    )
+    const [testInTest, testInLive] = await Promise.all(tests)
+    for (const [{ receiver }, mode, expected] of [
+      [subscription, 'test', [inTest.id, testInTest?.eventId]],
+      [live, 'live', [inLive.id, testInLive?.eventId]],
+    ] as const) {
+      await receiver.arrived(2)
+      assert.deepEqual(new Set(receiver.received.map(({ eventId }) => eventId)), new Set(expected))
+      for (const { body } of receiver.received) assert.equal((JSON.parse(String(body)) as { mode: string }).mode, mode)
+    }
+    await sending.lookedAround()
+    assert.equal(live.receiver.received.length + subscription.receiver.received.length, 4)
+  })
+
+  async function eventTime(endpoint: Subscription['endpoint'], eventId: string): Promise<Date> {
+    const logs = await sending.logs(endpoint)
+    const found = logs.find(({ delivery }) => delivery.eventId === eventId)
+    assert.ok(found !== undefined)
+    return found.delivery.createdAt
+  }
+})

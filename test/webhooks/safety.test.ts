@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { createServer as createTlsServer } from 'node:https'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Context } from '../../server/src/domain/context.ts'
+import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
+import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
+import type { AttemptError } from '../../server/src/domain/webhooks/delivery.ts'
+import { createHostResolver } from '../../server/src/lib/outbound/resolve-host.ts'
+import { announce, makeAccount } from '../support/deliveries.ts'
+import { startFakeDns, type FakeDns } from '../support/fake-dns.ts'
+import { readRows } from '../support/read-rows.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { createSelfSigned } from '../support/self-signed.ts'
+import { openSending, type Sending } from '../support/sending.ts'
+
+const PUBLIC = '93.184.216.34'
+
+// Each address and spelling is tried in `allowed-address.test.ts` and `check-url.test.ts`, each way to it in `agents.test.ts`.
+
+describe('where events go', () => {
+  let sending: Sending
+  let ctx: Context
+  let account: Account
+  let dns: FakeDns
+  before(async () => {
+    sending = await openSending()
+    ctx = sending.ctx
+    dns = await startFakeDns({
+      'private.example': { A: ['10.0.0.1'] },
+      'metadata.example': { A: ['169.254.169.254'] },
+      'mixed.example': { A: [PUBLIC, '192.168.0.1'] },
+      'six.example': { A: [PUBLIC], AAAA: ['fd00:ec2::254'] },
+      'only-six.example': { AAAA: ['::1'] },
+      'translated.example': { AAAA: ['64:ff9b::a9fe:a9fe'] },
+      'mapped.example': { AAAA: ['::ffff:7f00:1'] },
+      'alias.example': { cname: 'inside.example', A: ['127.0.0.1'] },
+      'broken.example': 'SERVFAIL',
+      'empty.example': {},
+    })
+  })
+  beforeEach(async () => {
+    account = await makeAccount(ctx)
+  })
+  afterEach(() => sending.reset())
+  after(async () => {
+    await sending.close()
+    await dns.close()
+  })
+
+  /** What an event's first attempt at the URL comes to, under the policy of production. */
+  async function attemptAt(url: string): Promise<AttemptError | null | undefined> {
+    const strict = {
+      ...ctx,
+      outbound: { ...ctx.outbound, allowLoopback: false, resolve: createHostResolver([dns.server]) },
+    }
+    const { endpoint } = await createEndpoint(ctx, {
+      accountId: account.id,
+      mode: 'test',
+      url,
+      events: ['payment.failed'],
+    })
+    const event = await announce(ctx, account, { type: 'payment.failed' })
+    const sender = sending.startSender({ ctx: strict })
+    const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
+    await sender.stop()
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false } })
+    return attempts[0]?.error
+  }
+
+  test('case 12: nowhere, when a name resolves to what is not public, be it one address among others', async () => {
+    for (const name of ['private', 'metadata', 'mixed', 'six', 'only-six', 'translated', 'mapped', 'alias']) {
+      assert.equal(await attemptAt(`https://${name}.example/`), 'blocked_address', name)
+    }
+  })
+
+  test('case 12: nowhere, when a name does not resolve', async () => {
+    for (const name of ['missing', 'broken', 'empty']) {
+      assert.equal(await attemptAt(`https://${name}.example/`), 'dns_error', name)
+    }
+  })
+
+  test('case 13: not where a URL leads that was fine when it was made, and is not any more', async () => {
+    const { receiver } = await sending.subscribe(account)
+    assert.equal(await attemptAt(receiver.url), 'blocked_address')
+    assert.equal(await attemptAt(receiver.url.replace('localhost', '127.0.0.1')), 'blocked_address')
+    assert.equal(receiver.received.length, 0)
+  })
+
+  test('case 14: not to a server whose name is not proven; and to one whose name is', async (t) => {
+    const trusted = createSelfSigned('localhost')
+    const expired = createSelfSigned('localhost', { until: '210101000000Z' })
+    const other = createSelfSigned('other.example')
+    const usual = getCACertificates('default')
+    setDefaultCACertificates([...usual, trusted.cert, expired.cert, other.cert])
+    t.after(() => setDefaultCACertificates(usual))
+    sending.startSender()
+    for (const [pair, error] of [
+      [createSelfSigned('localhost'), 'tls_error'],
+      [expired, 'tls_error'],
+      [other, 'tls_error'],
+      [trusted, null],
+    ] as const) {
+      const receiver = await startReceiver((listener) => createTlsServer(pair, listener))
+      t.after(() => receiver.close())
+      const wanted = { accountId: account.id, mode: 'test', url: receiver.url, events: ['payment.failed'] } as const
+      const { endpoint } = await createEndpoint(ctx, wanted)
+      const event = await announce(ctx, account, { type: 'payment.failed' })
+      const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
+      assert.equal(attempts[0]?.error, error)
+      assert.equal(receiver.received.length, error === null ? 1 : 0)
+    }
+  })
+
+  test('case 27: never to ourselves: neither at creation, nor by a later change, nor when it is sent', async () => {
+    const { baseUrl, authUrl } = sending.given.config
+    for (const origin of [
+      baseUrl,
+      authUrl,
+      baseUrl.replace('localhost', '127.0.0.1'),
+      authUrl.replace('localhost', '[::1]'),
+    ]) {
+      const wanted = {
+        accountId: account.id,
+        mode: 'test',
+        url: `${origin}/v1/payments`,
+        events: ['payment.failed'],
+      } as const
+      await assert.rejects(createEndpoint(ctx, wanted), { code: 'url_not_allowed' })
+    }
+    const { endpoint, receiver } = await sending.subscribe(account)
+    const change = { url: `${baseUrl}/` }
+    await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change }), {
+      code: 'url_not_allowed',
+    })
+    // What was another's yesterday may be ours today.
+    const ours = { ...ctx, outbound: { ...ctx.outbound, ownOrigins: [new URL(receiver.url).origin] } }
+    const event = await announce(ctx, account)
+    sending.startSender({ ctx: ours })
+    const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
+    assert.equal(attempts[0]?.error, 'blocked_address')
+    assert.equal(receiver.received.length, 0)
+  })
+
+  test('case 27: a delivery is no event: it brings forth nothing more', async () => {
+    const { receiver, endpoint } = await sending.subscribe(account)
+    receiver.reply(410)
+    sending.startSender()
+    const event = await announce(ctx, account)
+    await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
+    await sending.lookedAround()
+    for (const table of ['events', 'deliveries']) {
+      const rows = await readRows(ctx.db, `select 1 from ${table} where account_id = $1`, [account.id])
+      assert.equal(rows.length, 1, table)
+    }
+  })
+})

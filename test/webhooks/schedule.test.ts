@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Context } from '../../server/src/domain/context.ts'
+import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
+import { deleteEndpoint } from '../../server/src/domain/webhooks/delete-endpoint.ts'
+import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
+import { getEndpoint } from '../../server/src/domain/webhooks/get-endpoint.ts'
+import { readAudit } from '../support/audit.ts'
+import { announce, countDeliveries, makeAccount } from '../support/deliveries.ts'
+import { deliverOne, endOf, openSending, type Sending, type Subscription } from '../support/sending.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+describe('the schedule', () => {
+  let sending: Sending
+  let ctx: Context
+  let account: Account
+  let subscription: Subscription
+  before(async () => {
+    sending = await openSending()
+    ctx = sending.ctx
+  })
+  beforeEach(async () => {
+    account = await makeAccount(ctx)
+    subscription = await sending.subscribe(account)
+    sending.startSender()
+  })
+  afterEach(() => sending.reset())
+  after(() => sending.close())
+
+  test('case 5: six attempts, 1 minute, 5 minutes, 15 minutes, 1 hour and 6 hours from one to the next', async () => {
+    const { receiver, endpoint } = subscription
+    receiver.reply(500)
+    const event = await announce(ctx, account)
+    for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
+      const made = index + 1
+      const { delivery, attempts } = await sending.logWhen(
+        endpoint,
+        event,
+        ({ delivery }) => delivery.attempts === made,
+      )
+      assert.deepEqual([delivery.status, delivery.attempts], ['pending', made])
+      assert.equal(Number(delivery.nextAttemptAt), endOf(attempts.at(-1)) + delayMs)
+      // Not a moment earlier: another one is sent meanwhile, and this is not.
+      sending.advance(delayMs - 20 * SECOND_MS)
+      await sending.lookedAround()
+      assert.equal(receiver.received.length, made)
+      sending.advance(20 * SECOND_MS)
+    }
+    const last = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 6)
+    assert.deepEqual([last.delivery.status, last.delivery.nextAttemptAt], ['failed', null])
+    assert.equal(Number(last.delivery.finishedAt), endOf(last.attempts[5]))
+    assert.deepEqual(
+      last.attempts.map(({ number, statusCode, error }) => [number, statusCode, error]),
+      [1, 2, 3, 4, 5, 6].map((number) => [number, 500, 'http_error']),
+    )
+    sending.advance(DAY_MS)
+    await sending.lookedAround()
+    assert.equal(receiver.received.length, 6)
+  })
+
+  test('case 5: a success ends it', async () => {
+    const { receiver, endpoint } = subscription
+    receiver.reply(500)
+    const event = await announce(ctx, account)
+    await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
+    receiver.reply(200)
+    sending.advance(MINUTE_MS)
+    const { delivery, attempts } = await sending.logWhen(
+      endpoint,
+      event,
+      ({ delivery }) => delivery.finishedAt !== null,
+    )
+    assert.deepEqual([delivery.status, delivery.attempts, attempts.length], ['succeeded', 2, 2])
+    sending.advance(DAY_MS)
+    await sending.lookedAround()
+    assert.equal(receiver.received.length, 2)
+  })
+
+  test('case 8: a Retry-After changes nothing about it', async () => {
+    for (const [status, after] of [
+      [429, '3600'],
+      [503, '0'],
+      [503, new Date(Date.now() + HOUR_MS).toUTCString()],
+    ] as const) {
+      subscription.receiver.reply((response) => response.writeHead(status, { 'retry-after': after }).end())
+      const { delivery, attempts } = await deliverOne(sending, account, subscription)
+      assert.deepEqual([attempts[0]?.statusCode, attempts[0]?.error], [status, 'http_error'])
+      assert.equal(Number(delivery.nextAttemptAt), endOf(attempts[0]) + MINUTE_MS)
+    }
+  })
+
+  test('case 8: a 410 disables the endpoint at once, and what waits stands still', async () => {
+    const { receiver, endpoint } = subscription
+    receiver.reply(500)
+    const waiting = await announce(ctx, account)
+    await sending.logWhen(endpoint, waiting, ({ delivery }) => delivery.attempts === 1)
+    receiver.reply(410)
+    const { delivery } = await deliverOne(sending, account, subscription)
+    assert.deepEqual([delivery.status, delivery.attempts], ['pending', 1])
+    const { disabledBecause } = await getEndpoint(ctx, { accountId: account.id, id: endpoint.id })
+    assert.equal(disabledBecause, 'gone')
+    sending.advance(DAY_MS)
+    await sending.lookedAround()
+    assert.equal(receiver.received.length, 2)
+    assert.deepEqual(await disablingsOf(account), [{ mode: 'test', because: 'gone' }])
+  })
+
+  test('case 15: nothing is sent, and nothing made, while an endpoint is disabled; then what waited goes on', async () => {
+    const { receiver, endpoint } = subscription
+    const subject = { accountId: account.id, id: endpoint.id }
+    receiver.reply(500)
+    const event = await announce(ctx, account)
+    await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
+    await changeEndpoint(ctx, { ...subject, change: { enabled: false } })
+    await announce(ctx, account)
+    sending.advance(HOUR_MS)
+    await sending.lookedAround()
+    assert.equal(receiver.received.length, 1)
+    assert.equal(await countDeliveries(ctx, account.id), 1)
+    receiver.reply(200)
+    await changeEndpoint(ctx, { ...subject, change: { enabled: true } })
+    const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.status === 'succeeded')
+    assert.equal(attempts.length, 2)
+    assert.deepEqual(
+      receiver.received.map(({ eventId, attempt }) => [eventId, attempt]),
+      [
+        [event.id, 1],
+        [event.id, 2],
+      ],
+    )
+  })
+
+  test('case 15: what waited for an endpoint is canceled when it is deleted', async () => {
+    const { receiver, endpoint } = subscription
+    receiver.reply(500)
+    const event = await announce(ctx, account)
+    await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
+    await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id })
+    await sending.logWhen(endpoint, event, ({ delivery }) => delivery.status === 'canceled')
+    sending.advance(DAY_MS)
+    await sending.lookedAround()
+    assert.equal(receiver.received.length, 1)
+  })
+
+  test('case 15: an attempt that is under way when its endpoint is disabled still tells how it ended', async () => {
+    const { receiver, endpoint } = subscription
+    const release = receiver.hold()
+    const event = await announce(ctx, account)
+    await receiver.arrived(1)
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false } })
+    release(200)
+    const { delivery } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
+    assert.equal(delivery.status, 'succeeded')
+  })
+
+  test('case 16: five days of nothing but failures disable an endpoint, and the log says so', async () => {
+    const { receiver, endpoint } = subscription
+    const subject = { accountId: account.id, id: endpoint.id }
+    receiver.reply(500)
+    const first = await deliverOne(sending, account, subscription)
+    for (let day = 1; day < 5; day += 1) {
+      sending.advance(DAY_MS)
+      await deliverOne(sending, account, subscription)
+      const { disabledAt, failingSince } = await getEndpoint(ctx, subject)
+      assert.equal(disabledAt, null, `on day ${day}`)
+      assert.equal(Number(failingSince), endOf(first.attempts[0]))
+    }
+    // What is still to be tried of the last one fails too.
+    sending.advance(DAY_MS)
+    const { disabledBecause } = await waitFor('the endpoint to be disabled', async () => {
+      const found = await getEndpoint(ctx, subject)
+      return found.disabledAt !== null && found
+    })
+    assert.equal(disabledBecause, 'failing')
+    assert.deepEqual(await disablingsOf(account), [{ mode: 'test', because: 'failing' }])
+  })
+
+  test('case 16: one success among the failures, and the five days begin anew', async () => {
+    const { receiver, endpoint } = subscription
+    const subject = { accountId: account.id, id: endpoint.id }
+    for (let day = 0; day < 12; day += 3) {
+      receiver.reply(500)
+      const { event } = await deliverOne(sending, account, subscription)
+      assert.notEqual((await getEndpoint(ctx, subject)).failingSince, null)
+      receiver.reply(204)
+      sending.advance(3 * DAY_MS)
+      await sending.logWhen(endpoint, event, ({ delivery }) => delivery.status === 'succeeded')
+      assert.equal((await getEndpoint(ctx, subject)).failingSince, null)
+    }
+    assert.equal((await getEndpoint(ctx, subject)).disabledAt, null)
+    assert.deepEqual(await disablingsOf(account), [])
+  })
+
+  async function disablingsOf({ id }: Account): Promise<unknown[]> {
+    const rows = await readAudit(ctx.db, id)
+    return rows.filter((row) => row['action'] === 'webhook.disabled').map((row) => row['details'])
+  }
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Context } from '../../server/src/domain/context.ts'
+import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
+import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
+import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
+import { announce, makeAccount } from '../support/deliveries.ts'
+import type { Received } from '../support/receiver.ts'
+import { deliverOne, openSending, type Sending, type Subscription } from '../support/sending.ts'
+
+/** What jsonb, or a second serialization, would not leave as it is. */
+const AWKWARD = {
+  payment: {
+    z: 1,
+    a: 2,
+    memo: 'é✓ \u{1F980} "\\/ \u2028\u0007 </script>',
+    amount_usdc: '123456789012345678.100000',
+    tiny: 1e-7,
+    big: 1e21,
+    ten: { '10': 'x', '9': 'y' },
+    nothing: null,
+    list: [[], {}, ''],
+  },
+}
+
+describe('what is sent', () => {
+  let sending: Sending
+  let ctx: Context
+  let account: Account
+  let subscription: Subscription
+  before(async () => {
+    sending = await openSending()
+    ctx = sending.ctx
+  })
+  beforeEach(async () => {
+    account = await makeAccount(ctx)
+    subscription = await sending.subscribe(account)
+    sending.startSender()
+  })
+  afterEach(() => sending.reset())
+  after(() => sending.close())
+
+  test('case 26: our headers, with a length that is right, and no others', async () => {
+    const { event } = await deliverOne(sending, account, subscription)
+    const { receiver, secret } = subscription
+    const [received] = receiver.received
+    assert.ok(received !== undefined)
+    const { headers, rawHeaders, body, path } = received
+    assert.equal(path, '/hooks')
+    assert.deepEqual(
+      rawHeaders.filter((_, index) => index % 2 === 0),
+      [
+        'Content-Type',
+        'User-Agent',
+        'Service-Signature',
+        'Service-Event-Id',
+        'Service-Event-Type',
+        'Service-Delivery-Attempt',
+        'content-length',
+        'Host',
+        'Connection',
+      ],
+    )
+    assert.equal(headers['content-type'], 'application/json')
+    assert.equal(headers['user-agent'], 'Bursar-Webhooks/1')
+    assert.equal(headers['service-event-id'], event.id)
+    assert.equal(headers['service-event-type'], 'payment.confirmed')
+    assert.equal(headers['service-delivery-attempt'], '1')
+    assert.equal(headers['content-length'], String(body.length))
+    assert.equal(headers['host'], new URL(receiver.url).host)
+    assertSignedBy(received, [secret])
+  })
+
+  test('case 2: the bytes that were signed, the same at each attempt, whatever they hold', async () => {
+    const { receiver, endpoint, secret } = subscription
+    receiver.reply(500)
+    const event = await announce(ctx, account, { data: AWKWARD })
+    for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
+      await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === index + 1)
+      sending.advance(delayMs)
+    }
+    await receiver.arrived(6)
+    const [first] = receiver.received
+    const createdAt = event.createdAt.toISOString()
+    const head = { id: event.id, type: event.type, created_at: createdAt, mode: 'test', account_slug: account.slug }
+    assert.equal(String(first?.body), JSON.stringify({ ...head, data: AWKWARD }))
+    for (const received of receiver.received) {
+      assert.deepEqual(received.body, first?.body)
+      assertSignedBy(received, [secret])
+    }
+  })
+
+  test('case 3: each attempt has its own time and signature, within seconds of now, and the same event id', async () => {
+    const { receiver, endpoint } = subscription
+    receiver.reply(500)
+    const event = await announce(ctx, account)
+    const signatures = new Set<string>()
+    for (const [index, delayMs] of [...RETRY_DELAYS_MS, 0].entries()) {
+      const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === index + 1)
+      const received = receiver.received[index]
+      assert.ok(received !== undefined)
+      signatures.add(signatureOf(received).hex.join())
+      assert.equal(signatureOf(received).seconds, Math.floor(Number(attempts[index]?.startedAt) / 1_000))
+      assert.equal(received.eventId, event.id)
+      assert.equal(received.attempt, index + 1)
+      sending.advance(delayMs)
+    }
+    assert.equal(signatures.size, 6)
+  })
+
+  test('case 4: two signatures while a rotation overlaps, one after it, on what was due before it too', async () => {
+    const { receiver, endpoint, secret: oldSecret } = subscription
+    receiver.reply(500)
+    const event = await announce(ctx, account)
+    await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
+    const { secret: newSecret } = await rotateSecret(ctx, { accountId: account.id, id: endpoint.id })
+    sending.advance(RETRY_DELAYS_MS[0])
+    await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 2)
+    sending.advance(ROTATION_OVERLAP_MS)
+    await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 3)
+    const [alone, both, afterwards] = receiver.received
+    assertSignedBy(alone, [oldSecret])
+    assertSignedBy(both, [newSecret, oldSecret])
+    assertSignedBy(afterwards, [newSecret])
+    assert.notEqual(newSecret, oldSecret)
+  })
+})
+
+/** By exactly these, in this order. */
+function assertSignedBy(received: Received | undefined, secrets: readonly string[]): void {
+  assert.ok(received !== undefined)
+  const { seconds, hex } = signatureOf(received)
+  const signed = Buffer.concat([Buffer.from(`${seconds}.`), received.body])
+  assert.deepEqual(
+    hex,
+    secrets.map((secret) => createHmac('sha256', secret).update(signed).digest('hex')),
+  )
+}
+
+function signatureOf({ headers }: Received): { seconds: number; hex: string[] } {
+  const [time = '', ...rest] = String(headers['service-signature']).split(',')
+  assert.match(time, /^t=\d{10}$/)
+  for (const part of rest) assert.match(part, /^v1=[0-9a-f]{64}$/)
+  return { seconds: Number(time.slice(2)), hex: rest.map((part) => part.slice(3)) }
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { Stripe } from 'stripe'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
+import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
+import { announce, makeAccount } from '../support/deliveries.ts'
+import type { Received } from '../support/receiver.ts'
+import { openSending, type Sending, type Subscription } from '../support/sending.ts'
+
+const REFUSED = Stripe.errors.StripeSignatureVerificationError
+const TEXT = 'é✓ "\\ \u2028 \u{1F980}'
+
+// Case 1: the form of the signature is one that a widely used verifier takes as it is (D44).
+describe("the verifier of `stripe`'s own package", () => {
+  let sending: Sending
+  let account: Account
+  let subscription: Subscription
+  before(async () => {
+    sending = await openSending()
+  })
+  beforeEach(async () => {
+    account = await makeAccount(sending.ctx)
+    subscription = await sending.subscribe(account)
+    sending.startSender()
+  })
+  afterEach(() => sending.reset())
+  after(() => sending.close())
+
+  async function receive(): Promise<Received> {
+    const { receiver } = subscription
+    const count = receiver.received.length
+    await announce(sending.ctx, account, { data: { payment: { memo: TEXT, amount_usdc: '1.5', z: 1, a: 2 } } })
+    await receiver.arrived(count + 1)
+    const received = receiver.received[count]
+    assert.ok(received !== undefined)
+    return received
+  }
+
+  test('takes our header, body and secret as they are', async () => {
+    const received = await receive()
+    const event: unknown = verify(received, subscription.secret)
+    assert.deepEqual(event, JSON.parse(String(received.body)))
+    assert.equal((event as { id?: unknown }).id, received.eventId)
+  })
+
+  test('makes the same header of the same body, secret and time', async () => {
+    const received = await receive()
+    const payload = String(received.body)
+    const made = { payload, secret: subscription.secret, timestamp: timeOf(received) }
+    assert.equal(Stripe.webhooks.generateTestHeaderString(made), headerOf(received))
+  })
+
+  test('refuses another bit anywhere in the body, and a byte more or less', async () => {
+    const received = await receive()
+    const { body } = received
+    for (let at = 0; at < body.length; at += 1) {
+      const changed = Buffer.from(body)
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
+      assert.throws(() => verify({ ...received, body: changed }, subscription.secret), REFUSED, `at ${at}`)
+    }
+    for (const changed of [Buffer.concat([body, Buffer.from(' ')]), body.subarray(0, -1), body.subarray(1)]) {
+      assert.throws(() => verify({ ...received, body: changed }, subscription.secret), REFUSED)
+    }
+  })
+
+  test('refuses another secret, another time in the header, and the same after five minutes', async () => {
+    const { secret } = subscription
+    const received = await receive()
+    assert.throws(() => verify(received, `${secret}a`), REFUSED)
+    const header = headerOf(received).replace(/^t=\d+/, `t=${timeOf(received) + 1}`)
+    assert.throws(() => Stripe.webhooks.constructEvent(received.body, header, secret), REFUSED)
+    verify(received, secret, 300)
+    assert.throws(() => verify(received, secret, 301), /outside the tolerance/)
+  })
+
+  test('takes the old and the new secret while a rotation overlaps, then the new one alone', async () => {
+    const oldSecret = subscription.secret
+    const subject = { accountId: account.id, id: subscription.endpoint.id }
+    const { secret } = await rotateSecret(sending.ctx, subject)
+    const during = await receive()
+    verify(during, oldSecret)
+    verify(during, secret)
+    sending.advance(ROTATION_OVERLAP_MS)
+    const afterwards = await receive()
+    verify(afterwards, secret)
+    assert.throws(() => verify(afterwards, oldSecret), REFUSED)
+  })
+})
+
+/** `laterSeconds`: when it is verified, after it was signed. */
+function verify(received: Received, secret: string, laterSeconds?: number): Stripe.Event {
+  if (laterSeconds === undefined) return Stripe.webhooks.constructEvent(received.body, headerOf(received), secret)
+  const at = (timeOf(received) + laterSeconds) * 1_000
+  return Stripe.webhooks.constructEvent(received.body, headerOf(received), secret, 300, undefined, at)
+}
+
+function headerOf({ headers }: Received): string {
+  return String(headers['service-signature'])
+}
+
+function timeOf(received: Received): number {
+  return Number(/^t=(\d+),/.exec(headerOf(received))?.[1])
+}

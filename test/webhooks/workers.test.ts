@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Context } from '../../server/src/domain/context.ts'
+import { LEASE_MS } from '../../server/src/domain/webhooks/delivery.ts'
+import { openContext } from '../../server/src/service.ts'
+import { announce, announceMany, makeAccount } from '../support/deliveries.ts'
+import { later } from '../support/moved-clock.ts'
+import { openConnections, readRows } from '../support/read-rows.ts'
+import { openSending, type Sending, type Subscription } from '../support/sending.ts'
+import { startStatementGate, type StatementGate } from '../support/statement-gate.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const HOUR_MS = 60 * 60 * 1_000
+const IN_FLIGHT_MAX = 4
+/** As long as an answer takes that is not there at once. */
+const WORK_MS = 5
+
+describe('senders', () => {
+  let sending: Sending
+  let ctx: Context
+  let account: Account
+  before(async () => {
+    sending = await openSending()
+    ctx = sending.ctx
+  })
+  beforeEach(async () => {
+    account = await makeAccount(ctx)
+  })
+  afterEach(() => sending.reset())
+  after(() => sending.close())
+
+  const subscribe = (count: number): Promise<Subscription[]> =>
+    Promise.all(Array.from({ length: count }, () => sending.subscribe(account)))
+
+  test('case 7: many on one database send each event to each endpoint once, and never two of one at once', async () => {
+    const subscriptions = await subscribe(5)
+    for (const { receiver } of subscriptions) {
+      receiver.reply((response) => void setTimeout(() => response.end(), WORK_MS))
+    }
+    await announceMany(ctx, account, { count: 60, from: ctx.clock.now() })
+    const another = sending.given.openAnother()
+    await openConnections(ctx.db, another.db)
+    // One of them has a clock that is ahead by less than a lease leaves room for.
+    const contexts = [ctx, another, later(another, LEASE_MS / 2)]
+    for (const context of contexts) sending.startSender({ ctx: context })
+    for (const { receiver, endpoint } of subscriptions) {
+      await receiver.arrived(60)
+      await allEnded(account)
+      assertEachOnce(receiver.received, 60)
+      assert.equal(receiver.hadTwoOfOne, false)
+      assert.ok(receiver.waiting.max <= IN_FLIGHT_MAX, `${receiver.waiting.max} at once`)
+      assert.equal((await sending.logs(endpoint)).filter(({ attempts }) => attempts.length === 1).length, 60)
+    }
+  })
+
+  test('case 20: an endpoint that hangs has four places, over all senders, and no more', async () => {
+    const [subscription] = await subscribe(1)
+    assert.ok(subscription !== undefined)
+    const { receiver } = subscription
+    const release = receiver.hold()
+    await announceMany(ctx, account, { count: 30, from: ctx.clock.now() })
+    for (const context of [ctx, sending.given.openAnother()]) sending.startSender({ ctx: context })
+    await receiver.arrived(IN_FLIGHT_MAX)
+    await sending.lookedAround()
+    assert.equal(receiver.received.length, IN_FLIGHT_MAX)
+    release()
+    await receiver.arrived(30)
+    await allEnded(account)
+    assertEachOnce(receiver.received, 30)
+  })
+
+  test('case 20: twenty endpoints that hang, with a queue each, delay nobody', async () => {
+    const hanging = await subscribe(20)
+    const releases = hanging.map(({ receiver }) => receiver.hold())
+    await announceMany(ctx, account, { count: 20, from: ctx.clock.now() })
+    const healthyAccount = await makeAccount(ctx)
+    const healthy = await Promise.all([1, 2, 3].map(() => sending.subscribe(healthyAccount)))
+    // Due after all that hangs.
+    sending.advance(1_000)
+    sending.startSender()
+    for (const { receiver } of hanging) await receiver.arrived(IN_FLIGHT_MAX)
+    await announceMany(ctx, healthyAccount, { count: 50, from: ctx.clock.now() })
+    sending.advance(1_000)
+    await allEnded(healthyAccount)
+    for (const { receiver } of healthy) assertEachOnce(receiver.received, 50)
+    // Not one of those that hang has been let go of meanwhile.
+    for (const { receiver } of hanging) assert.equal(receiver.waiting.now, IN_FLIGHT_MAX)
+    for (const release of releases) release()
+    await allEnded(account)
+    for (const { receiver } of hanging) assertEachOnce(receiver.received, 20)
+  })
+
+  test('a stop waits for what is under way, and claims nothing more', async () => {
+    const [subscription] = await subscribe(1)
+    assert.ok(subscription !== undefined)
+    const { receiver, endpoint } = subscription
+    const release = receiver.hold()
+    await announceMany(ctx, account, { count: 10, from: ctx.clock.now() })
+    const sender = sending.startSender()
+    await receiver.arrived(IN_FLIGHT_MAX)
+    let stopped = false
+    const stop = sender.stop().then(() => (stopped = true))
+    await sending.given.context.db.ping()
+    assert.equal(stopped, false)
+    release()
+    await stop
+    assert.equal(receiver.received.length, IN_FLIGHT_MAX)
+    const statuses = (await sending.logs(endpoint)).map(({ delivery }) => delivery.status)
+    assert.equal(statuses.filter((status) => status === 'succeeded').length, IN_FLIGHT_MAX)
+    assert.equal(await countLeased(), 0)
+    await waitFor('its connections to be closed', () => receiver.waiting.now === 0)
+  })
+
+  test('stops at any moment lose nothing, double nothing and leave no lease', async () => {
+    const subscriptions = await subscribe(6)
+    await announceMany(ctx, account, { count: 50, from: ctx.clock.now() })
+    const total = (): number => subscriptions.reduce((sum, { receiver }) => sum + receiver.received.length, 0)
+    let stops = 0
+    while (total() < 300) {
+      const sender = sending.startSender()
+      const target = Math.min(total() + 1 + 7 * (stops % 5), 300)
+      await waitFor('some to arrive', () => total() >= target)
+      await sender.stop()
+      stops += 1
+      assert.equal(await countLeased(), 0)
+    }
+    assert.ok(stops > 2, `${stops} stops`)
+    for (const { receiver } of subscriptions) assertEachOnce(receiver.received, 50)
+    await allEnded(account)
+  })
+
+  test('a clock that is moved far ends no attempt, doubles none and loses none (case 28)', async () => {
+    const [subscription] = await subscribe(1)
+    assert.ok(subscription !== undefined)
+    const { receiver, endpoint } = subscription
+    for (const milliseconds of [HOUR_MS, -HOUR_MS]) {
+      const count = receiver.received.length
+      const release = receiver.hold()
+      sending.startSender()
+      const event = await announce(ctx, account)
+      await receiver.arrived(count + 1)
+      sending.advance(milliseconds)
+      await sending.lookedAround()
+      assert.equal(receiver.received.length, count + 1)
+      release()
+      const { delivery, attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
+      assert.deepEqual([delivery.status, attempts.length, receiver.received.length], ['succeeded', 1, count + 1])
+      assert.ok(Number(attempts[0]?.durationMs) >= 0)
+    }
+  })
+
+  describe('that lose their database', () => {
+    let gate: StatementGate
+    let dying: ReturnType<typeof openContext>
+    let subscription: Subscription
+    beforeEach(async () => {
+      const { config, context, clock } = sending.given
+      gate = await startStatementGate(config.database.url)
+      const database = { ...config.database, url: gate.url }
+      dying = openContext({ ...config, database }, { clock, logger: context.logger })
+      subscription = await sending.subscribe(account)
+    })
+    afterEach(async () => {
+      await sending.reset()
+      await dying.close()
+      await gate.close()
+    })
+
+    /** Tells whether it is held by now. */
+    function holdNext(marker: string, side: 'request' | 'answer'): () => boolean {
+      let isHeld = false
+      void gate.hold(marker, side).held.then(() => (isHeld = true))
+      return () => isHeld
+    }
+
+    test('case 6: an event that was posted and not recorded is sent again after the lease, as the same attempt', async () => {
+      const { receiver, endpoint } = subscription
+      const isHeld = holdNext('finish_delivery', 'request')
+      const event = await announce(ctx, account)
+      sending.startSender({ ctx: dying.context })
+      await waitFor('the statement to be held', isHeld)
+      // As if the process had died there.
+      gate.cut()
+      sending.startSender()
+      sending.advance(LEASE_MS / 2)
+      await sending.lookedAround()
+      assert.equal(receiver.received.length, 1)
+      sending.advance(LEASE_MS / 2)
+      const { delivery, attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
+      assert.deepEqual([delivery.status, delivery.attempts], ['succeeded', 1])
+      assert.deepEqual(
+        attempts.map(({ number }) => number),
+        [1],
+      )
+      assert.deepEqual(
+        receiver.received.map(({ eventId, attempt }) => [eventId, attempt]),
+        [
+          [event.id, 1],
+          [event.id, 1],
+        ],
+      )
+      assert.deepEqual(receiver.received[1]?.body, receiver.received[0]?.body)
+    })
+
+    test('case 6: what died while it waited for its claim is sent by another after the lease', async () => {
+      const { receiver, endpoint } = subscription
+      const isHeld = holdNext('lease_deliveries', 'answer')
+      const event = await announce(ctx, account)
+      sending.startSender({ ctx: dying.context })
+      await waitFor('the statement to be held', isHeld)
+      gate.cut()
+      sending.startSender()
+      sending.advance(LEASE_MS)
+      const { delivery } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
+      assert.equal(delivery.status, 'succeeded')
+      assertEachOnce(receiver.received, 1)
+    })
+
+    test('for a moment: the outcome is recorded when it is back, and nothing is sent twice', async () => {
+      const { receiver, endpoint } = subscription
+      for (const side of ['request', 'answer'] as const) {
+        const count = receiver.received.length
+        const isHeld = holdNext('finish_delivery', side)
+        const event = await announce(ctx, account)
+        const sender = sending.startSender({ ctx: dying.context })
+        await waitFor('the statement to be held', isHeld)
+        gate.cut()
+        gate.restore()
+        const { delivery } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
+        assert.equal(delivery.status, 'succeeded')
+        await sender.stop()
+        assert.equal(await countLeased(), 0)
+        assert.equal(receiver.received.length, count + 1)
+      }
+    })
+  })
+
+  async function allEnded({ id }: Account): Promise<void> {
+    const text = `select 1 from deliveries where account_id = $1 and status = 'pending' limit 1`
+    await waitFor('all deliveries to end', async () => (await readRows(ctx.db, text, [id])).length === 0)
+  }
+
+  async function countLeased(): Promise<number> {
+    const text = 'select 1 from deliveries where account_id = $1 and leased_until is not null'
+    return (await readRows(ctx.db, text, [account.id])).length
+  }
+})
+
+/** So many, each another event, and each with the first attempt's number. */
+function assertEachOnce(received: readonly { eventId: string; attempt: number }[], count: number): void {
+  assert.equal(received.length, count)
+  assert.equal(new Set(received.map(({ eventId }) => eventId)).size, count)
+  assert.ok(received.every(({ attempt }) => attempt === 1))
+}
