@@ -6,7 +6,7 @@ export type RequestParameters = ReadonlyMap<string, readonly string[]>
 
 /** RFC 8707, section 2: the one parameter that may be sent more than once. */
 const REPEATABLE: readonly string[] = ['resource']
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- Control characters are what it looks for.
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
 const MALFORMED = 'The parameters must be application/x-www-form-urlencoded, in UTF-8 and without control characters.'
 
