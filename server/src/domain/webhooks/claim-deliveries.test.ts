@@ -326,6 +326,38 @@ describe('claiming deliveries', () => {
     for (const { id } of accounts) assert.ok(seen.filter((accountId) => accountId === id).length >= 2, id)
   })
 
+  test('2,040 queues that nobody sends stand before no healthy one for more than a claim or two', async () => {
+    // Disabled, each with something waiting: one claim looks into 2,000 at the most.
+    const idle = await makeAccount(ctx)
+    await makeEndpoint(ctx, idle)
+    const { id: eventId } = await announce(ctx, idle)
+    await clearQueues(ctx)
+    await readRows(
+      ctx.db,
+      `with copies as (
+          insert into webhook_endpoints
+            (account_id, id, mode, url, events, secret_sealed, created_at, disabled_at, disabled_because)
+          select account_id, 'whk_' || to_char(number, 'FM00000'), mode, url, events, secret_sealed, created_at, $2, 'owner'
+          from webhook_endpoints cross join generate_series(1, 2040) as number where account_id = $1
+          returning account_id, id, mode
+        )
+        insert into deliveries
+          (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
+        select account_id, 'dlv_' || id, mode, id, $3, 'payment.created', 'event', 'pending', $2, $2 from copies`,
+      [idle.id, ctx.clock.now(), eventId],
+    )
+    // Its id sorts behind them.
+    const healthy = await makeAccount(ctx)
+    await makeEndpoint(ctx, healthy)
+    await announce(ctx, healthy)
+    const claimed = []
+    for (let claims = 0; claims < 3; claims += 1) claimed.push(...(await claim(ctx)))
+    assert.deepEqual(
+      claimed.map(({ delivery }) => delivery.accountId),
+      [healthy.id],
+    )
+  })
+
   test('every step of a claim stands on an index', async () => {
     const bounds = { now: ctx.clock.now(), inFlightMax: 4, limit: 10 }
     const due = await explain(lockDueEndpoints({ ...bounds, start: { accountId: 'acc_0', id: '' }, hopsMax: 10 }).text)

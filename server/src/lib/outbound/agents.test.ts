@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { request } from 'node:http'
+import type { LookupFunction, TcpNetConnectOpts } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { startFakeDns } from '../../../../test/support/fake-dns.ts'
 import { openPoster } from '../../../../test/support/outbound.ts'
@@ -31,6 +32,30 @@ describe('connections', () => {
   }
   beforeEach(() => {
     asked = []
+  })
+
+  it('dial three addresses at the most, both families among them, and give each the time to be reached', async () => {
+    const v4 = Array.from({ length: 10 }, (_, index) => `93.184.216.${index + 1}`)
+    const v6 = ['2606:4700::1', '2606:4700::2']
+    answers = [[...v4, ...v6], [...v6, ...v4], v4]
+    const agents = createAgents({ allowLoopback: false, ownOrigins: [], resolve })
+    const dialled: string[][] = []
+    for (const connection of ['pooled', 'new', 'new'] as const) {
+      for (const protocol of ['https:', 'http:'] as const) {
+        const agent = agents.pick(new URL(`${protocol}//hook.example/`), connection)
+        // What it connects with; its type does not tell.
+        const options = Reflect.get(agent, 'options') as TcpNetConnectOpts
+        // Node's own quarter of a second is less than a distant receiver, or one lost packet, takes.
+        assert.equal(options.autoSelectFamilyAttemptTimeout, 3_000)
+        if (protocol === 'http:') dialled.push(await lookUp(options.lookup))
+      }
+    }
+    agents.close()
+    assert.deepEqual(dialled, [
+      ['93.184.216.1', '93.184.216.2', '2606:4700::1'],
+      ['2606:4700::1', '2606:4700::2', '93.184.216.1'],
+      ['93.184.216.1', '93.184.216.2', '93.184.216.3'],
+    ])
   })
 
   it('go nowhere when any address of the host is refused', async () => {
@@ -155,3 +180,12 @@ describe('connections', () => {
     await waitFor('all of them to be closed', () => server.connections.open === 0)
   })
 })
+
+function lookUp(lookup: LookupFunction | undefined): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    lookup?.('hook.example', { all: true }, (error, addresses) => {
+      if (error !== null || !Array.isArray(addresses)) reject(error ?? new Error('one address only'))
+      else resolve(addresses.map(({ address }) => address))
+    })
+  })
+}
