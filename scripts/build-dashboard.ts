@@ -5,13 +5,20 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DASHBOARD = join(ROOT, 'dashboard')
 const BUILT = join(DASHBOARD, 'dist')
 const STAMP_NAME = 'built-of.txt'
 /** What the result depends on. */
-const SOURCES = ['dashboard/src', 'dashboard/index.html', 'dashboard/vite.config.ts', 'package-lock.json']
+const SOURCES = [
+  'scripts/build-dashboard.ts',
+  'dashboard/src',
+  'dashboard/index.html',
+  'dashboard/vite.config.ts',
+  'package-lock.json',
+]
 
 process.exitCode = build()
 
@@ -32,9 +39,20 @@ function build(): number {
     process.stderr.write(`The dashboard could not be built.\n${result.stdout}${result.stderr}`)
     return 1
   }
+  compressAssets(join(folder, 'assets'))
   writeFileSync(join(folder, STAMP_NAME), stamp)
   replaceBuilt(folder, stamp)
   return 0
+}
+
+/** Once, as small as can be, beside each file: the server sends whichever its caller takes. */
+function compressAssets(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const content = readFileSync(join(folder, name))
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params }))
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: constants.Z_BEST_COMPRESSION }))
+  }
 }
 
 function replaceBuilt(folder: string, stamp: string): void {

@@ -3,12 +3,14 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { createBrowserRouter, RouterProvider } from 'react-router'
 import { createQueryClient } from './api/query-client.ts'
+import { watchPresence } from './api/presence.ts'
 import { ROUTES } from './routes.tsx'
 
 const queryClient = createQueryClient()
 const router = createBrowserRouter(ROUTES)
 
 export function App() {
+  useEffect(watchPresence, [])
   useEffect(() => {
     // A page that the browser kept for "back" may tell what is long over: a session, a request that was answered.
     const refresh = (event: PageTransitionEvent) => {

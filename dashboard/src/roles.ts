@@ -2,7 +2,7 @@ import type { Role } from './api/wire.ts'
 
 export const ROLE_TEXTS: Readonly<Record<Role, { readonly title: string; readonly meaning: string }>> = {
   owner: { title: 'Owner', meaning: 'everything, other owners included' },
-  admin: { title: 'Admin', meaning: 'agents, connections and people, but no owners' },
+  admin: { title: 'Admin', meaning: 'everything but owners: agents, wallets, keys, webhooks, people' },
   viewer: { title: 'Viewer', meaning: 'sees everything, changes nothing' },
 }
 

@@ -10,6 +10,35 @@ import { RecoverPage } from './pages/recover-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { SignUpPage } from './pages/sign-up-page.tsx'
 
+/** A workspace's pages, below its slug and mode. Each is loaded when it is first opened. */
+const WORKSPACE_PAGES: RouteObject[] = [
+  page('', async () => (await import('./pages/overview/overview-page.tsx')).OverviewPage),
+  page('payments', async () => (await import('./pages/payments/payments-page.tsx')).PaymentsPage),
+  page('payments/:id', async () => (await import('./pages/payments/payment-page.tsx')).PaymentPage),
+  page('refusals/:id', async () => (await import('./pages/payments/refusal-page.tsx')).RefusalPage),
+  page('agents', async () => (await import('./pages/agents/agents-page.tsx')).AgentsPage),
+  page('agents/:id', async () => (await import('./pages/agents/agent-page.tsx')).AgentPage),
+  page('wallets', async () => (await import('./pages/wallets/wallets-page.tsx')).WalletsPage),
+  page('wallets/:address', async () => (await import('./pages/wallets/wallet-page.tsx')).WalletPage),
+  page('grants', async () => (await import('./pages/grants/grants-page.tsx')).GrantsPage),
+  page('grants/new', async () => (await import('./pages/grants/new-grant-page.tsx')).NewGrantPage),
+  page('grants/:id', async () => (await import('./pages/grants/grant-page.tsx')).GrantPage),
+  page('grants/:id/replace', async () => (await import('./pages/grants/replace-grant-page.tsx')).ReplaceGrantPage),
+  page('recipients', async () => (await import('./pages/recipients/recipients-page.tsx')).RecipientsPage),
+  page('developers/keys', async () => (await import('./pages/developers/keys-page.tsx')).KeysPage),
+  page('developers/webhooks', async () => (await import('./pages/developers/webhooks-page.tsx')).WebhooksPage),
+  page('developers/webhooks/:id', async () => (await import('./pages/developers/webhook-page.tsx')).WebhookPage),
+  page('developers/events', async () => (await import('./pages/developers/events-page.tsx')).EventsPage),
+  page('developers/events/:id', async () => (await import('./pages/developers/event-page.tsx')).EventPage),
+  page('developers/deliveries/:id', async () => (await import('./pages/developers/delivery-page.tsx')).DeliveryPage),
+  page('developers/connections', async () => (await import('./pages/developers/connections-page.tsx')).ConnectionsPage),
+  page('developers/examples', async () => (await import('./pages/developers/examples-page.tsx')).ExamplesPage),
+  page('members', async () => (await import('./pages/workspace/members-page.tsx')).MembersPage),
+  page('plan', async () => (await import('./pages/workspace/plan-page.tsx')).PlanPage),
+  page('audit', async () => (await import('./pages/workspace/audit-page.tsx')).AuditPage),
+  { path: '*', Component: NotFoundPage },
+]
+
 /** The map of the site. The server answers the same paths with the page that loads this (and others with a 404). */
 export const ROUTES: RouteObject[] = [
   {
@@ -33,41 +62,23 @@ export const ROUTES: RouteObject[] = [
           {
             lazy: { Component: async () => (await import('./components/dashboard-layout.tsx')).DashboardLayout },
             children: [
-              { path: '/', lazy: { Component: async () => (await import('./pages/home-page.tsx')).HomePage } },
-              {
-                path: '/account',
-                lazy: { Component: async () => (await import('./pages/account/account-page.tsx')).AccountPage },
-              },
-              {
-                path: '/w/:slug',
-                lazy: {
-                  Component: async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
-                },
-                children: [
-                  {
-                    index: true,
-                    lazy: { Component: async () => (await import('./pages/workspace/overview-page.tsx')).OverviewPage },
-                  },
-                  {
-                    path: 'connections',
-                    lazy: {
-                      Component: async () => (await import('./pages/workspace/connections-page.tsx')).ConnectionsPage,
-                    },
-                  },
-                  {
-                    path: 'members',
-                    lazy: { Component: async () => (await import('./pages/workspace/members-page.tsx')).MembersPage },
-                  },
-                  {
-                    path: 'audit',
-                    lazy: { Component: async () => (await import('./pages/workspace/audit-page.tsx')).AuditPage },
-                  },
-                ],
-              },
+              page('/', async () => (await import('./pages/home-page.tsx')).HomePage),
+              page('/account', async () => (await import('./pages/account/account-page.tsx')).AccountPage),
             ],
+          },
+          {
+            path: '/w/:slug',
+            lazy: {
+              Component: async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
+            },
+            children: [{ path: ':mode', children: WORKSPACE_PAGES }, { index: true }, { path: '*' }],
           },
         ],
       },
     ],
   },
 ]
+
+function page(path: string, load: () => Promise<NonNullable<RouteObject['Component']>>): RouteObject {
+  return path === '' ? { index: true, lazy: { Component: load } } : { path, lazy: { Component: load } }
+}

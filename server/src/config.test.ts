@@ -34,7 +34,9 @@ describe('readConfig', () => {
       rpcUrls: ['https://one.example/rpc-secret', 'https://two.example'],
       usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
       confirmations: 1,
+      explorerUrl: 'https://basescan.org',
     })
+    assert.equal(config.chains.test.explorerUrl, 'https://sepolia.basescan.org')
     assert.equal(config.chains.test.chainId, 84532)
   })
 
@@ -61,6 +63,11 @@ describe('readConfig', () => {
     ['PORT', '-1', /PORT must be a whole number/],
     ['TEST_CONFIRMATIONS', '0', /TEST_CONFIRMATIONS must be a whole number from 1/],
     ['TEST_USDC', '0x123', /TEST_USDC must be an EVM address/],
+    ['TEST_EXPLORER_URL', 'https://explorer.example/', /TEST_EXPLORER_URL must be an origin .*, or none/],
+    ['LIVE_EXPLORER_URL', 'javascript:alert(1)', /LIVE_EXPLORER_URL must be an origin/],
+    ['LIVE_EXPLORER_URL', 'None', /LIVE_EXPLORER_URL must be an origin/],
+    ['FAUCET_URL', 'http://127.0.0.1:4102/faucet', /FAUCET_URL must be an https address/],
+    ['FAUCET_URL', 'faucet.example', /FAUCET_URL must be an https address/],
     ['LIVE_RPC_URLS', 'ftp://example.com', /LIVE_RPC_URLS must be http or https/],
     ['ROLE', 'leader', /ROLE must be one of all, api, worker/],
     ['LOG_LEVEL', 'loud', /LOG_LEVEL must be one of/],
@@ -90,6 +97,25 @@ describe('readConfig', () => {
     for (const origin of ['http://127.0.0.1:4100', 'http://[::1]:4100', 'https://api.example.com']) {
       assert.equal(readConfig({ ...DEVELOPMENT, BASE_URL: origin }).baseUrl, origin)
     }
+  })
+
+  test('a chain is linked to its own explorer, to another one that is named, or to none', () => {
+    const explorerOf = (settings: object) => readConfig({ ...DEVELOPMENT, ...settings }).chains.test.explorerUrl
+    assert.equal(explorerOf({ TEST_CHAIN_ID: '8453' }), 'https://basescan.org')
+    assert.equal(explorerOf({ TEST_CHAIN_ID: '31337' }), null)
+    assert.equal(explorerOf({ TEST_EXPLORER_URL: 'none' }), null)
+    assert.equal(explorerOf({ TEST_EXPLORER_URL: 'http://localhost:4000' }), 'http://localhost:4000')
+  })
+
+  test('a faucet is at https, or on this machine; for the usual USDC there is a site', () => {
+    const faucetOf = (settings: object) => readConfig({ ...DEVELOPMENT, ...settings }).faucet
+    for (const url of ['https://faucet.example/usdc', 'http://localhost:4102/faucet']) {
+      assert.deepEqual(faucetOf({ FAUCET_URL: url }), { kind: 'endpoint', url })
+    }
+    assert.match(faultOf({ ...DEVELOPMENT, FAUCET_URL: 'http://10.0.0.1/faucet' }), /FAUCET_URL/)
+    assert.deepEqual(faucetOf({}), { kind: 'site', url: 'https://faucet.circle.com' })
+    assert.equal(faucetOf({ TEST_CHAIN_ID: '31337' }), null)
+    assert.equal(faucetOf({ TEST_USDC: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }), null)
   })
 
   test('a production configuration that is whole is read', () => {

@@ -11,7 +11,12 @@ export interface ChainSettings {
   readonly rpcUrls: readonly string[]
   readonly usdc: Address
   readonly confirmations: number
+  /** The origin of a block explorer, for links; null: the chain has none. */
+  readonly explorerUrl: string | null
 }
+
+/** An endpoint gives when our server asks it; a site is for people to go to. */
+export type Faucet = { readonly kind: 'endpoint' | 'site'; readonly url: string }
 
 /** What the environment says, read once. */
 export interface Config {
@@ -30,6 +35,8 @@ export interface Config {
   readonly encryptionKey: Buffer
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
+  /** How test USDC is had. */
+  readonly faucet: Faucet | null
   readonly logLevel: string
   /** Whether webhooks may go to loopback addresses, over http: for the sandbox, never in production. */
   readonly webhooksToLoopback: boolean
@@ -42,6 +49,14 @@ const CHAIN_DEFAULTS = {
   test: { chainId: 84532, usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
   live: { chainId: 8453, usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
 } as const satisfies Record<Mode, unknown>
+
+/** By chain id: another chain on the same setting must not be linked to these. */
+const EXPLORER_DEFAULTS: Readonly<Record<number, string>> = {
+  84532: 'https://sepolia.basescan.org',
+  8453: 'https://basescan.org',
+}
+const NO_EXPLORER = 'none'
+const FAUCET_SITE = 'https://faucet.circle.com'
 
 /** In a checkout, after `npm run build`. */
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
@@ -57,6 +72,7 @@ export class ConfigError extends Error {
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const reader = new Reader(environment)
   const production = reader.oneOf('BURSAR_ENV', ['development', 'production'], 'development') === 'production'
+  const chains = { test: readChain(reader, 'test'), live: readChain(reader, 'live') }
   const config: Config = {
     production,
     role: reader.oneOf('ROLE', ROLES, 'all') as Role,
@@ -77,7 +93,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       appId: reader.text('PRIVY_APP_ID'),
       appSecret: reader.text('PRIVY_APP_SECRET'),
     },
-    chains: { test: readChain(reader, 'test'), live: readChain(reader, 'live') },
+    chains,
+    faucet: readFaucet(reader, chains.test, production),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',
     clockOffsetMs: reader.integer('CLOCK_OFFSET_MS', 0, { min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -90,16 +107,30 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 function readChain(reader: Reader, mode: Mode): ChainSettings {
   const prefix = mode.toUpperCase()
+  const { chainId: fallback } = CHAIN_DEFAULTS[mode]
+  const chainId = reader.integer(`${prefix}_CHAIN_ID`, fallback, { min: 1, max: Number.MAX_SAFE_INTEGER })
   return {
     mode,
-    chainId: reader.integer(`${prefix}_CHAIN_ID`, CHAIN_DEFAULTS[mode].chainId, {
-      min: 1,
-      max: Number.MAX_SAFE_INTEGER,
-    }),
+    chainId,
     rpcUrls: reader.urls(`${prefix}_RPC_URLS`),
     usdc: reader.address(`${prefix}_USDC`, CHAIN_DEFAULTS[mode].usdc),
     confirmations: reader.integer(`${prefix}_CONFIRMATIONS`, 1, { min: 1, max: 1_000 }),
+    explorerUrl: readExplorer(reader, `${prefix}_EXPLORER_URL`, chainId),
   }
+}
+
+function readExplorer(reader: Reader, name: string, chainId: number): string | null {
+  const url = reader.webOrigin(name, EXPLORER_DEFAULTS[chainId] ?? NO_EXPLORER, NO_EXPLORER)
+  return url === NO_EXPLORER ? null : url
+}
+
+/** Circle's site gives its own USDC, on its own chain, and no other. */
+function readFaucet(reader: Reader, { chainId, usdc }: ChainSettings, production: boolean): Faucet | null {
+  const url = reader.optionalSecureUrl('FAUCET_URL', production)
+  if (url !== null) return { kind: 'endpoint', url }
+  const known: { readonly chainId: number; readonly usdc: string } = CHAIN_DEFAULTS.test
+  const isKnown = chainId === known.chainId && usdc === known.usdc
+  return isKnown ? { kind: 'site', url: FAUCET_SITE } : null
 }
 
 /** Collects every fault instead of stopping at the first one. Messages name settings, never their values. */
@@ -155,6 +186,17 @@ class Reader {
     return text
   }
 
+  /** The origin of a web site that people are sent to, or the word for none. */
+  webOrigin(name: string, fallback: string, none: string): string {
+    const text = this.text(name, fallback)
+    const url = URL.canParse(text) ? new URL(text) : null
+    const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === text
+    if (text !== none && !isOrigin) {
+      this.faults.push(`${name} must be an origin such as https://explorer.example, or ${none}`)
+    }
+    return text
+  }
+
   /** An address that a secret is sent to: https, or loopback, and in production https alone. */
   secureUrl(name: string, fallback: string, production: boolean): string {
     const text = this.text(name, fallback)
@@ -163,6 +205,10 @@ class Reader {
       return text
     this.faults.push(`${name} must be an https address`)
     return text
+  }
+
+  optionalSecureUrl(name: string, production: boolean): string | null {
+    return this.text(name, '') === '' ? null : this.secureUrl(name, '', production)
   }
 
   urls(name: string): string[] {

@@ -144,7 +144,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     await page.goto('/')
     await page.getByLabel('Name of the workspace').fill('zen garden')
     await button(page, 'Create the workspace').click()
-    await heading(page, 'zen garden').waitFor()
+    await heading(page, 'Overview').waitFor()
     await openConsent(page, app.start().url)
     assert.match(await workspace.inputValue(), /^zen/)
     assert.deepEqual(

@@ -55,7 +55,15 @@ describe('pages of other sites, in a browser', () => {
     test(`${name} frames none of our pages`, async () => {
       const { page } = await enterOwner({ faultsExpected: true })
       const { path } = await openRequest(page)
-      const framed = ['/', '/sign-in', '/sign-up', '/account', '/invite/svc_inv_x', '/nowhere', '/w/demo/connections']
+      const framed = [
+        '/',
+        '/sign-in',
+        '/sign-up',
+        '/account',
+        '/invite/svc_inv_x',
+        '/nowhere',
+        '/w/demo/test/developers/connections',
+      ]
       for (const address of [path, ...framed, '/oauth/authorize', '/oauth/consent']) {
         html = formatPage('Framed', `<iframe src="${stage.host.authUrl}${address}"></iframe>`)
         await page.goto(sites[name].origin)

@@ -52,7 +52,6 @@ describe('workspaces and who belongs to them, in a browser', () => {
       await page.getByRole('link', { name: 'Create an account' }).click()
       await fillSignUp(page, name)
       await button(page, 'Join demo').click()
-      await heading(page, 'demo').waitFor()
       await page.getByText('Your role: owner').waitFor()
       await page.getByRole('link', { name: 'Members' }).first().click()
       await memberRow(page, `${name} (you)`).waitFor()
@@ -172,7 +171,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const { tokens } = await connectWith(stage.host, authorization, new URL(page.url()))
     assert.equal(await stage.host.statusOfMe(tokens.access_token), 200)
 
-    await page.goto('/w/demo/connections')
+    await page.goto('/w/demo/test/developers/connections')
     const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Dora Demo' })
     await row.getByText('demo-agent').waitFor()
     await row.getByText('Test client').waitFor()
@@ -193,7 +192,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const { page } = await enterOwner('Olive Owner', 'Hall')
     await signOut(page, 'Olive Owner')
     await signUp(page, 'Nora Next')
-    await page.getByText('You belong to no workspace yet.').waitFor()
+    await page.getByText('You belong to no workspace yet').waitFor()
     await page.goto('/w/hall')
     await heading(page, 'There is no such page').waitFor()
     await signOut(page, 'Nora Next')
@@ -229,7 +228,7 @@ async function enterWithOffer(stage: Stage, name: string, url: string): Promise<
 async function createWorkspace(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name of the workspace').fill(name)
   await button(page, 'Create the workspace').click()
-  await heading(page, name).waitFor()
+  await page.getByRole('navigation', { name: `Workspace ${name}`, exact: true }).waitFor()
 }
 
 async function openMembers(page: Page): Promise<void> {

@@ -11,6 +11,7 @@ const INVALID = { type: 'validation_failed' } as const
 
 const WEBHOOK = 'whk_01J00000000000000000000000'
 const DELIVERY = 'dlv_01J00000000000000000000000'
+const GRANT = 'grt_01J00000000000000000000000'
 /** Here every member may be left out. */
 const CHANGE_OF_WEBHOOK = `PATCH /console/workspaces/SLUG/webhooks/${WEBHOOK}`
 
@@ -34,6 +35,9 @@ const ENDPOINTS: readonly (readonly [string, Readonly<Record<string, unknown>>])
   ['POST /console/invitations/look-up', { token: 'x' }],
   ['POST /console/invitations/accept', { token: 'x' }],
   ['POST /console/workspaces/SLUG/agents', { mode: 'test', id: 'a' }],
+  [`POST /console/workspaces/SLUG/grants/${GRANT}/signing-request`, { change: 'activate' }],
+  [`POST /console/workspaces/SLUG/grants/${GRANT}/signature`, { response: assertion() }],
+  [`POST /console/workspaces/SLUG/grants/${GRANT}/suspend`, {}],
   [
     'POST /console/workspaces/SLUG/webhooks',
     { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] },

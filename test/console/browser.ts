@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { expectError, readBody, send, type Answer } from '../support/http-client.ts'
-import type { ConsoleServer } from '../support/console-server.ts'
 
 export interface Cookie {
   readonly value: string
@@ -9,13 +8,19 @@ export interface Cookie {
   readonly attributes: readonly string[]
 }
 
+/** Where the dashboard is served, and where it says that it is. */
+interface Site {
+  readonly url: string
+  readonly config: { readonly authUrl: string }
+}
+
 /** A browser with the dashboard open: its cookies, an address of its own, and what a browser says of where it comes from. */
 export class Browser {
   readonly cookies = new Map<string, string>()
-  readonly #server: Pick<ConsoleServer, 'url' | 'config'>
+  readonly #server: Site
   readonly #address: string
 
-  constructor(server: Pick<ConsoleServer, 'url' | 'config'>, address = randomAddress()) {
+  constructor(server: Site, address = randomAddress()) {
     this.#server = server
     this.#address = address
   }

@@ -66,6 +66,10 @@ describe('requests from elsewhere', () => {
       ...['POST /console/workspaces/x/invitations', 'DELETE /console/workspaces/x/invitations/y'],
       ...['POST /console/invitations/look-up', 'POST /console/invitations/accept'],
       ...['POST /console/workspaces/x/agents', 'DELETE /console/workspaces/x/connections/y'],
+      ...['DELETE /console/workspaces/x/agents/y?mode=test', 'POST /console/workspaces/x/grants'],
+      ...['replacement', 'signing-request', 'signature', 'suspend'].map(
+        (verb) => `POST /console/workspaces/x/grants/y/${verb}`,
+      ),
       ...['POST /console/workspaces/x/webhooks', 'PATCH /console/workspaces/x/webhooks/y'],
       ...['DELETE /console/workspaces/x/webhooks/y', 'POST /console/workspaces/x/webhooks/y/rotate-secret'],
       ...['POST /console/workspaces/x/webhooks/y/test', 'POST /console/workspaces/x/webhooks/y/replay'],

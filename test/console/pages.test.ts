@@ -92,6 +92,19 @@ describe("the dashboard's pages and files", () => {
     assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin')
   })
 
+  test('an asset comes compressed to whoever takes it so, and its copy is no file of its own', async () => {
+    const compressed = await fetch(`${server.url}/assets/main-1a2b.js`, { headers: { 'accept-encoding': 'gzip, br' } })
+    assert.equal(compressed.headers.get('content-encoding'), 'br')
+    assert.match(compressed.headers.get('vary') ?? '', /accept-encoding/i)
+    assert.match(compressed.headers.get('content-type') ?? '', /^(?:text|application)\/javascript\b/)
+    assert.equal(compressed.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    assert.equal(await compressed.text(), ASSET)
+    const plain = await get('/assets/main-1a2b.js')
+    assert.equal(plain.headers['content-encoding'], undefined)
+    assert.match(String(plain.headers['vary']), /accept-encoding/i)
+    expectError(await get('/assets/main-1a2b.js.br'), { type: 'not_found' })
+  })
+
   test('nothing beside the assets can be reached through them', async () => {
     const ways = ['../index.html', '..%2findex.html', '%2e%2e/index.html', '%2e%2e%2findex.html', '..%5cindex.html']
     for (const way of [...ways, './../index.html', '%00', 'main-1a2b.js%00', '/main-1a2b.js', '.hidden']) {

@@ -1,4 +1,5 @@
 import type { SoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
+import type { Context } from '../../server/src/domain/context.ts'
 import type { ConsoleServer } from '../support/console-server.ts'
 import { answer, makePasskey, signUpPerson, toBytes } from '../support/people.ts'
 import { Browser } from './browser.ts'
@@ -32,7 +33,11 @@ interface CreationOptions {
 }
 
 /** Signs up as the dashboard does, over HTTP alone. */
-export async function signUp(server: ConsoleServer, browser: Browser, name = 'Ada'): Promise<Visitor> {
+export async function signUp(
+  server: { readonly context: Pick<Context, 'relyingParty'> },
+  browser: Browser,
+  name = 'Ada',
+): Promise<Visitor> {
   const { options } = await browser.ask<{ options: CreationOptions }>('POST', '/console/sign-up/options', { name })
   const passkey = makePasskey(server.context, options.user.id)
   const body = { response: passkey.register(toBytes(options.challenge)) }

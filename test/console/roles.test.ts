@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { createAgent as makeAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/people/add-member.ts'
 import { createInvitation } from '../../server/src/domain/people/create-invitation.ts'
 import { getMembership } from '../../server/src/domain/people/get-membership.ts'
 import type { Role } from '../../server/src/domain/people/role.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
+import type { AgentId } from '../../server/src/values/agent-id.ts'
 import type { ProblemType } from '../../server/src/values/problem.ts'
 import { seedAccount, seedMember, seedRequest, seedTokens } from '../support/connections.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { expectError, readBody } from '../support/http-client.ts'
 import { readRows } from '../support/read-rows.ts'
+import { agent, seedGrant, seedWallet } from '../support/seed.ts'
 import { seedDelivery, seedEndpoint } from '../support/webhooks.ts'
 import { Browser } from './browser.ts'
 import { openVisitor, type Visitor } from './person.ts'
@@ -31,6 +34,7 @@ interface Call {
 const TABLES = [
   ...['members', 'invitations', 'agents', 'connections', 'accounts', 'recovery_codes', 'passkeys'],
   ...['webhook_endpoints', 'deliveries', 'events'],
+  'grants',
 ]
 const HOOK = { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] } as const
 const REFUSALS: Readonly<Record<number, ProblemType>> = { 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found' }
@@ -74,8 +78,16 @@ describe('who may do what in a workspace', () => {
     ['read the audit log', [200, 200, 200], async () => ({ path: at('audit') })],
     ['list agents', [200, 200, 200], async () => ({ path: `${at('agents')}?mode=test` })],
     ['create an agent', [201, 201, 403], createAgent],
+    ['look at an agent', [200, 200, 200], async () => ({ path: `${at(`agents/${await newAgent()}`)}?mode=test` })],
+    ['delete an agent', [200, 200, 403], deleteAgent],
+    ['list grants', [200, 200, 200], async () => ({ path: `${at('grants')}?mode=test` })],
+    ['look at a grant', [200, 200, 200], async () => ({ path: at(`grants/${await newGrant()}`) })],
+    ['suspend a grant', [200, 200, 403], async () => ({ path: at(`grants/${await newGrant()}/suspend`), body: {} })],
     ['list connections', [200, 200, 200], async () => ({ path: at('connections') })],
     ['disconnect a client', [200, 200, 403], disconnect],
+    ['read the overview', [200, 200, 200], async () => ({ path: `${at('overview')}?mode=test&range=24h` })],
+    ['list payments', [200, 200, 200], async () => ({ path: `${at('payments')}?mode=test` })],
+    ['list refusals', [200, 200, 200], async () => ({ path: `${at('refusals')}?mode=test` })],
     ['list webhooks', [200, 200, 200], async () => ({ path: `${at('webhooks')}?mode=test` })],
     ['look at a webhook', [200, 200, 200], async () => ({ path: at(`webhooks/${await endpointId()}`) })],
     ['create a webhook', [201, 201, 403], async () => ({ path: at('webhooks'), body: HOOK })],
@@ -205,6 +217,21 @@ describe('who may do what in a workspace', () => {
 
   async function createAgent(): Promise<Call> {
     return { path: at('agents'), body: { mode: 'test', id: `agent-${randomBytes(4).toString('hex')}` } }
+  }
+
+  async function deleteAgent(): Promise<Call> {
+    return { method: 'DELETE', path: `${at(`agents/${await newAgent()}`)}?mode=test` }
+  }
+
+  async function newAgent(): Promise<AgentId> {
+    const id = agent(`agent-${randomBytes(4).toString('hex')}`)
+    await makeAgent(server.context, { accountId: account.id, mode: 'test', id })
+    return id
+  }
+
+  async function newGrant(): Promise<string> {
+    const wallet = await seedWallet(server.context, { account, mode: 'test' })
+    return (await seedGrant(server.context, { account, mode: 'test', agentId: await newAgent(), wallet })).id
   }
 
   async function disconnect(): Promise<Call> {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
 import type { Config } from '../../server/src/config.ts'
 import { addApi } from '../../server/src/api/add-api.ts'
 import { addConsole } from '../../server/src/console/add-console.ts'
@@ -42,5 +43,6 @@ async function makeDashboard(): Promise<string> {
   await mkdir(join(folder, 'assets'))
   await writeFile(join(folder, 'index.html'), PAGE)
   await writeFile(join(folder, 'assets', 'main-1a2b.js'), ASSET)
+  await writeFile(join(folder, 'assets', 'main-1a2b.js.br'), brotliCompressSync(ASSET))
   return folder
 }

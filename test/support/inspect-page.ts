@@ -11,8 +11,15 @@ const WIDTHS = { desktop: 1280, phone: 375, small: 320 } as const
 const SCHEMES = ['light', 'dark'] as const
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
+/** Until nothing is being loaded any more. */
+const SETTLED = `new Promise((resolve) => {
+  const look = () => (document.querySelector('[aria-busy=true]') === null ? resolve() : requestAnimationFrame(look))
+  look()
+})`
+
 /** The open page scrolls sideways on no screen, down to a small phone, and has nothing that axe objects to, in either theme. */
 export async function inspectPage(page: Page, name: string): Promise<void> {
+  await page.evaluate(SETTLED)
   for (const [device, width] of Object.entries(WIDTHS)) {
     await page.setViewportSize({ width, height: HEIGHT })
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')

@@ -68,7 +68,7 @@ export async function approve(page: Page): Promise<void> {
 export async function acceptInvitation(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.getByRole('button', { name: /^Join / }).click()
-  await page.getByRole('navigation', { name: /^Workspace / }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
 }
 
 /** Signs up, and joins the sandbox's workspace as an owner. */

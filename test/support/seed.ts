@@ -93,6 +93,9 @@ export async function seedGrant(
     activatedAt: null,
     suspendedAt: null,
     revokedAt: null,
+    replaces: null,
+    replacedBy: null,
+    activatedBy: null,
   }
   await ctx.db.write(insertGrant(grant))
   const active = await ctx.db.write(markActive(account.id, grant.id, ctx.clock.now()))
@@ -114,6 +117,7 @@ export function paymentRequest(
     to: RECIPIENT,
     memo: null,
     idempotencyKey: null,
+    credentialId: null,
     ...changes,
     amountUsdc,
     amountMicro: amount(amountUsdc),

@@ -1,14 +1,16 @@
 import { queryOptions } from '@tanstack/react-query'
+import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-import type { AuthorizationRequest, Connection } from './wire.ts'
+import type { AuthorizationRequest, Connection, Mode } from './wire.ts'
 import { workspacePath } from './workspaces.ts'
 
-export function connectionsQuery(slug: string) {
+export function connectionsQuery(slug: string, mode: Mode) {
   return queryOptions({
-    queryKey: ['workspaces', slug, 'connections'],
-    queryFn: async ({ signal }) =>
-      (await request<{ connections: readonly Connection[] }>('GET', workspacePath(slug, 'connections'), { signal }))
-        .connections,
+    queryKey: [...liveKey(slug, mode), 'connections'],
+    queryFn: async ({ signal }) => {
+      const path = `${workspacePath(slug, 'connections')}?mode=${mode}`
+      return (await request<{ connections: readonly Connection[] }>('GET', path, { signal })).connections
+    },
   })
 }
 

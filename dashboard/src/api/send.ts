@@ -1,3 +1,4 @@
+import { isUnattended } from './presence.ts'
 import { parseApiError, unreachable } from './api-error.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -14,7 +15,11 @@ export async function send<T>(method: Method, path: string, { body, signal }: Se
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
   const response = await fetch(path, {
     method,
-    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(isUnattended() ? { 'service-unattended': '1' } : {}),
+    },
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     cache: 'no-store',

@@ -10,6 +10,39 @@ export interface Workspace {
   readonly role: Role
 }
 
+/** The whole of a workspace, and where it is served. */
+export interface WorkspaceDetail extends Workspace {
+  readonly plan: Plan
+  /** The origin of the REST API. */
+  readonly base_url: string
+  readonly chains: Readonly<Record<Mode, ChainInfo>>
+}
+
+export interface ChainInfo {
+  readonly chain_id: number
+  /** The USDC contract. */
+  readonly usdc: string
+  /** The origin of a block explorer, such as `https://basescan.org`; null for a chain that has none. */
+  readonly explorer_url: string | null
+  /** How test USDC is had: by our own endpoint, or at a site of somebody else. Null in live mode, or where there is none. */
+  readonly faucet: { readonly kind: 'endpoint' } | { readonly kind: 'site'; readonly url: string } | null
+}
+
+export type Plan = 'developer' | 'pro' | 'scale'
+
+export interface PlanUse {
+  readonly plan: Plan
+  /** Live payments that the enclave accepted, in this UTC calendar month. `limit` null: no limit. */
+  readonly allowance: { readonly used: number; readonly limit: number | null; readonly resets_at: string }
+  readonly agents: Readonly<Record<Mode, Use>>
+  readonly wallets: Readonly<Record<Mode, Use>>
+}
+
+export interface Use {
+  readonly used: number
+  readonly limit: number | null
+}
+
 export interface Session {
   readonly user: { readonly id: string; readonly name: string }
   readonly workspaces: readonly Workspace[]
@@ -19,9 +52,23 @@ export interface Session {
   readonly expires_at: string
 }
 
+/** A browser in which a person is signed in. */
+export interface SessionEntry {
+  readonly id: string
+  /** What the browser calls itself (its User-Agent). */
+  readonly device: string
+  readonly created_at: string
+  readonly last_seen_at: string
+  readonly expires_at: string
+  /** It is the one that asks. */
+  readonly current: boolean
+}
+
 export interface Passkey {
   readonly id: string
   readonly name: string
+  /** How many wallets of the person's workspaces it owns. */
+  readonly wallets: number
   readonly created_at: string
   readonly last_used_at: string | null
 }
@@ -73,23 +120,6 @@ export interface AuditPage {
   readonly next: string | null
 }
 
-/** A grant's wallet with the agent's limits on it, in USDC. */
-export interface AgentWallet {
-  readonly address: string
-  readonly max_per_tx_usdc: string
-  readonly daily_cap_usdc: string
-  readonly spent_24h_usdc: string
-  readonly remaining_24h_usdc: string
-  readonly expires_at: string | null
-}
-
-export interface Agent {
-  readonly id: string
-  readonly status: 'no_permissions' | 'active'
-  /** Those it may spend from; none before an owner has signed a grant. */
-  readonly wallets: readonly AgentWallet[]
-}
-
 export interface Connection {
   readonly id: string
   readonly client: { readonly name: string; readonly redirect_hosts: readonly string[] }
@@ -99,6 +129,8 @@ export interface Connection {
   readonly user_name: string
   readonly created_at: string
   readonly expires_at: string
+  /** When a request with one of its tokens was last counted; null: never. */
+  readonly last_used_at: string | null
 }
 
 export interface AuthorizationRequest {

@@ -1,9 +1,30 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { request } from './request.ts'
-import type { AuditPage, IssuedInvitation, Invitation, Member, OfferedInvitation, Role, Workspace } from './wire.ts'
+import type {
+  AuditPage,
+  IssuedInvitation,
+  Invitation,
+  Member,
+  OfferedInvitation,
+  Role,
+  Workspace,
+  WorkspaceDetail,
+} from './wire.ts'
 
 export async function createWorkspace(name: string): Promise<Workspace> {
   return (await request<{ workspace: Workspace }>('POST', '/console/workspaces', { body: { name } })).workspace
+}
+
+const DETAIL_STALE_AFTER_MS = 5 * 60_000
+
+/** The whole of a workspace: its plan, and where its API and its chains are. It hardly ever changes. */
+export function workspaceQuery(slug: string) {
+  return queryOptions({
+    queryKey: ['workspaces', slug, 'detail'],
+    queryFn: async ({ signal }) =>
+      (await request<{ workspace: WorkspaceDetail }>('GET', workspacePath(slug), { signal })).workspace,
+    staleTime: DETAIL_STALE_AFTER_MS,
+  })
 }
 
 export function membersQuery(slug: string) {

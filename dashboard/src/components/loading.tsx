@@ -1,7 +1,7 @@
 /** Appears late: most answers are there before it would be seen. */
 export function Loading({ what = 'Loading' }: { readonly what?: string }) {
   return (
-    <p role="status" className="animate-[late_0.2s_0.4s_both] py-4 text-muted">
+    <p role="status" aria-busy="true" className="animate-[late_0.2s_0.4s_both] py-4 text-muted">
       {what}…
     </p>
   )

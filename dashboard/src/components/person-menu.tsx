@@ -23,7 +23,7 @@ export function PersonMenu() {
       <button
         type="button"
         popoverTarget={id}
-        className={`${buttonClass('quiet')} -mr-2 max-w-[60%] sm:-mr-4 !text-ink`}
+        className={`${buttonClass('quiet')} -mr-2 min-w-0 max-w-48 !px-2 !text-ink`}
       >
         <span className="truncate">{user.name}</span>
         <ChevronIcon className="size-3 shrink-0" />
@@ -33,7 +33,7 @@ export function PersonMenu() {
         id={id}
         popover="auto"
         aria-label="Workspaces and account"
-        className="fixed inset-auto top-16 right-4 m-0 max-h-[min(80dvh,32rem)] w-64 max-w-[calc(100vw-2rem)] overflow-y-auto rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift sm:right-[max(1.5rem,calc(50vw-26.5rem))]"
+        className="fixed inset-auto top-16 right-4 m-0 max-h-[min(80dvh,32rem)] w-64 max-w-[calc(100vw-2rem)] overflow-y-auto rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift sm:right-6"
       >
         {workspaces.length > 0 && (
           <ul className="mb-1.5 border-b border-line pb-1.5">

@@ -1,5 +1,6 @@
 import { useId, type ReactNode } from 'react'
 import { ChevronIcon } from './chevron-icon.tsx'
+import { FieldFault } from './field-fault.tsx'
 import { FIELD_CLASS } from './text-field.tsx'
 
 interface Choice {
@@ -16,15 +17,20 @@ interface SelectFieldProps {
   readonly hint?: ReactNode
   /** The label is for readers of the screen only. */
   readonly isLabelHidden?: boolean
+  /** The form is not sent while nothing is picked. */
+  readonly isRequired?: boolean
+  /** What is wrong with what is picked. */
+  readonly fault?: string | undefined
   readonly onChange: (value: string) => void
 }
 
 /** The browser's own select: the keyboard, the screen reader and the phone know it best. */
 export function SelectField(props: SelectFieldProps) {
-  const { label, value, choices, placeholder, hint, isLabelHidden = false, onChange } = props
+  const { label, value, choices, placeholder, hint, isLabelHidden = false, isRequired = false, fault, onChange } = props
   const id = useId()
+  const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`].join(' ').trim()
   return (
-    <div className="grid gap-1.5">
+    <div className="grid min-w-0 grid-cols-1 gap-1.5">
       <label htmlFor={id} className={isLabelHidden ? 'sr-only' : 'font-semibold'}>
         {label}
       </label>
@@ -32,7 +38,9 @@ export function SelectField(props: SelectFieldProps) {
         <select
           id={id}
           value={value}
-          aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+          required={isRequired}
+          aria-describedby={described === '' ? undefined : described}
+          aria-invalid={fault === undefined ? undefined : true}
           className={`${FIELD_CLASS} appearance-none truncate pr-10`}
           onChange={(event) => onChange(event.target.value)}
         >
@@ -49,6 +57,7 @@ export function SelectField(props: SelectFieldProps) {
         </select>
         <ChevronIcon className="pointer-events-none absolute top-1/2 right-3.5 size-3 -translate-y-1/2 text-muted" />
       </div>
+      {fault !== undefined && <FieldFault id={`${id}-fault`}>{fault}</FieldFault>}
       {hint !== undefined && (
         <p id={`${id}-hint`} className="text-sm text-muted">
           {hint}

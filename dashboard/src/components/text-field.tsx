@@ -1,25 +1,40 @@
 import { useId, type InputHTMLAttributes, type ReactNode } from 'react'
+import { FieldFault } from './field-fault.tsx'
 
 interface TextFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'className' | 'id' | 'name'> {
   readonly name: string
   readonly label: string
   readonly hint?: ReactNode
   readonly mono?: boolean
+  /** What is wrong with what the field holds. */
+  readonly fault?: string | undefined
+  /** What the value is counted in, shown at its end. */
+  readonly unit?: string
 }
 
-export function TextField({ label, hint, mono = false, ...rest }: TextFieldProps) {
+export function TextField({ label, hint, mono = false, fault, unit, ...rest }: TextFieldProps) {
   const id = useId()
+  const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`].join(' ').trim()
   return (
-    <div className="grid gap-1.5">
+    <div className="grid min-w-0 grid-cols-1 gap-1.5">
       <label htmlFor={id} className="font-semibold">
         {label}
       </label>
-      <input
-        {...rest}
-        id={id}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        className={`${FIELD_CLASS} ${mono ? 'font-mono' : ''}`}
-      />
+      <div className="relative">
+        <input
+          {...rest}
+          id={id}
+          aria-describedby={described === '' ? undefined : described}
+          aria-invalid={fault === undefined ? undefined : true}
+          className={`${FIELD_CLASS} ${mono ? 'font-mono' : ''} ${unit === undefined ? '' : 'pr-16'}`}
+        />
+        {unit !== undefined && (
+          <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center text-sm text-muted">
+            {unit}
+          </span>
+        )}
+      </div>
+      {fault !== undefined && <FieldFault id={`${id}-fault`}>{fault}</FieldFault>}
       {hint !== undefined && (
         <p id={`${id}-hint`} className="text-sm text-muted">
           {hint}
@@ -32,4 +47,4 @@ export function TextField({ label, hint, mono = false, ...rest }: TextFieldProps
 /** The look of inputs and selects. Text of 16 px keeps phones from zooming in. */
 export const FIELD_CLASS =
   'min-h-11 w-full min-w-0 rounded-lg border border-edge bg-surface px-3 py-2 text-base text-ink ' +
-  'disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted'
+  'disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-danger'

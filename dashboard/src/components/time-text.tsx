@@ -1,16 +1,27 @@
-import { formatDate, formatTime } from '../format/date.ts'
+import { useNow } from './use-now.ts'
+import { formatDate, formatSince, formatTime } from '../format/date.ts'
 
 interface TimeTextProps {
   /** ISO 8601. */
   readonly at: string
   /** To the minute, not the day. */
   readonly isExact?: boolean
+  /** How long ago, while that is less than a day. */
+  readonly isSince?: boolean
 }
 
-export function TimeText({ at, isExact = false }: TimeTextProps) {
+/** A time in the reader's zone; the exact value, to the second and with its zone, is at hand. */
+export function TimeText({ at, isExact = false, isSince = false }: TimeTextProps) {
+  const text = isSince ? <SinceText at={at} /> : isExact ? formatTime(at) : formatDate(at)
   return (
-    <time dateTime={at} title={formatTime(at)} className="whitespace-nowrap">
-      {isExact ? formatTime(at) : formatDate(at)}
+    <time dateTime={at} title={formatTime(at, 'full')} className="whitespace-nowrap">
+      {text}
     </time>
   )
+}
+
+const STEP_MS = 30_000
+
+function SinceText({ at }: { readonly at: string }) {
+  return formatSince(at, useNow(STEP_MS))
 }

@@ -22,7 +22,10 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'key.rotated': 'rotated an API key',
   'key.revoked': 'revoked an API key',
   'wallet.created': 'created a wallet',
+  'recipient.labeled': 'named a recipient',
+  'recipient.removed': 'removed a recipient’s name',
   'agent.created': 'created an agent',
+  'agent.deleted': 'deleted an agent',
   'grant.opened': 'prepared a grant',
   'grant.activated': 'signed a grant',
   'grant.suspended': 'suspended a grant',
@@ -65,8 +68,8 @@ const DETAIL_NAMES: Readonly<Record<string, string>> = {
 
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 const ADDRESS_PATTERN = /^0x[\dA-Fa-f]{40}$/
-/** What we make ids of: the kind, and 26 characters of which the last ones tell ids of the same time apart. */
-const ID_PATTERN = /^([a-z_]+_)[\dA-Z]{20}([\dA-Z]{6})$/
+/** What we make ids of: the kind, and 26 characters of which the last ones tell ids of the same time apart. A delivery's has a second part. */
+const ID_PATTERN = /^([a-z_]+_)[\dA-Z]{20}([\dA-Z]{6})(?:_[\dA-Z]{26})?$/
 
 interface Detail {
   readonly name: string

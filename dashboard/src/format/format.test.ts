@@ -52,6 +52,7 @@ describe('the audit log', () => {
     ['svc_client_01M7ZCNDZKZEHEFBVJMNJPS0BW', 'svc_client_…JPS0BW'],
     ['inv_01M7ZCNDSHGT3ASEQZ28DKES7E', 'inv_…DKES7E'],
     ['0x52908400098527886E0F7030069857D2E4169EE7', '0x5290…9EE7'],
+    ['dlv_01M7ZK5MTGSS8NMQRHBJABZZYE_01M7ZK5FHE4HY9GZV1A5G110EC', 'dlv_…ABZZYE'],
     ['inv_of_my_own', 'inv_of_my_own'],
   ] as const
   for (const [whole, text] of long) {

@@ -1,38 +1,65 @@
-import { useNavigate } from 'react-router'
+import { Link, useNavigate } from 'react-router'
+import type { Workspace } from '../api/wire.ts'
+import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
-import { NoRows, Row, Rows } from '../components/rows.tsx'
 import { Section } from '../components/section.tsx'
 import { useSession } from '../components/session-context.ts'
-import { TextLink } from '../components/text-link.tsx'
 import { ROLE_TEXTS } from '../roles.ts'
 import { CreateWorkspaceForm } from './create-workspace-form.tsx'
 
 export function HomePage() {
   const { workspaces } = useSession()
   const navigate = useNavigate()
+  const isNew = workspaces.length === 0
   return (
     <>
-      <PageHeading title="Your workspaces" />
-      {workspaces.length === 0 ? (
-        <NoRows>You belong to no workspace yet. Create one, or ask for an invitation to one.</NoRows>
+      <PageHeading
+        title="Your workspaces"
+        lead="Each has its own agents, wallets, keys and people, and nothing of it is seen from another one."
+      />
+      {isNew ? (
+        <EmptyState title="You belong to no workspace yet">
+          Create one below, or ask somebody who has one for an invitation link.
+        </EmptyState>
       ) : (
-        <Rows>
-          {workspaces.map(({ slug, name, role }) => (
-            <Row key={slug} actions={<span className="text-muted">{ROLE_TEXTS[role].title}</span>}>
-              <TextLink to={`/w/${encodeURIComponent(slug)}`}>{name}</TextLink>
-              <p className="text-sm text-muted">{slug}</p>
-            </Row>
+        <ul className="grid gap-4 sm:grid-cols-2">
+          {workspaces.map((workspace) => (
+            <WorkspaceCard key={workspace.slug} workspace={workspace} />
           ))}
-        </Rows>
+        </ul>
       )}
       <Section title="Create a workspace">
         <div className="max-w-md">
           <CreateWorkspaceForm
-            look={workspaces.length === 0 ? 'primary' : 'plain'}
-            onCreated={({ slug }) => void navigate(`/w/${encodeURIComponent(slug)}`)}
+            look={isNew ? 'primary' : 'plain'}
+            onCreated={({ slug }) => void navigate(pathOf(slug))}
           />
         </div>
       </Section>
     </>
   )
+}
+
+function WorkspaceCard({ workspace: { slug, name, role } }: { readonly workspace: Workspace }) {
+  return (
+    <li className="relative flex items-center gap-4 rounded-xl border border-line bg-surface p-4 hover:border-edge hover:bg-sunken has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent">
+      <span
+        aria-hidden="true"
+        className="grid size-11 shrink-0 place-items-center rounded-lg bg-accent-soft text-lg font-bold text-accent uppercase"
+      >
+        {[...name][0]}
+      </span>
+      <span className="min-w-0 flex-1">
+        <Link to={pathOf(slug)} className="block truncate font-bold outline-none after:absolute after:inset-0">
+          {name}
+        </Link>
+        <span className="block truncate text-sm text-muted">{slug}</span>
+      </span>
+      <span className="text-sm text-muted">{ROLE_TEXTS[role].title}</span>
+    </li>
+  )
+}
+
+function pathOf(slug: string): string {
+  return `/w/${encodeURIComponent(slug)}`
 }

@@ -1,12 +1,15 @@
+import { ButtonLink } from '../components/button-link.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
-import { TextLink } from '../components/text-link.tsx'
 
 export function NotFoundPage() {
   return (
     <>
-      <PageHeading title="There is no such page" lead="The address may be mistyped, or what stood here is gone." />
+      <PageHeading
+        title="There is no such page"
+        lead="The address may be mistyped, what stood here may be gone, or it is not for this account to see."
+      />
       <p>
-        <TextLink to="/">Go to your workspaces</TextLink>
+        <ButtonLink to="/">Go to your workspaces</ButtonLink>
       </p>
     </>
   )

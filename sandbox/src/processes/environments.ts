@@ -31,6 +31,10 @@ export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts
     LIVE_CHAIN_ID: String(CHAIN_IDS.live),
     LIVE_RPC_URLS: addresses.rpcUrls.live,
     LIVE_USDC: usdcAddress,
+    // The chains have the ids of public ones, and nothing of theirs.
+    TEST_EXPLORER_URL: 'none',
+    LIVE_EXPLORER_URL: 'none',
+    FAUCET_URL: `${addresses.controlUrl}/faucet`,
     WEBHOOKS_TO_LOOPBACK: 'true',
     LOG_LEVEL: 'info',
     CLOCK_OFFSET_MS: String(state.clockOffsetMs),

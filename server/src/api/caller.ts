@@ -11,6 +11,8 @@ export interface Caller {
   readonly authType: 'api_key' | 'oauth'
   /** Who is told in the audit log. */
   readonly actor: Actor
+  /** The key's id, or the connection's. */
+  readonly credentialId: string
   readonly accountId: string
   readonly accountSlug: string
   readonly accountName: string
@@ -42,6 +44,7 @@ export function toKeyCaller({ key, account }: AuthenticatedKey): Caller {
   return {
     authType: 'api_key',
     actor: { kind: 'key', id: key.id },
+    credentialId: key.id,
     accountId: key.accountId,
     accountSlug: account.slug,
     accountName: account.name,
@@ -58,6 +61,7 @@ export function toTokenCaller({ connection, account, scopes }: AuthenticatedToke
   return {
     authType: 'oauth',
     actor: { kind: 'client', id: connection.clientId },
+    credentialId: connection.id,
     accountId: connection.accountId,
     accountSlug: account.slug,
     accountName: account.name,

@@ -10,7 +10,7 @@ import type { CreatePaymentBody } from './schemas.ts'
 const IDEMPOTENCY_KEY_CHARS_MAX = 64
 
 /** What the body says of a payment; the rest comes of the caller. */
-type ParsedPayment = Omit<PaymentRequest, 'accountId' | 'mode' | 'plan'>
+type ParsedPayment = Omit<PaymentRequest, 'accountId' | 'mode' | 'credentialId'>
 
 /**
  * The idempotency key of any body, before anything else of it is looked at (D18, D21). Null where there is none;

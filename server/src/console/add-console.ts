@@ -2,27 +2,40 @@ import { fastifyCookie } from '@fastify/cookie'
 import type { Context } from '../domain/context.ts'
 import { onAuthHostOnly } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
+import type { Mode } from '../values/mode.ts'
 import { Problem } from '../values/problem.ts'
 import { createAdmission, setAnswerHeaders } from './admit.ts'
 import { createCookies } from './cookies.ts'
-import type { Door } from './door.ts'
+import type { Door, Faucet } from './door.ts'
 import { addFiles, readPage } from './files.ts'
 import { createSessionReader } from './read-session.ts'
 import { addAgentRoutes } from './routes/agents.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import { addAuthorizationRequestRoute } from './routes/authorization-requests.ts'
+import { addChangesRoute } from './routes/changes.ts'
 import { addConnectionRoutes } from './routes/connections.ts'
 import { addDeliveryRoutes } from './routes/deliveries.ts'
+import { addDepositRoute } from './routes/deposits.ts'
+import { addEventRoutes } from './routes/events.ts'
+import { addGrantRoutes } from './routes/grants.ts'
 import { addInvitationRoutes } from './routes/invitations.ts'
+import { addKeyRoutes } from './routes/keys.ts'
 import { addMemberRoutes } from './routes/members.ts'
+import { addOverviewRoute } from './routes/overview.ts'
+import { addPaymentRoutes } from './routes/payments.ts'
 import { addPasskeyRoutes } from './routes/passkeys.ts'
+import { addPlanRoute } from './routes/plan.ts'
+import { addRecipientRoutes } from './routes/recipients.ts'
 import { addRecoveryRoutes } from './routes/recovery.ts'
+import { addRefusalRoutes } from './routes/refusals.ts'
 import { addSessionRoutes } from './routes/session.ts'
+import { addSessionListRoutes } from './routes/sessions.ts'
 import { addSignInRoutes } from './routes/sign-in.ts'
 import { addSignUpRoutes } from './routes/sign-up.ts'
 import { addVerificationRoutes } from './routes/verification.ts'
+import { addWalletRoutes } from './routes/wallets.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
-import { addWorkspaceRoute } from './routes/workspaces.ts'
+import { addWorkspaceRoutes } from './routes/workspaces.ts'
 
 export interface ConsoleOptions {
   readonly baseUrl: string
@@ -30,6 +43,8 @@ export interface ConsoleOptions {
   readonly production: boolean
   /** Where the built dashboard lies: `index.html` and `assets/`. */
   readonly dashboardDir: string
+  readonly chains: Readonly<Record<Mode, { readonly explorerUrl: string | null }>>
+  readonly faucet: Faucet | null
 }
 
 const ROUTES = [
@@ -39,15 +54,27 @@ const ROUTES = [
   addRecoveryRoutes,
   addVerificationRoutes,
   addPasskeyRoutes,
-  addWorkspaceRoute,
+  addWorkspaceRoutes,
+  addPlanRoute,
   addMemberRoutes,
   addInvitationRoutes,
   addAuditRoute,
   addAuthorizationRequestRoute,
   addAgentRoutes,
+  addGrantRoutes,
   addConnectionRoutes,
   addWebhookRoutes,
   addDeliveryRoutes,
+  addEventRoutes,
+  addKeyRoutes,
+  addWalletRoutes,
+  addDepositRoute,
+  addRecipientRoutes,
+  addSessionListRoutes,
+  addOverviewRoute,
+  addPaymentRoutes,
+  addRefusalRoutes,
+  addChangesRoute,
 ]
 
 /**
@@ -56,7 +83,9 @@ const ROUTES = [
  */
 export async function addConsole(http: HttpServer, ctx: Context, options: ConsoleOptions): Promise<void> {
   const page = await readPage(options.dashboardDir)
-  const door: Door = { ctx, cookies: createCookies(options), authUrl: options.authUrl }
+  const { authUrl, baseUrl, chains, faucet } = options
+  const explorerUrls = { test: chains.test.explorerUrl, live: chains.live.explorerUrl }
+  const door: Door = { ctx, cookies: createCookies(options), authUrl, baseUrl, explorerUrls, faucet }
   const readSession = createSessionReader(ctx, options)
 
   await http.register(async (pages: HttpServer) => {

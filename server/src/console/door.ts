@@ -5,6 +5,7 @@ import type { Membership } from '../domain/people/member.ts'
 import type { Role } from '../domain/people/role.ts'
 import { takeAttempt } from '../domain/take-attempt.ts'
 import { clientAddress } from '../http/client-address.ts'
+import type { Mode } from '../values/mode.ts'
 import { Problem } from '../values/problem.ts'
 import type { Cookies } from './cookies.ts'
 import { getVisitor } from './visitor.ts'
@@ -14,6 +15,17 @@ export interface Door {
   readonly ctx: Context
   readonly cookies: Cookies
   readonly authUrl: string
+  /** The origin of the REST API. */
+  readonly baseUrl: string
+  /** The origin of a chain's block explorer; null: it has none. */
+  readonly explorerUrls: Readonly<Record<Mode, string | null>>
+  readonly faucet: Faucet | null
+}
+
+/** How test USDC is had: an endpoint gives when we ask it, a site is for people to go to. */
+export interface Faucet {
+  readonly kind: 'endpoint' | 'site'
+  readonly url: string
 }
 
 const SLUG_PATTERN = /^[a-z0-9-]{1,64}$/

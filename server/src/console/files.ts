@@ -49,6 +49,9 @@ export async function addFiles(
     prefix: '/assets/',
     // A route for each file that is there now, and so none that leads anywhere else.
     wildcard: false,
+    // The build has laid a compressed copy beside each; it is no file of its own.
+    preCompressed: true,
+    globIgnore: ['**/*.{br,gz}'],
     decorateReply: false,
     index: false,
     immutable: true,

@@ -2,29 +2,37 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import type { Static } from 'typebox'
 import { parseName as parsePersonName } from '../domain/people/user.ts'
 import { parseAgentId, type AgentId } from '../values/agent-id.ts'
-import { Problem } from '../values/problem.ts'
+import { parseAddress, type Address } from '../values/address.ts'
+import { Problem, problem } from '../values/problem.ts'
 import { parseTime as parseTimeText } from '../values/time.ts'
 import type { AuthenticationBody, RegistrationBody } from './schemas.ts'
 
 /** What turns the direction of the text around it: a name is read by others, next to what they decide on. */
 const DIRECTION_PATTERN = /[\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
 
-/** A name that a person gives: to themselves, a passkey or a workspace. */
-export function parseName(text: string): string {
+/** A name that a person gives: to themselves, a passkey, a workspace, and whatever else has one. */
+export function parseName(text: string, member = 'name'): string {
   const name = parsePersonName(text)
   if (name === null || DIRECTION_PATTERN.test(name)) {
-    throw invalid('name', 'must be 1 to 100 characters, without control characters')
+    throw invalid(member, 'must be 1 to 100 characters, without control characters')
   }
   return name
 }
 
-export function parseNewAgentId(text: string): AgentId {
+export function parseNewAgentId(text: string, member = 'id'): AgentId {
   const id = parseAgentId(text)
   if (id !== null) return id
   throw invalid(
-    'id',
+    member,
     'must be 1 to 64 characters, without control or invisible characters or outer white space, and not . or ..',
   )
+}
+
+/** 400 `address_invalid` for what is no EVM address (D20). */
+export function parseAddressOf(member: string, text: string): Address {
+  const address = parseAddress(text)
+  if (address !== null) return address
+  throw problem('address_invalid', { details: [{ path: member, message: 'is not a valid EVM address' }] })
 }
 
 export function parseTime(member: string, text: string): Date {

@@ -11,6 +11,14 @@ export function createSessionReader(ctx: Context, options: { production: boolean
   const cookies = createCookies(options)
   return async function readSession(request) {
     const secret = cookies.readSession(request)
-    return secret === null ? null : await findSession(ctx, { secret })
+    return secret === null ? null : await findSession(ctx, { secret, isAttended: isAttended(request) })
   }
+}
+
+/**
+ * A page that stands open reads by itself what changes, and says so: that is nobody's presence, and keeps no session from
+ * ending (D47). A stream of events is listened to without saying anything.
+ */
+function isAttended({ headers }: FastifyRequest): boolean {
+  return headers['service-unattended'] === undefined && headers.accept !== 'text/event-stream'
 }

@@ -19,6 +19,7 @@ test('the limits are those of D33', () => {
     authorize: { limit: 100, windowMs: 60_000 },
     sign_in: { limit: 20, windowMs: 60_000 },
     dashboard: { limit: 300, windowMs: 60_000 },
+    faucet: { limit: 10, windowMs: 3_600_000 },
   })
 })
 

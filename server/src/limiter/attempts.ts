@@ -9,6 +9,8 @@ export const ATTEMPT_LIMITS = {
   authorize: { limit: 100, windowMs: 60_000 },
   sign_in: { limit: 20, windowMs: 60_000 },
   dashboard: { limit: 300, windowMs: 60_000 },
+  /** Per workspace: test USDC is a public good where it is not of our own making. */
+  faucet: { limit: 10, windowMs: 3_600_000 },
 } as const satisfies Record<string, SlidingWindow>
 
 export type AttemptBucket = keyof typeof ATTEMPT_LIMITS

@@ -59,6 +59,19 @@ export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed =
 }
 
 /**
+ * The SQL that gives when a subject was last counted, in whichever bucket, as Unix milliseconds; null: never. `subject` is
+ * the SQL that gives the subject. By the primary key.
+ */
+export function lastCountOf(subject: string): string {
+  return `(select max(hit) from rate_windows, unnest(hits) as hit where rate_windows.subject = ${subject})`
+}
+
+/** Reads what `lastCountOf` gave. */
+export function readLastCount(milliseconds: string | null): Date | null {
+  return milliseconds === null ? null : new Date(Number(milliseconds))
+}
+
+/**
  * Counts an attempt if its window has room; null when it was turned away. The rule is that of `COUNT_REQUEST`, but the
  * first attempt makes the row: anybody may come, so nobody has opened windows for them.
  */

@@ -15,6 +15,7 @@ const PREFIXES = {
   endpoint: 'whk_',
   delivery: 'dlv_',
   deposit: 'dep_',
+  refusal: 'ref_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES

@@ -1,6 +1,7 @@
 import { giveBackLease } from '../db/leases.ts'
 import { cleanUpConnections } from '../domain/connections/clean-up-connections.ts'
 import type { Context } from '../domain/context.ts'
+import { cleanUpRefusals } from '../domain/payments/refusals/clean-up-refusals.ts'
 import { cleanUpPeople } from '../domain/people/clean-up-people.ts'
 import { takeLeaseNow } from '../domain/take-lease-now.ts'
 import { cleanUpWebhooks } from '../domain/webhooks/clean-up-webhooks.ts'
@@ -20,12 +21,13 @@ const STEPS: readonly Step[] = [
   cleanUpPeople,
   cleanUpConnections,
   cleanUpWebhooks,
+  cleanUpRefusals,
   (ctx) => ctx.db.write(deleteEndedAttempts(ctx.clock.now(), ATTEMPTS_PER_STEP)),
 ]
 
 /**
  * Deletes, in bounded steps, what has ended and is of no use any more: sessions, ceremonies, codes, tokens, counters,
- * deliveries.
+ * deliveries, refusals.
  * A step that fails does not keep the others; the first failure is thrown in the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {

@@ -14,6 +14,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   people: 4,
   webhooks: 4,
   keys: 4,
+  recipients: 4,
   agents: 5,
   wallets: 6,
   connections: 6,

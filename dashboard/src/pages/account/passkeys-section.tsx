@@ -3,12 +3,11 @@ import { addPasskey, passkeysQuery, removePasskey } from '../../api/passkeys.ts'
 import { sessionQuery } from '../../api/session.ts'
 import type { Passkey } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Loading } from '../../components/loading.tsx'
 import { NameForm } from '../../components/name-form.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
 import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './passkey-name.ts'
 
 export function PasskeysSection() {
@@ -23,8 +22,7 @@ export function PasskeysSection() {
       title="Passkeys"
       lead="Each lets you in. Have two, on different devices, so that losing one costs nothing."
     >
-      {passkeys === undefined &&
-        (error === null ? <Loading /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+      {passkeys === undefined && <Waiting error={error} onRetry={refetch} />}
       {passkeys !== undefined && passkeys.length > 0 && (
         <Rows>
           {passkeys.map((passkey) => (
@@ -56,7 +54,7 @@ export function PasskeysSection() {
 }
 
 function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly onRemove: () => Promise<void> }) {
-  const { name, created_at, last_used_at } = passkey
+  const { name, wallets, created_at, last_used_at } = passkey
   return (
     <Row
       actions={
@@ -67,7 +65,20 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
           confirmLabel="Remove the passkey"
           onConfirm={onRemove}
         >
-          It will not let you in any more. Your device may go on offering it until you delete it there too.
+          {wallets > 0 ? (
+            <>
+              <p className="mb-2 font-semibold text-danger">
+                It owns {formatWallets(wallets)}: grants on {wallets === 1 ? 'it' : 'them'} can only ever be signed and
+                revoked with this passkey.
+              </p>
+              <p>
+                It will not let you in any more. Keep it on the device all the same, for as long as{' '}
+                {wallets === 1 ? 'the wallet is' : 'the wallets are'} in use.
+              </p>
+            </>
+          ) : (
+            'It will not let you in any more. Your device may go on offering it until you delete it there too.'
+          )}
         </ConfirmDialog>
       }
     >
@@ -75,8 +86,17 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
       <p className="text-sm text-muted">
         Added <TimeText at={created_at} />
         {last_used_at === null ? ', not used yet' : ', last used '}
-        {last_used_at !== null && <TimeText at={last_used_at} />}
+        {last_used_at !== null && <TimeText at={last_used_at} isSince />}
       </p>
+      {wallets > 0 && (
+        <p className="text-sm text-muted">
+          Owns {formatWallets(wallets)}: grants on {wallets === 1 ? 'it' : 'them'} are signed with this passkey alone
+        </p>
+      )}
     </Row>
   )
+}
+
+function formatWallets(count: number): string {
+  return count === 1 ? 'one wallet' : `${count} wallets`
 }

@@ -1,6 +1,7 @@
 import { useRef } from 'react'
 import { flushSync } from 'react-dom'
-import type { Agent, Mode, Workspace } from '../../api/wire.ts'
+import type { Mode, Workspace } from '../../api/wire.ts'
+import type { Agent } from '../../api/wire-spending.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { Notice } from '../../components/notice.tsx'

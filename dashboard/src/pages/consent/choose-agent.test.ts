@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Agent, Role } from '../../api/wire.ts'
+import type { Role } from '../../api/wire.ts'
+import type { Agent } from '../../api/wire-spending.ts'
 import { chooseAgent, chooseWorkspace, findObstacle } from './choose-agent.ts'
 
-const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({ id, status: 'active', wallets: [] }))
+const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({
+  id,
+  mode: 'test',
+  status: 'active',
+  created_at: '2026-01-01T00:00:00.000Z',
+  active_signers: 1,
+  pending_signers: 0,
+  wallets: [],
+}))
 
 describe('chooseWorkspace', () => {
   const cases: readonly { name: string; roles: readonly Role[]; chosen: number | undefined }[] = [

@@ -1,4 +1,5 @@
-import type { Agent, Role, Workspace } from '../../api/wire.ts'
+import type { Role, Workspace } from '../../api/wire.ts'
+import type { Agent } from '../../api/wire-spending.ts'
 import { isAdmin } from '../../roles.ts'
 
 /** The workspace to begin with: the first in which one may approve; the first at all where there is no such one. */

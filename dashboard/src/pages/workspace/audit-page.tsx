@@ -2,28 +2,35 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
 import type { AuditEntry } from '../../api/wire.ts'
 import { auditQuery } from '../../api/workspaces.ts'
-import { Button } from '../../components/button.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Loading } from '../../components/loading.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { OlderPages } from '../../components/older-pages.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { NoRows } from '../../components/rows.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { placeOfSubject } from '../../format/audit-subject.ts'
 import { formatAction, formatActor, listDetails } from '../../format/audit-text.ts'
+import { pathTo } from '../../navigation/paths.ts'
 import { useWorkspace } from './workspace-context.ts'
 
 export function AuditPage() {
   const { slug, name } = useWorkspace()
-  const { data, error, isFetchingNextPage, hasNextPage, fetchNextPage } = useInfiniteQuery(auditQuery(slug))
-  const entries = data?.pages.flatMap((page) => page.entries)
+  const query = useInfiniteQuery(auditQuery(slug))
+  const entries = query.data?.pages.flatMap((page) => page.entries)
   return (
     <>
       <PageHeading
         title="Audit log"
         place={name}
-        lead="Who did what, the latest first. Nothing is ever taken out of it."
+        lead="Who did what, in both modes, the latest first. Nothing is ever taken out of it."
       />
-      {entries === undefined && error === null && <Loading />}
-      {entries?.length === 0 && <NoRows>Nothing has happened yet.</NoRows>}
+      {entries === undefined && <Waiting error={query.error} onRetry={query.refetch} lines={8} />}
+      {entries?.length === 0 && (
+        <EmptyState title="Nothing has happened yet">
+          What people, keys and applications do here is told here.
+        </EmptyState>
+      )}
       {entries !== undefined && entries.length > 0 && (
         <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
           {entries.map((entry) => (
@@ -31,35 +38,31 @@ export function AuditPage() {
           ))}
         </ol>
       )}
-      <ErrorNotice error={error} />
-      {hasNextPage && (
-        <p>
-          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Older
-          </Button>
-        </p>
-      )}
+      <OlderPages query={query} />
     </>
   )
 }
 
 function Entry({ entry }: { readonly entry: AuditEntry }) {
-  const { at, actor, action, subject, details } = entry
-  const more = listDetails(details)
+  const { at, actor, action, details } = entry
+  const { mode, ...others } = details
+  const more = listDetails(others)
   return (
-    <li className="grid gap-x-6 gap-y-0.5 px-4 py-3 sm:grid-cols-[1fr_auto] sm:px-5">
+    <li className="grid gap-x-6 gap-y-0.5 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_auto] sm:px-5">
       <p>
         <strong>
           <bdi>{formatActor(actor)}</bdi>
         </strong>{' '}
         {formatAction(action)}
       </p>
-      <p className="text-sm text-muted sm:text-right">
+      <p className="flex flex-wrap items-center gap-x-3 text-sm text-muted sm:justify-end">
+        {mode === 'test' && <StatusBadge tone="waiting">Test</StatusBadge>}
+        {mode === 'live' && <StatusBadge tone="warning">Live</StatusBadge>}
         <TimeText at={at} isExact />
       </p>
-      {(subject !== null || more.length > 0) && (
+      {(entry.subject !== null || more.length > 0) && (
         <p className="flex flex-wrap gap-x-4 text-sm text-muted sm:col-span-2">
-          {subject !== null && <span className="font-mono break-all">{subject}</span>}
+          <Subject entry={entry} />
           {more.length > 0 && (
             <span>
               {more.map(({ name, text, whole }, index) => (
@@ -74,4 +77,13 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
       )}
     </li>
   )
+}
+
+/** What it was done to: a link, where it has a page. */
+function Subject({ entry }: { readonly entry: AuditEntry }) {
+  const { slug } = useWorkspace()
+  if (entry.subject === null) return null
+  const place = placeOfSubject(entry)
+  const text = <span className="font-mono break-all">{entry.subject}</span>
+  return place === null ? text : <TextLink to={pathTo(slug, place.mode, ...place.parts)}>{text}</TextLink>
 }

@@ -6,12 +6,12 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Loading } from '../../components/loading.tsx'
 import { NoRows, Row, Rows } from '../../components/rows.tsx'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
 import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
 import { useWorkspace } from './workspace-context.ts'
 
@@ -26,8 +26,7 @@ export function InvitationsSection() {
         <InvitationForm onCreated={refresh} />
       </Section>
       <Section title="Open invitations">
-        {invitations === undefined &&
-          (error === null ? <Loading /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+        {invitations === undefined && <Waiting error={error} onRetry={refetch} lines={2} />}
         {invitations?.length === 0 && <NoRows>Nobody is invited at the moment.</NoRows>}
         {invitations !== undefined && invitations.length > 0 && (
           <Rows>

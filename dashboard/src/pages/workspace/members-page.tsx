@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { membersQuery } from '../../api/workspaces.ts'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Loading } from '../../components/loading.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Rows } from '../../components/rows.tsx'
+import { Waiting } from '../../components/waiting.tsx'
 import { isAdmin } from '../../roles.ts'
 import { InvitationsSection } from './invitations-section.tsx'
 import { MemberRow } from './member-row.tsx'
@@ -14,9 +13,12 @@ export function MembersPage() {
   const { data: members, error, refetch } = useQuery(membersQuery(slug))
   return (
     <>
-      <PageHeading title="Members" place={name} />
-      {members === undefined &&
-        (error === null ? <Loading /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+      <PageHeading
+        title="Members"
+        place={name}
+        lead="Who belongs to the workspace, in both modes, and what each may do."
+      />
+      {members === undefined && <Waiting error={error} onRetry={refetch} />}
       {members !== undefined && (
         <Rows>
           {members.map((member) => (

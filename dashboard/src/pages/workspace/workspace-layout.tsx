@@ -1,42 +1,86 @@
-import { NavLink, Outlet, useParams } from 'react-router'
+import { useEffect } from 'react'
+import { Navigate, Outlet, ScrollRestoration, useLocation, useParams } from 'react-router'
+import { useLiveChanges } from '../../api/changes.ts'
+import { ModeBand, ModeSwitch } from '../../components/mode-switch.tsx'
+import { PersonMenu } from '../../components/person-menu.tsx'
+import { PlainFrame } from '../../components/plain-frame.tsx'
 import { useSession } from '../../components/session-context.ts'
+import { SkipLink } from '../../components/skip-link.tsx'
+import { Wordmark } from '../../components/wordmark.tsx'
+import type { Mode, Workspace } from '../../api/wire.ts'
+import { keepLastMode, readLastMode } from '../../navigation/last-mode.ts'
+import { isMode, pathTo } from '../../navigation/paths.ts'
+import { ROLE_TEXTS } from '../../roles.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
+import { GoToMenu } from './go-to-menu.tsx'
+import { PhoneMenu } from './phone-menu.tsx'
+import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
-const TABS = [
-  { path: '', text: 'Overview' },
-  { path: 'connections', text: 'Connections' },
-  { path: 'members', text: 'Members' },
-  { path: 'audit', text: 'Audit log' },
-] as const
-
-const TAB =
-  'inline-flex min-h-11 items-center border-b-2 font-semibold whitespace-nowrap focus-visible:-outline-offset-2 sm:px-0.5'
-
+/** Everything of a workspace, in one mode: the mode is in the address, so that a link says it too. */
 export function WorkspaceLayout() {
-  const slug = useParams()['slug'] ?? ''
+  const { slug = '', mode } = useParams()
+  const { pathname, search } = useLocation()
   const workspace = useSession().workspaces.find((candidate) => candidate.slug === slug)
-  if (workspace === undefined) return <NotFoundPage />
-  const base = `/w/${encodeURIComponent(slug)}`
+  if (workspace === undefined) {
+    return (
+      <PlainFrame>
+        <NotFoundPage />
+      </PlainFrame>
+    )
+  }
+  if (isMode(mode)) return <WorkspaceFrame workspace={workspace} mode={mode} />
+  // A short address, as in a message or a bookmark: the mode is that of one's last visit.
+  const [, , , ...parts] = pathname.split('/').filter((part, index) => index < 3 || part !== '')
+  return <Navigate to={[pathTo(slug, readLastMode(slug)), ...parts].join('/') + search} replace />
+}
+
+const MAIN_ID = 'main'
+
+function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
+  const { slug, name } = workspace
+  useEffect(() => keepLastMode(slug, mode), [slug, mode])
+  useLiveChanges(slug, mode)
   return (
     <>
-      <nav aria-label={`Workspace ${workspace.name}`} className="-mt-4 min-w-0 border-b border-line">
-        <ul className="-mb-px flex gap-x-2 overflow-x-auto text-sm [scrollbar-width:none] sm:gap-x-5 sm:text-base">
-          {TABS.map(({ path, text }) => (
-            <li key={path}>
-              <NavLink
-                to={path === '' ? base : `${base}/${path}`}
-                end={path === ''}
-                className={({ isActive }) =>
-                  `${TAB} ${isActive ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink'}`
-                }
-              >
-                {text}
-              </NavLink>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <Outlet context={workspace} />
+      <SkipLink to={MAIN_ID} />
+      <header className="sticky top-0 z-10 bg-surface">
+        <div className="flex items-center gap-3 px-4 py-2 sm:px-6">
+          <PhoneMenu workspace={workspace} mode={mode} />
+          <span className="hidden sm:block">
+            <Wordmark />
+          </span>
+          <span className="hidden min-w-0 flex-1 items-center gap-3 md:flex">
+            <span aria-hidden="true" className="h-5 border-l border-line" />
+            <span className="truncate font-semibold">{name}</span>
+          </span>
+          <span className="flex min-w-0 flex-1 items-center justify-end gap-2 sm:gap-3">
+            <GoToMenu workspace={workspace} mode={mode} />
+            <ModeSwitch slug={slug} mode={mode} />
+            <PersonMenu />
+          </span>
+        </div>
+        <ModeBand mode={mode} />
+      </header>
+      <div className="mx-auto grid w-full max-w-[88rem] lg:grid-cols-[15rem_minmax(0,1fr)]">
+        <nav
+          aria-label={`Workspace ${name}`}
+          className="sticky top-23 hidden max-h-[calc(100dvh-5.75rem)] self-start overflow-y-auto px-3 py-6 lg:block"
+        >
+          <WorkspaceNavigation workspace={workspace} mode={mode} />
+          <p className="mx-3 mt-5 border-t border-line pt-4 text-sm text-muted">
+            Your role: {ROLE_TEXTS[workspace.role].title.toLowerCase()}
+          </p>
+        </nav>
+        <main
+          id={MAIN_ID}
+          tabIndex={-1}
+          className="grid min-w-0 content-start gap-8 px-4 py-7 outline-none sm:px-6 sm:py-9 lg:min-h-[calc(100dvh-5.75rem)] lg:border-l lg:border-line lg:px-10"
+        >
+          {/* Nothing of one mode is left standing on the other one's page. */}
+          <Outlet key={mode} context={{ ...workspace, mode }} />
+        </main>
+      </div>
+      <ScrollRestoration />
     </>
   )
 }

@@ -4,13 +4,19 @@ import { revokeConnection } from '../../domain/connections/revoke-connection.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { membershipOf, type Door } from '../door.ts'
 import { SlugIdParams, SlugParams } from '../schemas.ts'
+import { OptionalModeQuery } from '../schemas-workspace.ts'
 
 export function addConnectionRoutes(http: HttpServer, door: Door): void {
-  http.get('/console/workspaces/:slug/connections', { schema: { params: SlugParams } }, async (request) => {
-    const { account } = await membershipOf(door, request, 'viewer')
-    const connections = await listConnections(door.ctx, { accountId: account.id })
-    return { connections: connections.map(formatConnection) }
-  })
+  http.get(
+    '/console/workspaces/:slug/connections',
+    { schema: { params: SlugParams, querystring: OptionalModeQuery } },
+    async (request) => {
+      const { account } = await membershipOf(door, request, 'viewer')
+      const { mode = null } = request.query
+      const connections = await listConnections(door.ctx, { accountId: account.id, mode })
+      return { connections: connections.map(formatConnection) }
+    },
+  )
 
   http.delete('/console/workspaces/:slug/connections/:id', { schema: { params: SlugIdParams } }, async (request) => {
     const { account, userId } = await membershipOf(door, request, 'admin')
@@ -30,5 +36,6 @@ function formatConnection(connection: ConnectionSummary) {
     user_name: connection.userName,
     created_at: connection.createdAt.toISOString(),
     expires_at: connection.expiresAt.toISOString(),
+    last_used_at: connection.lastUsedAt?.toISOString() ?? null,
   }
 }

@@ -3,6 +3,7 @@ import { listPasskeys } from '../../domain/people/list-passkeys.ts'
 import { openPasskey } from '../../domain/people/open-passkey.ts'
 import type { Passkey } from '../../domain/people/passkey.ts'
 import { removePasskey } from '../../domain/people/remove-passkey.ts'
+import { countOwnedWallets } from '../../domain/wallets/count-owned-wallets.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { Problem } from '../../values/problem.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
@@ -18,8 +19,12 @@ export function addPasskeyRoutes(http: HttpServer, door: Door): void {
   const onRequest = createCeremonyLimit(door)
 
   http.get('/console/passkeys', async (request) => {
-    const passkeys = await listPasskeys(door.ctx, { userId: getVisitor(request).userId })
-    return { passkeys: passkeys.map(formatPasskey) }
+    const { userId } = getVisitor(request)
+    const [passkeys, owned] = await Promise.all([
+      listPasskeys(door.ctx, { userId }),
+      countOwnedWallets(door.ctx, { userId }),
+    ])
+    return { passkeys: passkeys.map((passkey) => formatPasskey(passkey, owned.get(passkey.credentialId) ?? 0)) }
   })
 
   http.post('/console/passkeys/options', { onRequest, schema: { body: EmptyBody } }, async (request, reply) => {
@@ -32,7 +37,7 @@ export function addPasskeyRoutes(http: HttpServer, door: Door): void {
     const name = parseName(request.body.name)
     const ceremony = takeCeremony(door, request, reply)
     const passkey = await addPasskey(door.ctx, { session, ceremony, response: parseRegistration(request.body), name })
-    return reply.code(201).send({ passkey: formatPasskey(passkey) })
+    return reply.code(201).send({ passkey: formatPasskey(passkey, 0) })
   })
 
   http.delete('/console/passkeys/:id', { schema: { params: IdParams } }, async (request) => {
@@ -44,10 +49,11 @@ export function addPasskeyRoutes(http: HttpServer, door: Door): void {
   })
 }
 
-function formatPasskey(passkey: Passkey) {
+function formatPasskey(passkey: Passkey, wallets: number) {
   return {
     id: passkey.credentialId,
     name: passkey.name,
+    wallets,
     created_at: passkey.createdAt.toISOString(),
     last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
   }

@@ -11,7 +11,8 @@ import { countAgents, findAgent, insertAgent } from './store.ts'
 
 /**
  * Creates an agent if it is absent, and answers its current state either way. The account's lock makes the plan's cap
- * exact under races (D10); an existing id is a no-op at the cap too. Over the cap: 400 `agent_cap_reached`.
+ * exact under races (D10); an existing id is a no-op at the cap too. A deleted one is made anew: of what it was only the
+ * window of its cap goes on (D16). Over the cap: 400 `agent_cap_reached`.
  */
 export async function createAgent(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -6,7 +6,8 @@ import { windowStart, type Agent, type SpendableGrant, type SpendableWallet } fr
 
 /**
  * One row for each agent and non-revoked grant of it (or one without a grant), with what the grant's window holds.
- * Grants by `grants_one_live_per_agent_and_wallet`, sums by `payments_in_window`.
+ * A pending replacement stands beside the grant that it replaces. Grants by `grants_live_by_agent`, sums by
+ * `payments_in_window`.
  */
 const AGENT_ROWS = `
   select a.id, a.mode, a.created_at, g.status as grant_status, g.created_at as granted_at, g.wallet_address,
@@ -19,7 +20,7 @@ const AGENT_ROWS = `
     ) end as spent
   from agents a
   left join grants g on g.account_id = a.account_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
-  where a.account_id = $1 and a.mode = $2`
+  where a.account_id = $1 and a.mode = $2 and a.deleted_at is null`
 
 /** Every agent of (account, mode), by `created_at`, then id. */
 export function listAgentRows(accountId: string, mode: Mode, now: Date): Query<Agent[]> {
@@ -63,18 +64,31 @@ export function listSpendableGrants(accountId: string, mode: Mode, now: Date): Q
 export function countAgents(accountId: string, mode: Mode): Query<number> {
   return {
     name: 'count_agents',
-    text: 'select count(*) as agents from agents where account_id = $1 and mode = $2',
+    text: 'select count(*) as agents from agents where account_id = $1 and mode = $2 and deleted_at is null',
     values: [accountId, mode],
     read: (rows) => Number(rows[0]?.['agents']),
   }
 }
 
-/** Inserts an agent unless it is there; answers whether it did. */
+/** Inserts an agent unless it is there; one that was deleted begins anew. Answers whether it did. */
 export function insertAgent(accountId: string, mode: Mode, id: string, createdAt: Date): Query<boolean> {
   return {
     name: 'insert_agent',
-    text: 'insert into agents (account_id, mode, id, created_at) values ($1, $2, $3, $4) on conflict do nothing',
+    text: `insert into agents as a (account_id, mode, id, created_at) values ($1, $2, $3, $4)
+      on conflict (account_id, mode, id) do update set created_at = excluded.created_at, deleted_at = null
+        where a.deleted_at is not null`,
     values: [accountId, mode, id, createdAt],
+    read: changed,
+  }
+}
+
+/** Its own key goes with it: nothing is left that it may sign. */
+export function markDeleted(accountId: string, mode: Mode, id: string, now: Date): Query<boolean> {
+  return {
+    name: 'mark_agent_deleted',
+    text: `update agents set deleted_at = $4, signer_id = null, signer_private_key_sealed = null
+      where account_id = $1 and mode = $2 and id = $3 and deleted_at is null`,
+    values: [accountId, mode, id, now],
     read: changed,
   }
 }
@@ -88,21 +102,28 @@ export interface SignerRow {
 export function findSigner(accountId: string, mode: Mode, id: string): Query<SignerRow | null> {
   return {
     name: 'find_agent_signer',
-    text: `select signer_id, signer_private_key_sealed from agents where account_id = $1 and mode = $2 and id = $3`,
+    text: `select signer_id, signer_private_key_sealed from agents
+      where account_id = $1 and mode = $2 and id = $3 and deleted_at is null`,
     values: [accountId, mode, id],
     read: firstOrNull((row) => ({ signerId: row['signer_id'], privateKeySealed: row['signer_private_key_sealed'] })),
   }
 }
 
-/** Keeps the first signer that an agent gets; answers the one that is kept. */
-export function keepSigner(accountId: string, mode: Mode, id: string, signerId: string, sealed: Buffer): Query<string> {
+/** Keeps the first signer that an agent gets; answers the one that is kept, null where there is no such agent. */
+export function keepSigner(
+  accountId: string,
+  mode: Mode,
+  id: string,
+  signerId: string,
+  sealed: Buffer,
+): Query<string | null> {
   return {
     name: 'keep_agent_signer',
     text: `update agents set signer_private_key_sealed = case when signer_id is null then $5 else signer_private_key_sealed end,
         signer_id = coalesce(signer_id, $4)
-      where account_id = $1 and mode = $2 and id = $3 returning signer_id`,
+      where account_id = $1 and mode = $2 and id = $3 and deleted_at is null returning signer_id`,
     values: [accountId, mode, id, signerId, sealed],
-    read: (rows) => rows[0]?.['signer_id'],
+    read: firstOrNull((row) => row['signer_id']),
   }
 }
 

@@ -40,4 +40,6 @@ export interface ConnectionSummary {
   readonly userName: string
   readonly createdAt: Date
   readonly expiresAt: Date
+  /** When a request with a token of it was last counted against its rate; null: never. */
+  readonly lastUsedAt: Date | null
 }

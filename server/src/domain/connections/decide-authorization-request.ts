@@ -4,6 +4,7 @@ import { openWindows } from '../../limiter/store.ts'
 import { createId } from '../../values/ids.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { createSecret, hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { lockAccount } from '../accounts/store.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import type { Decided, Decision } from './authorization-request.ts'
@@ -60,7 +61,7 @@ async function deny(
   return { redirectUri: request.redirectUri, state: request.state, error: 'access_denied' }
 }
 
-/** Reads who consents for whom, then writes: two round trips. */
+/** Reads who consents for whom, then writes: two round trips. Under the account's lock, which the agent's deletion takes. */
 async function approve(
   transaction: Transaction,
   { request, userId, approval, now }: { request: TakenRequest; userId: string; approval: Approval; now: Date },
@@ -69,7 +70,10 @@ async function approve(
   const { id: accountId } = membership.account
   const scopes = narrowScopes(request.scopes, approval.scopes)
   if (scopes === null) throw new Problem('validation_failed', 'The scopes are not a part of those that were asked for.')
-  const { agentExists, memberSince } = await transaction.run(findConsentParties({ accountId, mode, agentId, userId }))
+  const [, { agentExists, memberSince }] = await transaction.batch([
+    lockAccount(accountId),
+    findConsentParties({ accountId, mode, agentId, userId }),
+  ])
   if (memberSince === null) throw problem('role_insufficient')
   if (!agentExists) throw problem('agent_not_found')
   const connection: Connection = {

@@ -16,6 +16,7 @@ import {
 } from '../../../../test/support/connections.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
 import { SCOPES } from '../../values/scope.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
@@ -58,8 +59,28 @@ describe('listConnections and revokeConnection', () => {
         userName: 'Ada',
         createdAt: new Date(time),
         expiresAt: new Date(time + REFRESH_TOKEN_LIFETIME_MS),
+        lastUsedAt: null,
       })),
     )
+    const modes = async (mode: Mode) =>
+      (await listConnections(still, { accountId: membership.account.id, mode })).map((connection) => connection.mode)
+    assert.deepEqual([await modes('test'), await modes('live')], [['test'], ['live']])
+  })
+
+  test('its last use is that of any of its tokens', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    const lastUse = async () =>
+      (await listConnections(still, { accountId: seeded.membership.account.id }))[0]?.lastUsedAt?.getTime()
+    still.move(1_000)
+    assert.ok(await isAlive(still, seeded.tokens.accessToken))
+    const first = still.clock.now().getTime()
+    assert.equal(await lastUse(), first)
+    const next = issued(await refresh(still, seeded, seeded.tokens.refreshToken))
+    still.move(1_000)
+    assert.equal(await lastUse(), first, 'a refresh is no request')
+    assert.ok(await isAlive(still, next.accessToken))
+    assert.equal(await lastUse(), first + 1_000)
   })
 
   test('a refresh moves the end; past it the connection is listed no more', async () => {

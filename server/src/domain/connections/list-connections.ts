@@ -1,14 +1,15 @@
+import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { ConnectionSummary } from './connection.ts'
 import { listConnectionRows } from './store.ts'
 
 /**
- * A workspace's connections that hold tokens, the newest first. Those of a member whose role does not allow connecting
+ * A workspace's connections that hold tokens, those of a mode or all, the newest first. Those of a member whose role does not allow connecting
  * now are among them: they would come back to life with the role.
  */
 export async function listConnections(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId }: { accountId: string },
+  { accountId, mode = null }: { accountId: string; mode?: Mode | null },
 ): Promise<ConnectionSummary[]> {
-  return await ctx.db.read(listConnectionRows(accountId, ctx.clock.now()))
+  return await ctx.db.read(listConnectionRows({ accountId, mode, now: ctx.clock.now() }))
 }

@@ -1,4 +1,5 @@
 import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { lastCountOf, readLastCount } from '../../limiter/store.ts'
 import type { Mode } from '../../values/mode.ts'
 import { toScopes } from '../../values/scope.ts'
 import { redirectHostsOf } from './client.ts'
@@ -39,7 +40,8 @@ export function findConsentParties({
 }): Query<{ agentExists: boolean; memberSince: Date | null }> {
   return {
     name: 'find_consent_parties',
-    text: `select exists (select 1 from agents where account_id = $1 and mode = $2 and id = $3) as agent_exists,
+    text: `select exists (
+          select 1 from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null) as agent_exists,
         (select created_at from members where account_id = $1 and user_id = $4 and role in ('owner', 'admin')) as member_since`,
     values: [accountId, mode, agentId, userId],
     read: (rows) => ({
@@ -84,19 +86,28 @@ export function extendConnection(family: Family, now: Date, expiresAt: Date): Qu
   }
 }
 
-/** Live ones that were exchanged, the newest first. By the primary key. */
-export function listConnectionRows(accountId: string, now: Date): Query<ConnectionSummary[]> {
+/** Live ones that were exchanged, of a mode or of both (null), the newest first. By the primary key. */
+export function listConnectionRows({
+  accountId,
+  mode,
+  now,
+}: {
+  accountId: string
+  mode: Mode | null
+  now: Date
+}): Query<ConnectionSummary[]> {
   return {
     name: 'list_connections',
     text: `select c.id, c.client_id, o.name, o.redirect_uris, c.mode, c.agent_id, c.scopes, c.user_id,
-        u.name as user_name, c.created_at, c.expires_at
+        u.name as user_name, c.created_at, c.expires_at, ${lastCountOf('c.rate_subject')} as last_count
       from connections c
       join oauth_clients o on o.id = c.client_id
       join users u on u.id = c.user_id
       join members m on m.account_id = c.account_id and m.user_id = c.user_id and m.created_at = c.member_since
       where c.account_id = $1 and c.revoked_at is null and c.connected_at is not null and c.expires_at > $2
+        and ($4::text is null or c.mode = $4)
       order by c.id desc limit $3`,
-    values: [accountId, now, CONNECTIONS_LISTED_MAX],
+    values: [accountId, now, CONNECTIONS_LISTED_MAX, mode],
     read: all((row) => ({
       id: row['id'],
       client: {
@@ -111,6 +122,7 @@ export function listConnectionRows(accountId: string, now: Date): Query<Connecti
       userName: row['user_name'],
       createdAt: row['created_at'],
       expiresAt: row['expires_at'],
+      lastUsedAt: readLastCount(row['last_count']),
     })),
   }
 }
@@ -136,6 +148,24 @@ export function markRevoked(
       where account_id = $1 and id = $2 and revoked_at is null`,
     values: [accountId, id, now, cause],
     read: changed,
+  }
+}
+
+/**
+ * Revokes every connection of an agent, those that wait for their code's exchange too; answers which of them had not
+ * ended before. By the primary key.
+ */
+export function revokeByAgent(
+  { accountId, mode, agentId }: Pick<Connection, 'accountId' | 'mode' | 'agentId'>,
+  now: Date,
+): Query<string[]> {
+  return {
+    name: 'revoke_by_agent',
+    text: `update connections set revoked_at = $4, revoked_because = 'user'
+      where account_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
+      returning id, expires_at > $4 as is_alive`,
+    values: [accountId, mode, agentId, now],
+    read: (rows) => rows.filter((row) => row['is_alive'] === true).map((row) => row['id']),
   }
 }
 

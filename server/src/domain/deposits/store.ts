@@ -5,6 +5,9 @@ import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Deposit, DepositCursor, PlacedTransfer } from './deposit.ts'
 
+const COLUMNS = `account_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position, block_number,
+  created_at`
+
 /** By the primary key. Null before the chain was ever read. */
 export function findCursor(mode: Mode): Query<DepositCursor | null> {
   return {
@@ -62,8 +65,7 @@ export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Quer
         as t (id, wallet_address, from_address, amount_micro, tx_hash, position, block_number, block_hash)
       join wallets w on w.address = t.wallet_address and w.mode = $1
       on conflict (mode, tx_hash, wallet_address, position) do nothing
-      returning account_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position, block_number,
-        created_at`,
+      returning ${COLUMNS}`,
     values: [
       mode,
       createdAt,
@@ -76,6 +78,35 @@ export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Quer
       deposits.map(({ blockNumber }) => String(blockNumber)),
       deposits.map(({ blockHash }) => blockHash),
     ],
+    read: all(toDeposit),
+  }
+}
+
+/** Newest first, wallet by wallet and merged, so that a busy one is read no further than the page. By `deposits_of_wallet`. */
+export function listDepositRows({
+  accountId,
+  mode,
+  wallet,
+  before,
+  limit,
+}: {
+  accountId: string
+  mode: Mode
+  wallet: Address | null
+  before: string | null
+  limit: number
+}): Query<Deposit[]> {
+  return {
+    name: 'list_deposits',
+    text: `select d.* from wallets w cross join lateral (
+        select ${COLUMNS} from deposits
+        where account_id = w.account_id and mode = w.mode and wallet_address = w.address
+          and ($4::text is null or id < $4)
+        order by id desc limit $5
+      ) d
+      where w.account_id = $1 and w.mode = $2 and ($3::text is null or w.address = $3)
+      order by d.id desc limit $5`,
+    values: [accountId, mode, wallet, before, limit],
     read: all(toDeposit),
   }
 }

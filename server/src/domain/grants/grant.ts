@@ -23,6 +23,9 @@ export interface GrantPolicy {
  * | pending   | submitSignature (activate) | active    |
  * | pending   | issueSigningRequest (revoke), nothing to sign | revoked |
  * | active    | submitSignature (revoke)   | revoked   |
+ *
+ * A policy is never edited: a second, pending grant that `replaces` an active one takes its place when it is activated,
+ * by the same signature (decision 0022). Until then the active one binds.
  */
 export interface Grant extends GrantPolicy {
   readonly id: string
@@ -37,6 +40,23 @@ export interface Grant extends GrantPolicy {
   readonly activatedAt: Date | null
   readonly suspendedAt: Date | null
   readonly revokedAt: Date | null
+  /** The grant whose place this one takes when it is activated. */
+  readonly replaces: string | null
+  /** The grant that took this one's place. */
+  readonly replacedBy: string | null
+  /** Who handed in the owner's signature; null: nobody yet, or the operator. */
+  readonly activatedBy: string | null
+}
+
+/** What is shown of a grant: what became of it, and how far it is used. */
+export interface GrantSummary {
+  readonly grant: Grant
+  readonly walletName: string
+  readonly activatedByName: string | null
+  /** What the agent spent from the wallet in the window (D16), under whichever grant; null of a revoked one. */
+  readonly spent24hMicro: MicroUsdc | null
+  /** The wallet's owner is a passkey of the one who asks. */
+  readonly isMineToSign: boolean
 }
 
 /** What the owner is asked to authorize: the wallet's whole new signer list (D15). Never the signature. */
@@ -62,6 +82,28 @@ export const CONTRACTS_MAX = 10
 export const GRANTS_PER_WALLET_MAX = 50
 /** How long the owner has to sign (D15: "within minutes"). */
 export const SIGNING_REQUEST_MS = 5 * 60 * 1_000
+
+/** Whether the list lets the signer sign under its policy. */
+export function isBound(signers: readonly WalletSigner[], signer: WalletSigner): boolean {
+  return signers.some((other) => binds(other, signer))
+}
+
+/**
+ * The wallet's whole new list: the enclave replaces it, so every other signer is restated. A signer is under one policy:
+ * activating puts it under the new one, and revoking takes it out only if it is still under this one.
+ */
+export function changedSigners(
+  before: readonly WalletSigner[],
+  signer: WalletSigner,
+  change: SignerChange,
+): WalletSigner[] {
+  if (change === 'revoke') return before.filter((other) => !binds(other, signer))
+  return [...before.filter(({ signerId }) => signerId !== signer.signerId), signer]
+}
+
+function binds(listed: WalletSigner, { signerId, policyIds }: WalletSigner): boolean {
+  return listed.signerId === signerId && policyIds.some((id) => listed.policyIds.includes(id))
+}
 
 export function sameSigners(left: readonly WalletSigner[], right: readonly WalletSigner[]): boolean {
   const text = (signers: readonly WalletSigner[]): string =>

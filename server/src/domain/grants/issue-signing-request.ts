@@ -5,7 +5,14 @@ import type { Context } from '../context.ts'
 import { findWallet } from '../wallets/store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { getGrant } from './get-grant.ts'
-import { SIGNING_REQUEST_MS, sameSigners, type Grant, type SignerChange, type WalletSigner } from './grant.ts'
+import {
+  changedSigners,
+  SIGNING_REQUEST_MS,
+  sameSigners,
+  type Grant,
+  type SignerChange,
+  type WalletSigner,
+} from './grant.ts'
 import { recordChange } from './record-change.ts'
 import { keepSigningRequest } from './store.ts'
 import { withSignerChange } from './with-signer-change.ts'
@@ -23,7 +30,8 @@ export interface SigningRequest {
 /**
  * Prepares the enclave request that activates or revokes a grant, for the owner to sign. Where the enclave already is
  * as wished (a crash after the enclave's answer, or a pending grant that is dropped), it records that, and answers the
- * grant with nothing to sign.
+ * grant with nothing to sign. Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `signer_change_under_way`,
+ * `signing_request_stale`.
  */
 export async function issueSigningRequest(
   ctx: Context,
@@ -68,7 +76,7 @@ async function recordAsItIs(
   return await withSignerChange(ctx, wallet, async () => {
     const { signers } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
     if (!sameSigners(signers, changedSigners(signers, grantSigner, change))) throw problem('signing_request_stale')
-    return await recordChange(ctx, grant, change, actor)
+    return await recordChange(ctx, { grant, change, signers, actor })
   })
 }
 
@@ -81,10 +89,4 @@ export async function readParties(ctx: Context, grant: Grant): Promise<{ wallet:
     throw new Error(`grant ${grant.id} has no wallet or signer`)
   }
   return { wallet, grantSigner: { signerId: signer.signerId, policyIds: [grant.enclavePolicyId] } }
-}
-
-/** The wallet's whole new list: the enclave replaces it, so every other signer is restated. */
-function changedSigners(before: readonly WalletSigner[], signer: WalletSigner, change: SignerChange): WalletSigner[] {
-  const others = before.filter((other) => other.signerId !== signer.signerId)
-  return change === 'activate' ? [...others, signer] : others
 }

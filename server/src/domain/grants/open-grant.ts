@@ -1,32 +1,26 @@
-import { violatesUnique } from '../../db/errors.ts'
 import type { Address } from '../../values/address.ts'
 import type { AgentId } from '../../values/agent-id.ts'
-import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
-import type { MicroUsdc } from '../../values/money.ts'
-import { Problem, problem } from '../../values/problem.ts'
+import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { signerSealContext } from '../agents/signer-seal.ts'
-import { findSigner, keepSigner } from '../agents/store.ts'
+import { findSigner, keepSigner, type SignerRow } from '../agents/store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { findWallet } from '../wallets/store.ts'
-import { CONTRACTS_MAX, GRANTS_PER_WALLET_MAX, RECIPIENTS_MAX, type Grant, type GrantPolicy } from './grant.ts'
+import { describeGrant } from './announce-move.ts'
+import { checkPolicy, type GrantTerms } from './check-policy.ts'
+import { GRANTS_PER_WALLET_MAX, type Grant } from './grant.ts'
+import { layDownPolicy } from './lay-down-policy.ts'
 import { policyName } from './policy-name.ts'
-import { countLiveGrants, insertGrant, ONE_LIVE_GRANT_INDEX } from './store.ts'
+import { countLiveGrants, insertGrant } from './store.ts'
 
-export interface OpenGrantRequest {
+export interface OpenGrantRequest extends GrantTerms {
   readonly accountId: string
   readonly mode: Mode
   readonly agentId: AgentId
   readonly wallet: Address
-  readonly maxPerTxMicro: MicroUsdc
-  readonly dailyCapMicro: MicroUsdc
-  readonly recipientAllowlist: readonly Address[]
-  /** Default: the chain's USDC (D14). */
-  readonly contractAllowlist?: readonly Address[] | undefined
-  readonly expiresAt: Date | null
   readonly actor?: Actor
 }
 
@@ -37,7 +31,7 @@ export interface OpenGrantRequest {
 export async function openGrant(ctx: Context, request: OpenGrantRequest): Promise<Grant> {
   const { accountId, mode, agentId, actor = OPERATOR } = request
   const createdAt = ctx.clock.now()
-  const policy = checkPolicy(ctx, request, createdAt)
+  const policy = checkPolicy(request, { defaultContracts: [ctx.chains[mode].usdc], now: createdAt })
   const [signer, wallet] = await ctx.db.readBoth(
     findSigner(accountId, mode, agentId),
     findWallet(accountId, mode, request.wallet),
@@ -47,65 +41,19 @@ export async function openGrant(ctx: Context, request: OpenGrantRequest): Promis
   checkRoom(await ctx.db.read(countLiveGrants(accountId, mode, wallet.address, agentId)))
 
   if (signer.signerId === null) await createSigner(ctx, { accountId, mode, agentId })
-  const id = createId('grant', createdAt)
-  const { policyId } = await ctx.enclave.createPolicy({
-    name: policyName(agentId),
-    ownerQuorumId: wallet.ownerQuorumId,
-    terms: { chainId: ctx.chains[mode].chainId, ...policy },
-    idempotencyKey: id,
+  const grant = await layDownPolicy(ctx, { wallet, agentId, policy, replaces: null, createdAt })
+  await ctx.db.transaction(async (transaction) => {
+    const [, live, signerNow] = await transaction.batch([
+      lockAccount(accountId),
+      countLiveGrants(accountId, mode, wallet.address, agentId),
+      findSigner(accountId, mode, agentId),
+    ])
+    checkAgentKept(signerNow)
+    checkRoom(live)
+    const entry = { logId: accountId, createdAt, actor, action: 'grant.opened', details: describeGrant(grant) } as const
+    await transaction.commit([insertGrant(grant), insertAuditEntry({ ...entry, subject: grant.id })])
   })
-  const grant: Grant = {
-    ...policy,
-    id,
-    accountId,
-    mode,
-    agentId,
-    walletAddress: wallet.address,
-    status: 'pending',
-    enclavePolicyId: policyId,
-    signingRequest: null,
-    createdAt,
-    activatedAt: null,
-    suspendedAt: null,
-    revokedAt: null,
-  }
-  try {
-    await ctx.db.transaction(async (transaction) => {
-      const [, live] = await transaction.batch([
-        lockAccount(accountId),
-        countLiveGrants(accountId, mode, wallet.address, agentId),
-      ])
-      checkRoom(live)
-      const details = { mode, agent_id: agentId, wallet: wallet.address }
-      const entry = { logId: accountId, createdAt, actor, action: 'grant.opened', details } as const
-      await transaction.commit([insertGrant(grant), insertAuditEntry({ ...entry, subject: id })])
-    })
-  } catch (error) {
-    if (violatesUnique(error, ONE_LIVE_GRANT_INDEX)) throw problem('grant_exists')
-    throw error
-  }
   return grant
-}
-
-function checkPolicy(ctx: Context, request: OpenGrantRequest, now: Date): GrantPolicy {
-  const { maxPerTxMicro, dailyCapMicro, recipientAllowlist, expiresAt } = request
-  const contractAllowlist = request.contractAllowlist ?? [ctx.chains[request.mode].usdc]
-  if (recipientAllowlist.length > RECIPIENTS_MAX) {
-    throw new Problem('validation_failed', `recipient_allowlist holds at most ${RECIPIENTS_MAX} addresses.`)
-  }
-  if (contractAllowlist.length < 1 || contractAllowlist.length > CONTRACTS_MAX) {
-    throw new Problem('validation_failed', `contract_allowlist holds 1 to ${CONTRACTS_MAX} addresses.`)
-  }
-  if (expiresAt !== null && expiresAt <= now) {
-    throw new Problem('validation_failed', 'expires_at must lie in the future.')
-  }
-  return {
-    maxPerTxMicro,
-    dailyCapMicro,
-    recipientAllowlist: [...new Set(recipientAllowlist)],
-    contractAllowlist: [...new Set(contractAllowlist)],
-    expiresAt,
-  }
 }
 
 function checkRoom(live: { total: number; ofAgent: number }): void {
@@ -113,6 +61,11 @@ function checkRoom(live: { total: number; ofAgent: number }): void {
   if (live.total >= GRANTS_PER_WALLET_MAX) {
     throw problem('grant_limit_reached', { details: { grants_max: GRANTS_PER_WALLET_MAX } })
   }
+}
+
+/** It was deleted since; one that was made anew has no key, and is not the one that was asked for. */
+function checkAgentKept(signer: SignerRow | null): void {
+  if (signer === null || signer.signerId === null) throw problem('agent_not_found')
 }
 
 /** Gives the agent its own key at the enclave (D15a). Of two that are made at once the first is kept; the other is idle. */
@@ -123,5 +76,6 @@ async function createSigner(
   const { publicKey, privateKey } = ctx.enclave.generateSignerKey()
   const { signerId } = await ctx.enclave.createSigner({ publicKey, name: policyName(agentId) })
   const sealed = ctx.sealer.seal(privateKey, signerSealContext(accountId, mode, agentId))
-  await ctx.db.write(keepSigner(accountId, mode, agentId, signerId, sealed))
+  const kept = await ctx.db.write(keepSigner(accountId, mode, agentId, signerId, sealed))
+  if (kept === null) throw problem('agent_not_found')
 }

@@ -1,42 +1,56 @@
 import { createId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
-import { announceEvent } from '../webhooks/announce-event.ts'
-import { formatGrant } from './format-grant.ts'
+import { announceMove } from './announce-move.ts'
 import { getGrant } from './get-grant.ts'
-import type { Grant, SignerChange } from './grant.ts'
-import { markActive, markRevoked } from './store.ts'
+import type { Grant, SignerChange, WalletSigner } from './grant.ts'
+import { endUnbound, markActive, markRevoked } from './store.ts'
 
-/** Moves a grant to what the enclave now enforces, once, with its event and its audit row. A grant that is there already stays as it is. */
+/**
+ * Moves a grant to what the enclave now enforces by its list of `signers`, once, with its event and its audit row. So is
+ * moved, in the same transaction and before it, the agent's active grant that the list binds no more: the one that is
+ * replaced. A grant that is there already stays as it is. Under the lease on the wallet's signers.
+ */
 export async function recordChange(
   ctx: Pick<Context, 'db' | 'clock'>,
-  grant: Grant,
-  change: SignerChange,
-  actor: Actor,
+  {
+    grant,
+    change,
+    signers,
+    actor,
+  }: { grant: Grant; change: SignerChange; signers: readonly WalletSigner[]; actor: Actor },
 ): Promise<Grant> {
-  const move = change === 'activate' ? markActive : markRevoked
+  const { accountId, id } = grant
+  const isActivation = change === 'activate'
+  const bound = signers.flatMap(({ policyIds }) => policyIds)
   const moved = await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
-    const after = await transaction.run(move(grant.accountId, grant.id, now))
-    if (after === null) return null
-    const event = {
-      id: createId('event', now),
-      accountId: grant.accountId,
-      mode: grant.mode,
-      type: change === 'activate' ? 'permission.granted' : 'permission.revoked',
-      createdAt: now,
-      data: { grant: formatGrant(after) },
-    } as const
-    const action = change === 'activate' ? 'grant.activated' : 'grant.revoked'
-    const details = { mode: grant.mode, agent_id: grant.agentId, wallet: grant.walletAddress }
-    const entry = { logId: grant.accountId, createdAt: now, actor, action, subject: grant.id, details } as const
-    await transaction.commit([...announceEvent(event), insertAuditEntry(entry)])
+    const [ended, after] = await transaction.batch([
+      endUnbound(grant, { bound, replacedBy: isActivation ? id : null, now }),
+      isActivation
+        ? markActive(accountId, id, now, actor.kind === 'user' ? actor.id : null)
+        : markRevoked(accountId, id, now),
+    ])
+    if (after === null) {
+      await transaction.rollback()
+      return null
+    }
+    const [first, second] = twoEventIds(now)
+    await transaction.commit([
+      ...(ended === null ? [] : announceMove(ended, { now, actor, eventId: first })),
+      ...announceMove(after, { now, actor, eventId: second }),
+    ])
     return after
   })
   if (moved !== null) return moved
-  const recorded = await getGrant(ctx, { accountId: grant.accountId, grantId: grant.id })
-  if (recorded.status !== (change === 'activate' ? 'active' : 'revoked')) throw problem('grant_revoked')
+  const recorded = await getGrant(ctx, { accountId, grantId: id })
+  if (recorded.status !== (isActivation ? 'active' : 'revoked')) throw problem('grant_revoked')
   return recorded
+}
+
+/** Events are listed by id: what ended is told before what took its place. */
+function twoEventIds(now: Date): readonly [string, string] {
+  const ids = [createId('event', now), createId('event', now)] as const
+  return ids[0] < ids[1] ? ids : [ids[1], ids[0]]
 }

@@ -1,21 +1,19 @@
-import { changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Grant, StoredSigningRequest } from './grant.ts'
 
-const COLUMNS = `account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro, recipient_allowlist,
-  contract_allowlist, expires_at, status, enclave_policy_id, signing_request, created_at, activated_at, suspended_at,
-  revoked_at`
-
-export const ONE_LIVE_GRANT_INDEX = 'grants_one_live_per_agent_and_wallet'
+export const COLUMNS = `account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
+  recipient_allowlist, contract_allowlist, expires_at, status, enclave_policy_id, signing_request, created_at,
+  activated_at, suspended_at, revoked_at, replaces, replaced_by, activated_by`
 
 export function insertGrant(grant: Grant): Query<boolean> {
   return {
     name: 'insert_grant',
     text: `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-        recipient_allowlist, contract_allowlist, expires_at, status, enclave_policy_id, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+        recipient_allowlist, contract_allowlist, expires_at, status, enclave_policy_id, created_at, replaces)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       grant.accountId,
       grant.id,
@@ -30,6 +28,7 @@ export function insertGrant(grant: Grant): Query<boolean> {
       grant.status,
       grant.enclavePolicyId,
       grant.createdAt,
+      grant.replaces,
     ],
     read: changed,
   }
@@ -45,7 +44,10 @@ export function findGrant(accountId: string, id: string): Query<Grant | null> {
   }
 }
 
-/** How many grants the wallet has that are not revoked, and whether one of them is this agent's. By `grants_by_wallet`. */
+/**
+ * How many agents have a grant on the wallet that is not revoked (a pending replacement takes no further place), and
+ * how many of these grants are this agent's. By `grants_by_wallet`.
+ */
 export function countLiveGrants(
   accountId: string,
   mode: Mode,
@@ -54,7 +56,7 @@ export function countLiveGrants(
 ): Query<{ total: number; ofAgent: number }> {
   return {
     name: 'count_live_grants',
-    text: `select count(*) as total, count(*) filter (where agent_id = $4) as of_agent from grants
+    text: `select count(distinct agent_id) as total, count(*) filter (where agent_id = $4) as of_agent from grants
       where account_id = $1 and mode = $2 and wallet_address = $3 and status <> 'revoked'`,
     values: [accountId, mode, wallet, agentId],
     read: (rows) => ({ total: Number(rows[0]?.['total']), ofAgent: Number(rows[0]?.['of_agent']) }),
@@ -71,13 +73,18 @@ export function keepSigningRequest(grant: Grant, request: StoredSigningRequest):
   }
 }
 
-/** pending → active, once. */
-export function markActive(accountId: string, id: string, now: Date): Query<Grant | null> {
+/** pending → active, once. `activatedBy` is a person's id; null: the operator's doing. */
+export function markActive(
+  accountId: string,
+  id: string,
+  now: Date,
+  activatedBy: string | null = null,
+): Query<Grant | null> {
   return {
     name: 'mark_grant_active',
-    text: `update grants set status = 'active', activated_at = $3, signing_request = null
+    text: `update grants set status = 'active', activated_at = $3, activated_by = $4, signing_request = null
       where account_id = $1 and id = $2 and status = 'pending' returning ${COLUMNS}`,
-    values: [accountId, id, now],
+    values: [accountId, id, now, activatedBy],
     read: firstOrNull(toGrant),
   }
 }
@@ -93,6 +100,50 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
   }
 }
 
+/**
+ * active → revoked for the one other grant of the agent on the wallet that the enclave enforces no more: its policy is
+ * not among `bound`. `replacedBy` is the grant that took its place. By `grants_one_active_per_agent_and_wallet`.
+ */
+export function endUnbound(
+  grant: Grant,
+  { bound, replacedBy, now }: { bound: readonly string[]; replacedBy: string | null; now: Date },
+): Query<Grant | null> {
+  return {
+    name: 'end_unbound_grant',
+    text: `update grants set status = 'revoked', revoked_at = $7, replaced_by = $8, signing_request = null
+      where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status = 'active'
+        and id <> $5 and enclave_policy_id <> all ($6) returning ${COLUMNS}`,
+    values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress, grant.id, bound, now, replacedBy],
+    read: firstOrNull(toGrant),
+  }
+}
+
+/** What waits to take a grant's place. By `grants_one_pending_per_agent_and_wallet`. */
+export function findPending(grant: Grant): Query<Grant | null> {
+  return {
+    name: 'find_pending_grant',
+    text: `select ${COLUMNS} from grants
+      where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status = 'pending'`,
+    values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress],
+    read: firstOrNull(toGrant),
+  }
+}
+
+/** Of one agent, not revoked, the oldest first. By `grants_live_by_agent`. */
+export function listLiveGrants(
+  accountId: string,
+  mode: Mode,
+  { agentId, limit }: { agentId: string; limit: number },
+): Query<Grant[]> {
+  return {
+    name: 'list_live_grants',
+    text: `select ${COLUMNS} from grants
+      where account_id = $1 and mode = $2 and agent_id = $3 and status <> 'revoked' order by id limit $4`,
+    values: [accountId, mode, agentId, limit],
+    read: all(toGrant),
+  }
+}
+
 /** Suspends a grant that is not revoked, once. */
 export function markSuspended(accountId: string, id: string, now: Date): Query<boolean> {
   return {
@@ -104,7 +155,7 @@ export function markSuspended(accountId: string, id: string, now: Date): Query<b
   }
 }
 
-function toGrant(row: Row): Grant {
+export function toGrant(row: Row): Grant {
   return {
     id: row['id'],
     accountId: row['account_id'],
@@ -123,5 +174,8 @@ function toGrant(row: Row): Grant {
     activatedAt: row['activated_at'],
     suspendedAt: row['suspended_at'],
     revokedAt: row['revoked_at'],
+    replaces: row['replaces'],
+    replacedBy: row['replaced_by'],
+    activatedBy: row['activated_by'],
   }
 }

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { getGrant } from './get-grant.ts'
-import { sameSigners, type Grant, type StoredSigningRequest } from './grant.ts'
+import { sameSigners, type Grant, type StoredSigningRequest, type WalletSigner } from './grant.ts'
 import { readParties } from './issue-signing-request.ts'
 import { recordChange } from './record-change.ts'
 import { withSignerChange } from './with-signer-change.ts'
@@ -14,7 +14,7 @@ import { withSignerChange } from './with-signer-change.ts'
 /**
  * Hands the owner's signature to the enclave, and records what the enclave then says. The service verifies the
  * signature first, and the enclave verifies it for itself (D15). Errors: 400 `signature_invalid`; 409
- * `grant_not_pending` (nothing to sign), `signing_request_expired`, `signing_request_stale` (the list changed
+ * `grant_not_pending` (nothing to sign), `grant_revoked`, `signing_request_expired`, `signing_request_stale` (the list changed
  * meanwhile), `signer_change_under_way`.
  */
 export async function submitSignature(
@@ -37,8 +37,9 @@ export async function submitSignature(
   const { challenge } = ctx.enclave.buildSignerChange({ enclaveWalletId, signers: request.after, expiresAt })
   await checkOwnerSignature(ctx, { owner, challenge, assertion })
   return await withSignerChange(ctx, wallet, async () => {
-    await applyChange(ctx, { grant, wallet, request, expiresAt, assertion })
-    return await recordChange(ctx, grant, request.change, actor)
+    await checkNotDropped(ctx, { grant, request })
+    const signers = await applyChange(ctx, { grant, wallet, request, expiresAt, assertion })
+    return await recordChange(ctx, { grant, change: request.change, signers, actor })
   })
 }
 
@@ -50,7 +51,18 @@ interface Change {
   readonly assertion: AuthenticationResponseJSON
 }
 
-async function applyChange(ctx: Context, { grant, wallet, request, expiresAt, assertion }: Change): Promise<void> {
+/** Before the lease was had, somebody may have dropped the grant: what would bind at the enclave is not to be put there. */
+async function checkNotDropped(ctx: Context, { grant, request }: Pick<Change, 'grant' | 'request'>): Promise<void> {
+  if (request.change === 'revoke') return
+  const { status } = await getGrant(ctx, { accountId: grant.accountId, grantId: grant.id })
+  if (status === 'revoked') throw problem('grant_revoked')
+}
+
+/** Answers the signers that the enclave then lists. */
+async function applyChange(
+  ctx: Context,
+  { grant, wallet, request, expiresAt, assertion }: Change,
+): Promise<readonly WalletSigner[]> {
   const { enclaveWalletId } = wallet
   const { signers } = await ctx.enclave.readWallet(enclaveWalletId)
   if (!sameSigners(signers, request.after)) {
@@ -62,22 +74,23 @@ async function applyChange(ctx: Context, { grant, wallet, request, expiresAt, as
       assertion: assertion.response,
     })
   }
-  await checkEnclaveRecord(ctx, { grant, wallet, request })
+  return await checkEnclaveRecord(ctx, { grant, wallet, request })
 }
 
 /** Reads the enclave's record back and compares it (D15): an answer alone is not believed. */
 async function checkEnclaveRecord(
   ctx: Context,
   { grant, wallet, request }: Pick<Change, 'grant' | 'wallet' | 'request'>,
-): Promise<void> {
+): Promise<readonly WalletSigner[]> {
   const { signers, ownerQuorumId } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
   if (!sameSigners(signers, request.after) || ownerQuorumId !== wallet.ownerQuorumId) {
     throw new Error(`the enclave's record of the wallet of grant ${grant.id} is not what was signed`)
   }
-  if (request.change === 'revoke') return
+  if (request.change === 'revoke') return signers
   const policy = await ctx.enclave.readPolicy(grant.enclavePolicyId)
   const terms = { ...grant, chainId: ctx.chains[grant.mode].chainId }
   if (policy.ownerId !== wallet.ownerQuorumId || !policyMatches(policy.rules, terms)) {
     throw new Error(`the enclave's policy of grant ${grant.id} is not what was signed`)
   }
+  return signers
 }

@@ -3,11 +3,13 @@ import { createApiKeySecret, type ApiKeySecret } from '../../values/api-key.ts'
 import { hashSecret } from '../../values/secret.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
+import { lockAccount } from '../accounts/store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
-import type { ApiKey } from './api-key.ts'
-import { insertKey } from './store.ts'
+import { DEFAULT_KEY_NAME, type ApiKey } from './api-key.ts'
+import { checkKeyLimit } from './check-key-limit.ts'
+import { countUsableKeys, insertKey } from './store.ts'
 
 export interface IssuedKey {
   readonly key: ApiKey
@@ -15,33 +17,54 @@ export interface IssuedKey {
   readonly secret: ApiKeySecret
 }
 
-/** Issues an API key for one (account, mode), with a fresh rate budget. */
+/**
+ * Issues an API key for one (account, mode), with a fresh rate budget. More than people may make (exact under races):
+ * 409 `key_limit_reached`.
+ */
 export async function issueKey(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, actor = OPERATOR }: { accountId: string; mode: Mode; actor?: Actor },
+  {
+    accountId,
+    mode,
+    name = DEFAULT_KEY_NAME,
+    actor = OPERATOR,
+  }: { accountId: string; mode: Mode; name?: string; actor?: Actor },
 ): Promise<IssuedKey> {
-  const createdAt = ctx.clock.now()
-  const issued = makeKey(accountId, mode, createdAt)
-  const entry = { logId: accountId, createdAt, actor, action: 'key.issued', details: { mode } } as const
-  await ctx.db.transaction((transaction) =>
-    transaction.commit([
+  return await ctx.db.transaction(async (transaction) => {
+    const [, usable] = await transaction.batch([
+      lockAccount(accountId),
+      countUsableKeys(accountId, mode, ctx.clock.now()),
+    ])
+    checkKeyLimit(actor, usable)
+    const createdAt = ctx.clock.now()
+    const issued = makeKey({ accountId, mode, name, actor, createdAt })
+    const entry = { logId: accountId, createdAt, actor, action: 'key.issued', details: { mode, name } } as const
+    await transaction.commit([
       insertKey(issued.key),
       openWindows(issued.key.secretHash),
       insertAuditEntry({ ...entry, subject: issued.key.id }),
-    ]),
-  )
-  return issued
+    ])
+    return issued
+  })
 }
 
-export function makeKey(accountId: string, mode: Mode, createdAt: Date): IssuedKey {
+export function makeKey({
+  accountId,
+  mode,
+  name,
+  actor,
+  createdAt,
+}: Pick<ApiKey, 'accountId' | 'mode' | 'name' | 'createdAt'> & { readonly actor: Actor }): IssuedKey {
   const secret = createApiKeySecret(mode)
   const secretHash = hashSecret(secret)
   const key = {
     id: createId('key', createdAt),
     accountId,
     mode,
+    name,
     secretHash,
     createdAt,
+    createdBy: actor.kind === 'user' ? actor.id : null,
     graceUntil: null,
     revokedAt: null,
   }

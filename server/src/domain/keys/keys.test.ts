@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/audit.ts'
+import { seedMember } from '../../../../test/support/connections.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createApiKeySecret } from '../../values/api-key.ts'
 import type { Account } from '../accounts/account.ts'
@@ -92,20 +93,23 @@ describe('API keys', () => {
   })
 
   test('what is done to a key is one row of the log each, by whoever did it; what was done before is none', async () => {
-    const { id: accountId } = await createAccount(given.context, { name: 'Told', plan: 'pro' })
-    const actor = { kind: 'user', id: 'usr_ada' } as const
-    const { key, secret } = await issueKey(given.context, { accountId, mode: 'live', actor })
+    const told = await createAccount(given.context, { name: 'Told', plan: 'pro' })
+    const accountId = told.id
+    const { userId } = await seedMember(given.context, told)
+    const actor = { kind: 'user', id: userId } as const
+    const { key, secret } = await issueKey(given.context, { accountId, mode: 'live', name: 'Till', actor })
     const rotated = await rotateKey(given.context, { secret, actor })
     await assert.rejects(rotateKey(given.context, { secret, actor }))
     const revoke = () => revokeKey(given.context, { secret: rotated.secret, actor })
     await Promise.all([revoke(), revoke(), revoke()])
     await issueKey(given.context, { accountId, mode: 'test' })
-    const by = { actor_kind: 'user', actor_id: 'usr_ada' }
+    const by = { actor_kind: 'user', actor_id: userId }
+    const what = { mode: 'live', name: 'Till' }
     const rows = (await readAudit(given.context.db, accountId)).slice(1)
     assert.deepEqual(rows.slice(0, 3), [
-      { ...by, action: 'key.issued', subject: key.id, details: { mode: 'live' } },
-      { ...by, action: 'key.rotated', subject: key.id, details: { mode: 'live', new_key: rotated.key.id } },
-      { ...by, action: 'key.revoked', subject: rotated.key.id, details: { mode: 'live' } },
+      { ...by, action: 'key.issued', subject: key.id, details: what },
+      { ...by, action: 'key.rotated', subject: key.id, details: { ...what, new_key: rotated.key.id } },
+      { ...by, action: 'key.revoked', subject: rotated.key.id, details: what },
     ])
     assert.deepEqual([rows.length, rows[3]?.['actor_kind'], rows[3]?.['actor_id']], [4, 'operator', null])
   })

@@ -1,29 +1,40 @@
 import { openWindows } from '../../limiter/store.ts'
-import { hashSecret } from '../../values/secret.ts'
 import { problem } from '../../values/problem.ts'
+import { lockAccount } from '../accounts/store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { ROTATION_GRACE_MS } from './api-key.ts'
+import { checkKeyLimit } from './check-key-limit.ts'
+import { findKey, type KeyReference } from './find-key.ts'
 import { makeKey, type IssuedKey } from './issue-key.ts'
-import { insertKey, startGrace } from './store.ts'
+import { countUsableKeys, insertKey, startGrace } from './store.ts'
 
 /**
- * Replaces a key: the new one works at once, the old one for 24 hours more (specification, part 5).
- * A key that is revoked, unknown or was rotated before is 409 `key_not_rotatable`.
+ * Replaces a key: the new one works at once, the old one for 24 hours more (specification, part 5). One that is revoked or
+ * was rotated before, or an unknown secret, is 409 `key_not_rotatable`, an unknown id 404 `key_not_found`. The two count
+ * as two until the grace is over: 409 `key_limit_reached` where people may make no more.
  */
 export async function rotateKey(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { secret, actor = OPERATOR }: { secret: string; actor?: Actor },
+  { actor = OPERATOR, ...reference }: KeyReference & { actor?: Actor },
 ): Promise<IssuedKey & { graceUntil: Date }> {
-  const now = ctx.clock.now()
-  const graceUntil = new Date(now.getTime() + ROTATION_GRACE_MS)
+  const old = await findKey(ctx, reference)
+  if (old === null) throw problem('secret' in reference ? 'key_not_rotatable' : 'key_not_found')
+  const { accountId, mode, name } = old
   return await ctx.db.transaction(async (transaction) => {
-    const old = await transaction.run(startGrace(hashSecret(secret), graceUntil))
-    if (old === null) throw problem('key_not_rotatable')
-    const issued = makeKey(old.accountId, old.mode, now)
-    const details = { mode: old.mode, new_key: issued.key.id }
-    const entry = { logId: old.accountId, createdAt: now, actor, action: 'key.rotated', details } as const
+    const now = ctx.clock.now()
+    const graceUntil = new Date(now.getTime() + ROTATION_GRACE_MS)
+    const [, isRotated, usable] = await transaction.batch([
+      lockAccount(accountId),
+      startGrace(accountId, old.id, graceUntil),
+      countUsableKeys(accountId, mode, now),
+    ])
+    if (!isRotated) throw problem('key_not_rotatable')
+    checkKeyLimit(actor, usable)
+    const issued = makeKey({ accountId, mode, name, actor, createdAt: now })
+    const details = { mode, name, new_key: issued.key.id }
+    const entry = { logId: accountId, createdAt: now, actor, action: 'key.rotated', details } as const
     await transaction.commit([
       insertKey(issued.key),
       openWindows(issued.key.secretHash),

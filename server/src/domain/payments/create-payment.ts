@@ -4,6 +4,7 @@ import type { Refusal } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { reservePayment, type PaymentRequest, type Reservation } from './admission/reserve-payment.ts'
 import { onRecord } from './on-record.ts'
+import { keepRefusal } from './refusals/keep-refusal.ts'
 import { findPaymentByKey, IDEMPOTENCY_INDEX } from './store.ts'
 import type { Payment } from './payment.ts'
 import { driveKnown } from './replay-payment.ts'
@@ -15,7 +16,7 @@ export type PaymentOutcome =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /**
- * Makes a payment: reserve, then sign (D22). A refusal is a value and leaves no record. A known idempotency key drives
+ * Makes a payment: reserve, then sign (D22). A refusal is a value; it is kept for whoever looks into it. A known idempotency key drives
  * its own payment on and answers with that (D21, D23), unless the credential is `boundTo` another agent (D25). Throws `ChainUnavailable` before anything is recorded, and
  * 500 `privy_call_failed` when the enclave's answer is not known.
  */
@@ -29,7 +30,10 @@ export async function createPayment(
     await settleWallet(ctx, request)
     reservation = await reserve(ctx, request, 0)
   }
-  if (reservation.kind === 'refused') return reservation
+  if (reservation.kind === 'refused') {
+    await keepRefusal(ctx, { request, refusal: reservation.refusal })
+    return reservation
+  }
   if (reservation.kind === 'known') {
     const { payment } = reservation
     return { kind: 'replayed', payment: await driveKnown(ctx, { payment, boundTo: request.boundTo ?? null }) }

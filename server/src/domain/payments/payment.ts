@@ -44,10 +44,16 @@ export interface Payment {
   readonly amountUsdc: string
   readonly memo: string | null
   readonly idempotencyKey: string | null
+  /** The API key or the connection that asked for it; null in rows from before this was kept. */
+  readonly credentialId: string | null
   readonly status: PaymentStatus
   readonly failureCode: FailureCode | null
   readonly txHash: TxHash | null
   readonly createdAt: Date
+  /** When the enclave accepted it, by our clock. */
+  readonly acceptedAt: Date | null
+  /** When it was confirmed, or failed. */
+  readonly settledAt: Date | null
   readonly allowanceMonth: string | null
   /** The number of the last attempt at the enclave, and until when its process holds the payment. */
   readonly attempt: number

@@ -5,10 +5,10 @@ import { markAccepted } from './store.ts'
 
 /** Records that the enclave accepted the payment, with or without a hash yet. */
 export async function recordEnclaveFind(
-  ctx: Pick<Context, 'db' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'logger'>,
   { payment, found }: { payment: Payment; found: { transactionId: string; txHash: TxHash | null } },
 ): Promise<Payment> {
-  const accepted = await ctx.db.write(markAccepted(payment, found.transactionId, found.txHash))
+  const accepted = await ctx.db.write(markAccepted(payment, found, ctx.clock.now()))
   if (accepted !== null) return accepted
   const recorded = await getPayment(ctx, payment)
   if (recorded.status === 'failed') {

@@ -99,6 +99,9 @@ describe('the table payments', () => {
       enclaveTransactionId: null,
       minedBlock: null,
       minedBlockHash: null,
+      credentialId: 'key_1',
+      acceptedAt: null,
+      settledAt: null,
       ...changes,
     }
   }

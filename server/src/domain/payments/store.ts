@@ -12,9 +12,10 @@ import {
   type TxHash,
 } from './payment.ts'
 
-const COLUMNS = `account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc, memo,
+export const PAYMENT_COLUMNS = `account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc, memo,
   idempotency_key, status, failure_code, tx_hash, created_at, to_char(allowance_month, 'YYYY-MM-DD') as allowance_month,
-  attempt, attempt_until, fenced_until, enclave_transaction_id, mined_block, mined_block_hash`
+  attempt, attempt_until, fenced_until, enclave_transaction_id, mined_block, mined_block_hash, credential_id,
+  accepted_at, settled_at`
 
 export const IDEMPOTENCY_INDEX = 'payments_by_idempotency_key'
 
@@ -24,8 +25,8 @@ export function insertPayment(payment: Payment, admission: Admission): Query<boo
     name: 'insert_payment',
     text: `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro,
         amount_usdc, memo, idempotency_key, status, created_at, allowance_month, attempt, attempt_until,
-        max_per_tx_micro, daily_cap_micro, spent_24h_micro)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+        max_per_tx_micro, daily_cap_micro, spent_24h_micro, credential_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
     values: [
       payment.accountId,
       payment.mode,
@@ -46,6 +47,7 @@ export function insertPayment(payment: Payment, admission: Admission): Query<boo
       admission.maxPerTxMicro,
       admission.dailyCapMicro,
       admission.spent24hMicro,
+      payment.credentialId,
     ],
     read: changed,
   }
@@ -55,7 +57,7 @@ export function insertPayment(payment: Payment, admission: Admission): Query<boo
 export function findPayment(accountId: string, mode: Mode, id: string): Query<Payment | null> {
   return {
     name: 'find_payment',
-    text: `select ${COLUMNS} from payments where account_id = $1 and id = $2 and mode = $3`,
+    text: `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and id = $2 and mode = $3`,
     values: [accountId, id, mode],
     read: firstOrNull(toPayment),
   }
@@ -65,7 +67,7 @@ export function findPayment(accountId: string, mode: Mode, id: string): Query<Pa
 export function findPaymentByKey(accountId: string, mode: Mode, key: string | null): Query<Payment | null> {
   return {
     name: 'find_payment_by_key',
-    text: `select ${COLUMNS} from payments where account_id = $1 and mode = $2 and idempotency_key = $3`,
+    text: `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = $2 and idempotency_key = $3`,
     values: [accountId, mode, key],
     read: firstOrNull(toPayment),
   }
@@ -82,7 +84,7 @@ export function takeAttempt(payment: Payment, now: Date, until: Date): Query<Pay
         fenced_until = greatest(fenced_until, attempt_until)
       where account_id = $1 and id = $2 and status = 'pending' and tx_hash is null and enclave_transaction_id is null
         and (attempt_until is null or attempt_until <= $3)
-      returning ${COLUMNS}`,
+      returning ${PAYMENT_COLUMNS}`,
     values: [payment.accountId, payment.id, now, until],
     read: firstOrNull(toPayment),
   }
@@ -121,20 +123,24 @@ function movePayment(
   return {
     name,
     text: `update payments set status = '${to}', ${set}
-      where account_id = $1 and id = $2 and status = '${from}' and ${guard} returning ${COLUMNS}`,
+      where account_id = $1 and id = $2 and status = '${from}' and ${guard} returning ${PAYMENT_COLUMNS}`,
     values: [payment.accountId, payment.id, ...values],
     read: firstOrNull(toPayment),
   }
 }
 
-/** What the enclave accepted: written once; a hash that comes later is added. */
-export function markAccepted(payment: Payment, transactionId: string, txHash: TxHash | null): Query<Payment | null> {
+/** What the enclave accepted: written once; a hash that comes later is added, and does not move the time. */
+export function markAccepted(
+  payment: Payment,
+  { transactionId, txHash }: { transactionId: string; txHash: TxHash | null },
+  now: Date,
+): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_accepted',
     move: 'accept',
-    set: 'enclave_transaction_id = $3, tx_hash = $4, attempt_until = null',
+    set: 'enclave_transaction_id = $3, tx_hash = $4, accepted_at = coalesce(accepted_at, $5), attempt_until = null',
     guard: 'tx_hash is null',
-    values: [transactionId, txHash],
+    values: [transactionId, txHash, now],
   })
 }
 
@@ -189,7 +195,7 @@ export function markFailed(payment: Payment, code: FailureCode, now: Date): Quer
 export function listAwaitingChain(mode: Mode, after: Payment | null, limit: number): Query<Payment[]> {
   return {
     name: 'list_payments_awaiting_chain',
-    text: `select ${COLUMNS} from payments
+    text: `select ${PAYMENT_COLUMNS} from payments
       where mode = $1 and status = 'pending' and tx_hash is not null
         and (created_at, id) > (coalesce($2, timestamptz '-infinity'), coalesce($3, ''))
       order by created_at, id limit $4`,
@@ -207,7 +213,7 @@ export function listAwaitingChainOfWallet(
 ): Query<Payment[]> {
   return {
     name: 'list_wallet_payments_awaiting_chain',
-    text: `select ${COLUMNS} from payments
+    text: `select ${PAYMENT_COLUMNS} from payments
       where account_id = $1 and mode = $2 and wallet_address = $3 and status = 'pending' and tx_hash is not null
       order by created_at, id limit $4`,
     values: [accountId, mode, wallet, limit],
@@ -219,7 +225,7 @@ export function listAwaitingChainOfWallet(
 export function listWithoutHash(mode: Mode, now: Date, after: Payment | null, limit: number): Query<Payment[]> {
   return {
     name: 'list_payments_without_hash',
-    text: `select ${COLUMNS} from payments
+    text: `select ${PAYMENT_COLUMNS} from payments
       where mode = $1 and status = 'pending' and tx_hash is null and (attempt_until is null or attempt_until <= $2)
         and (created_at, id) > (coalesce($3, timestamptz '-infinity'), coalesce($4, ''))
       order by created_at, id limit $5`,
@@ -237,7 +243,7 @@ export function listLongAwaitingChain(
 ): Query<Payment[]> {
   return {
     name: 'list_payments_long_awaiting_chain',
-    text: `select ${COLUMNS} from payments
+    text: `select ${PAYMENT_COLUMNS} from payments
       where mode = $1 and status = 'pending' and tx_hash is not null and mined_block is null and created_at <= $2
         and (created_at, id) > (coalesce($3, timestamptz '-infinity'), coalesce($4, ''))
       order by created_at, id limit $5`,
@@ -246,7 +252,7 @@ export function listLongAwaitingChain(
   }
 }
 
-function toPayment(row: Row): Payment {
+export function toPayment(row: Row): Payment {
   return {
     id: row['id'],
     accountId: row['account_id'],
@@ -270,5 +276,8 @@ function toPayment(row: Row): Payment {
     enclaveTransactionId: row['enclave_transaction_id'],
     minedBlock: row['mined_block'] === null ? null : BigInt(row['mined_block']),
     minedBlockHash: row['mined_block_hash'],
+    credentialId: row['credential_id'],
+    acceptedAt: row['accepted_at'],
+    settledAt: row['settled_at'],
   }
 }

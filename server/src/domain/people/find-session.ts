@@ -4,18 +4,18 @@ import { isAlive, TOUCH_INTERVAL_MS, type Session } from './session.ts'
 import { findSessionRow, touchSession } from './sessions/store.ts'
 
 /**
- * The session that a cookie's value stands for, or null when there is none, or it has ended (D47). Notes that the person
- * was seen, once a minute at the most.
+ * The session that a cookie's value stands for, or null when there is none, or it has ended (D47). Where somebody
+ * attends, notes that the person was seen, once a minute at the most.
  */
 export async function findSession(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { secret }: { secret: string },
+  { secret, isAttended = true }: { secret: string; isAttended?: boolean },
 ): Promise<Session | null> {
   if (!isSecret(SECRET_PREFIXES.session, secret)) return null
   const now = ctx.clock.now()
   const session = await ctx.db.read(findSessionRow(hashSecret(secret)))
   if (session === null || !isAlive(session, now)) return null
-  if (now.getTime() - session.lastSeenAt.getTime() < TOUCH_INTERVAL_MS) return session
+  if (!isAttended || now.getTime() - session.lastSeenAt.getTime() < TOUCH_INTERVAL_MS) return session
   // A power cut may undo it: the session is idle a minute longer then.
   await ctx.db.read(touchSession(session.secretHash, now))
   return { ...session, lastSeenAt: now }

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /** A session of the dashboard (D47). Of its secret, the cookie's value, only the hash is kept. */
 export interface Session {
   readonly secretHash: Buffer
@@ -11,6 +13,13 @@ export interface Session {
   readonly verifiedAt: Date
   /** What the browser calls itself. */
   readonly device: string
+}
+
+const SESSION_ID_CHARS = 32
+
+/** What a session is called outside. Not the secret's hash: that is what lets in whoever can write to the database. */
+export function sessionIdOf({ secretHash }: Pick<Session, 'secretHash'>): string {
+  return hash('sha256', secretHash, 'hex').slice(0, SESSION_ID_CHARS)
 }
 
 export const SESSION_IDLE_MS = 12 * 60 * 60 * 1_000

@@ -66,6 +66,20 @@ describe('sessions', () => {
     await assert.rejects(signIn(ctx, { ceremony, response, device: DEVICE }), { code: 'passkey_invalid' })
   })
 
+  test('what a page reads while nobody attends keeps no session from ending', async () => {
+    const { session, secret } = await signUpPerson(ctx)
+    const { db } = ctx
+    const findAfter = (milliseconds: number, isAttended: boolean) =>
+      findSession(
+        { db, clock: { now: () => new Date(session.createdAt.getTime() + milliseconds) } },
+        { secret, isAttended },
+      )
+    assert.notEqual(await findAfter(SESSION_IDLE_MS - 1, false), null)
+    assert.equal(await findAfter(SESSION_IDLE_MS, false), null)
+    assert.notEqual(await findAfter(SESSION_IDLE_MS - 1, true), null)
+    assert.notEqual(await findAfter(SESSION_IDLE_MS, false), null)
+  })
+
   test('that somebody was seen is written once a minute at the most', async () => {
     const { session, secret } = await signUpPerson(ctx)
     const seenAfter = async (milliseconds: number) => {

@@ -1,4 +1,30 @@
 import { changed, firstOrNull, type Query } from '../../db/query.ts'
+import type { Mode } from '../../values/mode.ts'
+
+export interface UsedOfPlan {
+  /** Of the month's allowance. */
+  readonly allowance: number
+  readonly agents: Readonly<Record<Mode, number>>
+  readonly wallets: Readonly<Record<Mode, number>>
+}
+
+/** By the primary keys. */
+export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan> {
+  return {
+    name: 'find_plan_use',
+    text: `select coalesce((select used from allowances where account_id = $1 and month = $2), 0) as allowance,
+        (select count(*) from agents where account_id = $1 and mode = 'test' and deleted_at is null) as test_agents,
+        (select count(*) from agents where account_id = $1 and mode = 'live' and deleted_at is null) as live_agents,
+        (select count(*) from wallets where account_id = $1 and mode = 'test') as test_wallets,
+        (select count(*) from wallets where account_id = $1 and mode = 'live') as live_wallets`,
+    values: [accountId, month],
+    read: ([row]) => ({
+      allowance: Number(row?.['allowance']),
+      agents: { test: Number(row?.['test_agents']), live: Number(row?.['live_agents']) },
+      wallets: { test: Number(row?.['test_wallets']), live: Number(row?.['live_wallets']) },
+    }),
+  }
+}
 
 /** Makes the month's row, so that it can be locked. */
 export function ensureAllowance(accountId: string, month: string): Query<boolean> {

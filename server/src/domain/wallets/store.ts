@@ -1,7 +1,7 @@
 import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
-import type { Wallet } from './wallet.ts'
+import type { Wallet, WalletSummary } from './wallet.ts'
 
 const COLUMNS = `account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, owner_credential_id,
   owner_public_key, created_at`
@@ -44,6 +44,50 @@ export function countWallets(accountId: string, mode: Mode): Query<number> {
   }
 }
 
+/** Of `wallets w`. By the primary keys, and `grants_by_wallet`. */
+const SUMMARY = {
+  columns: `w.*, p.name as passkey_name, u.id as user_id, u.name as user_name,
+      (select count(*) from grants g where g.account_id = w.account_id and g.mode = w.mode
+        and g.wallet_address = w.address and g.status <> 'revoked') as grants`,
+  joins: `left join passkeys p on p.credential_id = w.owner_credential_id left join users u on u.id = p.user_id`,
+} as const
+
+/** By the primary keys. */
+export function findWalletSummary(accountId: string, mode: Mode, address: Address): Query<WalletSummary | null> {
+  return {
+    name: 'find_wallet_summary',
+    text: `select ${SUMMARY.columns} from wallets w ${SUMMARY.joins}
+      where w.account_id = $1 and w.mode = $2 and w.address = $3`,
+    values: [accountId, mode, address],
+    read: firstOrNull(toSummary),
+  }
+}
+
+/** The newest ones, the newest of them last. By the primary keys. */
+export function listWalletSummaries(accountId: string, mode: Mode, limit: number): Query<WalletSummary[]> {
+  return {
+    name: 'list_wallet_summaries',
+    text: `select ${SUMMARY.columns} from (
+        select ${COLUMNS} from wallets where account_id = $1 and mode = $2 order by created_at desc, address desc limit $3
+      ) w ${SUMMARY.joins} order by w.created_at, w.address`,
+    values: [accountId, mode, limit],
+    read: all(toSummary),
+  }
+}
+
+/** Wallets of the person's workspaces by the passkey of the person that owns them. By `members_by_user` and primary keys. */
+export function countWalletsByOwner(userId: string): Query<[credentialId: string, wallets: number][]> {
+  return {
+    name: 'count_wallets_by_owner',
+    text: `select w.owner_credential_id, count(*) as wallets
+      from members m join wallets w on w.account_id = m.account_id
+      where m.user_id = $1 and w.owner_credential_id in (select credential_id from passkeys where user_id = $1)
+      group by w.owner_credential_id`,
+    values: [userId],
+    read: all((row) => [row['owner_credential_id'], Number(row['wallets'])]),
+  }
+}
+
 /** The addresses of a mode over all accounts, those that sort after `after`, by the index `wallets_of_mode`. */
 export function listAddresses(mode: Mode, after: Address | null, limit: number): Query<Address[]> {
   return {
@@ -74,6 +118,12 @@ export function giveBackSignerChange(wallet: Wallet, until: Date): Query<boolean
     values: [wallet.accountId, wallet.mode, wallet.address, until],
     read: changed,
   }
+}
+
+function toSummary(row: Row): WalletSummary {
+  const userId: string | null = row['user_id']
+  const ownedBy = userId === null ? null : { userId, userName: row['user_name'], passkeyName: row['passkey_name'] }
+  return { ...toWallet(row), ownedBy, grants: Number(row['grants']) }
 }
 
 function toWallet(row: Row): Wallet {

@@ -21,4 +21,14 @@ export interface Passkey {
   readonly publicKeyCose: Uint8Array
 }
 
+/** What a workspace is shown of a wallet. */
+export interface WalletSummary extends Wallet {
+  /** Whose passkey its owner is; null once the passkey was removed from the person. */
+  readonly ownedBy: { readonly userId: string; readonly userName: string; readonly passkeyName: string } | null
+  /** Grants on it that are not revoked. */
+  readonly grants: number
+}
+
+/** A list of wallets ends here. */
+export const WALLETS_LISTED_MAX = 1_000
 export const WALLET_NAME_CHARS_MAX = 100

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { expectPayment, expectRefusal } from '../../../../../test/support/expect-outcome.ts'
 import { paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../../test/support/seed.ts'
+import { readRows } from '../../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../../test/support/test-context.ts'
-import { markRevoked } from '../../grants/store.ts'
+import { waitFor } from '../../../../../test/support/wait-for.ts'
+import { createId } from '../../../values/ids.ts'
+import { microUsdc } from '../../../values/money.ts'
+import { endUnbound, insertGrant, markActive, markRevoked } from '../../grants/store.ts'
 import { createPayment, type PaymentOutcome } from '../create-payment.ts'
 
 const HOUR_MS = 3_600_000
@@ -85,6 +89,29 @@ describe('the limits of a payment', () => {
     expectPayment(await pay(seeded, '2'))
   })
 
+  test('a policy that is replaced while a payment waits for its lock binds by the new one (D14)', async () => {
+    const { db } = given.context
+    const seeded = await seed(given.context, { maxPerTx: '10', dailyCap: '10' })
+    const { account, grant } = seeded
+    const next = { ...grant, id: createId('grant', new Date(start)), status: 'pending', replaces: grant.id } as const
+    const bound = 'another policy'
+    await db.write(insertGrant({ ...next, maxPerTxMicro: microUsdc(2_000_000n), enclavePolicyId: bound }))
+    const paid: Promise<PaymentOutcome>[] = []
+    await db.transaction(async (transaction) => {
+      const now = new Date(start)
+      await transaction.batch([
+        endUnbound(next, { bound: [bound], replacedBy: next.id, now }),
+        markActive(account.id, next.id, now),
+      ])
+      for (const amount of ['2', '2.000001']) paid.push(pay(seeded, amount))
+      await waitFor('both wait for the lock', async () => (await countWaiting()) === 2)
+    })
+    const [within, above] = await Promise.all(paid)
+    assert.ok(within !== undefined && above !== undefined)
+    assert.equal(expectPayment(within).grantId, next.id)
+    expectRefusal(above, 'amount_too_large')
+  })
+
   test('the window belongs to (agent, wallet): another wallet has its own', async () => {
     const seeded = await seed(given.context, { dailyCap: '10' })
     await pay(seeded, '10')
@@ -146,6 +173,11 @@ describe('the limits of a payment', () => {
     expectPayment(await pay(seeded, '1', HOUR_MS - 1))
     expectRefusal(await pay(seeded, '1', HOUR_MS), 'permission_expired')
   })
+
+  async function countWaiting(): Promise<number> {
+    const text = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return (await readRows(given.context.db, text)).length
+  }
 
   function pay(seeded: Seed, amountUsdc: string, afterMs = 0): Promise<PaymentOutcome> {
     const at = { ...given.context, clock: { now: () => new Date(start + afterMs) } }

@@ -34,6 +34,8 @@ export interface PaymentRequest {
   readonly amountUsdc: string
   readonly memo: string | null
   readonly idempotencyKey: string | null
+  /** The API key or the connection that asks for it. */
+  readonly credentialId: string | null
 }
 
 export type Reservation =
@@ -55,7 +57,11 @@ export async function reservePayment(
     const now = ctx.clock.now()
     const { accountId, mode, idempotencyKey } = request
     const month = mode === 'live' ? monthOf(now) : null
-    const [grant, known, facts, used] = await readCase(transaction, { request, balance, now, month })
+    const asked = { request, balance, now, month }
+    let read = await readCase(transaction, asked)
+    // A grant that was replaced while its lock was waited for is not the one that holds: that is seen by looking again.
+    if (read[0] === null && read[1] === null) read = await readCase(transaction, asked)
+    const [grant, known, facts, used] = read
     if (known !== null && idempotencyKey !== null) return { kind: 'known', payment: known }
 
     const allowance = PLANS[facts.plan].monthlyAllowance
@@ -121,10 +127,13 @@ function makePayment(
     amountUsdc: request.amountUsdc,
     memo: request.memo,
     idempotencyKey: request.idempotencyKey,
+    credentialId: request.credentialId,
     status: 'pending',
     failureCode: null,
     txHash: null,
     createdAt: now,
+    acceptedAt: null,
+    settledAt: null,
     allowanceMonth: month,
     attempt: 1,
     attemptUntil,

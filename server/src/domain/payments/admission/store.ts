@@ -22,7 +22,7 @@ export interface LockedGrant extends GrantPolicy {
 /**
  * Takes the lock under which the wallet's balance and the grant's cap are exact (D22): the wallet's row, then the
  * grant's; rows that merely refer to them (foreign keys) are not held up. Answers null when there is no active grant to lock; the facts below say what is missing.
- * By the primary key of wallets and `grants_one_live_per_agent_and_wallet`.
+ * By the primary key of wallets and `grants_one_active_per_agent_and_wallet`.
  */
 export function lockGrant(parties: Parties): Query<LockedGrant | null> {
   return {
@@ -79,7 +79,7 @@ export function readFacts(parties: Parties, windowStart: Date, balanceBlock: big
           where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.status = 'confirmed'
             and p.mined_block > $6) as unmined
       from (select 1) one
-      left join agents a on a.account_id = $1 and a.mode = $2 and a.id = $4
+      left join agents a on a.account_id = $1 and a.mode = $2 and a.id = $4 and a.deleted_at is null
       left join wallets w on w.account_id = $1 and w.mode = $2 and w.address = $3`,
     values: [parties.accountId, parties.mode, parties.wallet, parties.agentId, windowStart, balanceBlock],
     read: (rows) => {

@@ -1,4 +1,4 @@
-import { changed, firstOrNull, type Query } from '../../../db/query.ts'
+import { all, changed, firstOrNull, type Query, type Row } from '../../../db/query.ts'
 import type { Session } from '../session.ts'
 
 export function insertSession(session: Session): Query<boolean> {
@@ -25,16 +25,18 @@ export function findSessionRow(secretHash: Buffer): Query<Session | null> {
     name: 'find_session',
     text: `select s.*, u.name as user_name from sessions s join users u on u.id = s.user_id where s.secret_hash = $1`,
     values: [secretHash],
-    read: firstOrNull((row) => ({
-      secretHash: row['secret_hash'],
-      userId: row['user_id'],
-      userName: row['user_name'],
-      createdAt: row['created_at'],
-      lastSeenAt: row['last_seen_at'],
-      expiresAt: row['expires_at'],
-      verifiedAt: row['verified_at'],
-      device: row['device'],
-    })),
+    read: firstOrNull(toSession),
+  }
+}
+
+/** A person's, those that have ended among them, the latest seen first. By `sessions_by_user`. */
+export function listSessionRows(userId: string): Query<Session[]> {
+  return {
+    name: 'list_sessions',
+    text: `select s.*, u.name as user_name from sessions s join users u on u.id = s.user_id
+      where s.user_id = $1 order by s.last_seen_at desc, s.secret_hash`,
+    values: [userId],
+    read: all(toSession),
   }
 }
 
@@ -97,5 +99,18 @@ export function deleteEndedSessions(now: Date, rowsMax: number): Query<number> {
         select secret_hash from sessions where expires_at <= $1 order by expires_at limit $2 for update skip locked)`,
     values: [now, rowsMax],
     read: (_rows, count) => count,
+  }
+}
+
+function toSession(row: Row): Session {
+  return {
+    secretHash: row['secret_hash'],
+    userId: row['user_id'],
+    userName: row['user_name'],
+    createdAt: row['created_at'],
+    lastSeenAt: row['last_seen_at'],
+    expiresAt: row['expires_at'],
+    verifiedAt: row['verified_at'],
+    device: row['device'],
   }
 }

@@ -1,0 +1,28 @@
+import { CopyButton } from './copy-button.tsx'
+
+interface CodeBlockProps {
+  /** What it is, for readers of the screen and the button that copies it. */
+  readonly what: string
+  readonly code: string
+}
+
+/** A command, a body or a program, to be read and taken away. */
+export function CodeBlock({ what, code }: CodeBlockProps) {
+  return (
+    <figure className="grid min-w-0 gap-1">
+      <figcaption className="flex items-center justify-between gap-4 text-sm text-muted">
+        <span>{what}</span>
+        <CopyButton text={code} what={what} isShort />
+      </figcaption>
+      <pre
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll, so the keyboard must get there
+        tabIndex={0}
+        role="region"
+        aria-label={what}
+        className="max-h-[36rem] overflow-auto rounded-lg border border-line bg-sunken p-4 font-mono text-[0.8125rem] leading-relaxed"
+      >
+        <code>{code}</code>
+      </pre>
+    </figure>
+  )
+}

@@ -1,0 +1,81 @@
+/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- they are lost in some browsers once a table is laid out as cards */
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+
+export interface Column<Item> {
+  readonly title: string
+  /** Numbers stand at the end of their column. */
+  readonly isNumber?: boolean
+  /** Left out where there is no room: the page of the entry has it. */
+  readonly isSpare?: boolean
+  readonly render: (item: Item) => ReactNode
+}
+
+interface DataTableProps<Item> {
+  /** What the table holds, for readers of the screen. */
+  readonly caption: string
+  readonly columns: readonly Column<Item>[]
+  readonly items: readonly Item[]
+  readonly keyOf: (item: Item) => string
+  /** Where an entry leads: its first cell is the link, and the whole row can be pressed. */
+  readonly toOf?: (item: Item) => string
+}
+
+/**
+ * A table that becomes a list of cards on a phone. The roles are said outright, since a browser forgets those of a table
+ * that is laid out as something else.
+ */
+export function DataTable<Item>({ caption, columns, items, keyOf, toOf }: DataTableProps<Item>) {
+  return (
+    <div className="overflow-hidden rounded-xl border border-line bg-surface">
+      <table role="table" className="block w-full text-[0.9375rem] md:table">
+        <caption className="sr-only">{caption}</caption>
+        <thead
+          role="rowgroup"
+          className="hidden border-b border-line text-left text-[0.8125rem] text-muted md:table-header-group"
+        >
+          <tr role="row">
+            {columns.map((column) => (
+              <th
+                key={column.title}
+                role="columnheader"
+                scope="col"
+                className={`px-4 py-2.5 font-semibold whitespace-nowrap first:pl-5 last:pr-5 ${column.isNumber === true ? 'text-right' : ''} ${column.isSpare === true ? 'hidden xl:table-cell' : ''}`}
+              >
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup" className="block divide-y divide-line md:table-row-group">
+          {items.map((item) => (
+            <tr
+              key={keyOf(item)}
+              role="row"
+              className={`relative grid grid-cols-[minmax(0,1fr)_fit-content(60%)] gap-x-4 gap-y-1 px-4 py-3 md:table-row md:p-0 ${toOf === undefined ? '' : 'hover:bg-sunken'}`}
+            >
+              {columns.map((column, index) => (
+                <td
+                  key={column.title}
+                  role="cell"
+                  className={`min-w-0 md:px-4 md:py-3 md:align-middle md:first:pl-5 md:last:pr-5 ${index % 2 === 1 ? 'text-right md:text-left' : ''} ${column.isNumber === true ? 'md:text-right' : ''} ${column.isSpare === true ? 'hidden xl:table-cell' : ''}`}
+                >
+                  {index === 0 && toOf !== undefined ? (
+                    <Link
+                      to={toOf(item)}
+                      className="font-semibold after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+                    >
+                      {column.render(item)}
+                    </Link>
+                  ) : (
+                    column.render(item)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

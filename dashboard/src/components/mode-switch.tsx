@@ -1,0 +1,49 @@
+import { Link, useLocation } from 'react-router'
+import type { Mode } from '../api/wire.ts'
+import { inMode } from '../navigation/paths.ts'
+
+const MODES = [
+  { mode: 'test', text: 'Test' },
+  { mode: 'live', text: 'Live' },
+] as const
+
+/** Leads to the same list in the other mode. Live is real money: it has a colour of its own here and in the band below. */
+export function ModeSwitch({ slug, mode }: { readonly slug: string; readonly mode: Mode }) {
+  const { pathname } = useLocation()
+  return (
+    <nav aria-label="Mode" className="rounded-lg border border-edge bg-sunken p-0.5">
+      <ul className="flex">
+        {MODES.map((choice) => {
+          const isCurrent = choice.mode === mode
+          return (
+            <li key={choice.mode}>
+              <Link
+                to={inMode(pathname, slug, choice.mode)}
+                aria-current={isCurrent ? 'true' : undefined}
+                className={`flex min-h-9 items-center rounded-md whitespace-nowrap px-3 text-sm font-semibold ${isCurrent ? CURRENT[mode] : 'text-muted hover:text-ink'}`}
+              >
+                {choice.text}
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+    </nav>
+  )
+}
+
+const CURRENT: Readonly<Record<Mode, string>> = {
+  test: 'bg-test text-on-test',
+  live: 'bg-live text-on-live',
+}
+
+/** Stands over every page of a workspace: by words, colour and pattern nobody takes one mode for the other. */
+export function ModeBand({ mode }: { readonly mode: Mode }) {
+  return mode === 'live' ? (
+    <p className="bg-live px-4 py-1 text-center text-sm font-semibold text-on-live">Live mode: real money</p>
+  ) : (
+    <p className="mode-stripes border-y border-line px-4 py-1 text-center text-sm font-semibold text-test-ink">
+      Test mode: nothing here is real money
+    </p>
+  )
+}

@@ -1,0 +1,28 @@
+import { ErrorNotice } from './error-notice.tsx'
+import { OlderButton } from './older-button.tsx'
+
+interface OlderPagesProps {
+  /** An infinite query whose pages are full as long as there is more. */
+  readonly query: {
+    readonly data: { readonly pages: readonly { readonly next: string | null }[] } | undefined
+    readonly error: unknown
+    readonly isFetchingNextPage: boolean
+    readonly fetchNextPage: () => Promise<unknown>
+  }
+}
+
+/** Under a list that begins with the newest: leads further back, and says when that fails. */
+export function OlderPages({ query }: OlderPagesProps) {
+  if (query.data === undefined) return null
+  return (
+    <>
+      <ErrorNotice error={query.error} />
+      <OlderButton
+        next={query.data.pages.at(-1)?.next}
+        isBusy={query.isFetchingNextPage}
+        isEmpty={false}
+        onFollow={() => void query.fetchNextPage()}
+      />
+    </>
+  )
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react'
+
+const TONES = {
+  success: 'border-success-line bg-success-soft text-success',
+  waiting: 'border-line bg-sunken text-muted',
+  warning: 'border-warning-line bg-warning-soft text-warning',
+  danger: 'border-danger-line bg-danger-soft text-danger',
+} as const
+
+export type Tone = keyof typeof TONES
+
+/** How something stands, in a word. The word says it; the colour only helps. */
+export function StatusBadge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  return (
+    <span
+      className={`inline-flex items-center rounded-full border px-2 py-px text-[0.8125rem] font-semibold whitespace-nowrap ${TONES[tone]}`}
+    >
+      {children}
+    </span>
+  )
+}

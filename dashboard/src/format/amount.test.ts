@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatAmount, fromMicro, toMicro, toPermille } from './amount.ts'
+
+test('amounts are written with groups of three and two decimals at least, and lose no digit', () => {
+  const rows = [
+    ['0', '0.00'],
+    ['1', '1.00'],
+    ['1.5', '1.50'],
+    ['999.999999', '999.999999'],
+    ['1000', '1,000.00'],
+    ['1234567.000001', '1,234,567.000001'],
+    ['999999999999999.999999', '999,999,999,999,999.999999'],
+  ] as const
+  for (const [usdc, text] of rows) assert.equal(formatAmount(usdc), text)
+})
+
+test('amounts are compared as whole micro-USDC', () => {
+  assert.equal(toMicro('1000000000000000'), 10n ** 21n)
+  assert.equal(toMicro('0.000001'), 1n)
+  assert.equal(toPermille('0.1', '0.3'), 333)
+  assert.equal(toPermille('3', '0'), 0)
+  assert.equal(toPermille('3', '2'), 1_000)
+})
+
+test('micro-USDC become the amount again that they came from', () => {
+  for (const usdc of ['0', '0.000001', '0.1', '1', '10', '1.5', '999999.999999', '1000000000000000']) {
+    assert.equal(fromMicro(toMicro(usdc)), usdc)
+  }
+})

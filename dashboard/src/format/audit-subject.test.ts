@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AuditEntry } from '../api/wire.ts'
+import { placeOfSubject } from './audit-subject.ts'
+
+const rows = [
+  ['grant.activated', 'grt_1', 'test', ['grants', 'grt_1']],
+  ['agent.created', 'a/b', 'live', ['agents', 'a/b']],
+  // An agent is named by people: it may look like anything.
+  ['agent.created', 'pay_me', 'live', ['agents', 'pay_me']],
+  ['wallet.created', '0x1', 'test', ['wallets', '0x1']],
+  ['webhook.created', 'whk_1', 'test', ['developers', 'webhooks', 'whk_1']],
+  ['webhook.replayed', 'dlv_1', 'test', ['developers', 'deliveries', 'dlv_1']],
+  ['recipient.labeled', '0x1', 'test', ['recipients']],
+  ['key.rotated', 'key_1', 'live', ['developers', 'keys']],
+  ['connection.approved', 'con_1', 'live', ['developers', 'connections']],
+  ['agent.deleted', 'bot', 'test', null],
+  ['webhook.deleted', 'whk_1', 'test', null],
+  ['member.joined', 'usr_1', undefined, null],
+  ['grant.activated', 'grt_1', undefined, null],
+  ['grant.activated', null, 'test', null],
+] as const
+for (const [action, subject, mode, parts] of rows) {
+  test(`${action} of ${subject} in ${mode} mode leads to ${parts?.join(' / ') ?? 'no page'}`, () => {
+    const entry: AuditEntry = {
+      id: 'aud_1',
+      at: '2026-11-12T12:00:00.000Z',
+      actor: { kind: 'user', id: null, name: null },
+      action,
+      subject,
+      details: mode === undefined ? {} : { mode },
+    }
+    assert.deepEqual(placeOfSubject(entry), parts === null ? null : { mode, parts })
+  })
+}

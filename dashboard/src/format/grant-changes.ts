@@ -1,0 +1,51 @@
+import type { GrantTerms } from '../api/wire-spending.ts'
+import { formatAmount, toMicro } from './amount.ts'
+import { formatTime } from './date.ts'
+
+interface TermChange {
+  readonly name: string
+  readonly before: string
+  readonly after: string
+}
+
+export interface GrantChanges {
+  readonly terms: readonly TermChange[]
+  /** Addresses that come to the list, or go from it; none where there is no list before or after. */
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/** What differs between two policies, term by term: all that a replacing signature changes. */
+export function listChanges(before: GrantTerms, after: GrantTerms): GrantChanges {
+  const added = without(after.recipient_allowlist, before.recipient_allowlist)
+  const removed = without(before.recipient_allowlist, after.recipient_allowlist)
+  const terms = [
+    ...amountChange('Most per payment', before.max_per_tx_usdc, after.max_per_tx_usdc),
+    ...amountChange('Most in 24 hours', before.daily_cap_usdc, after.daily_cap_usdc),
+    ...(added.length + removed.length === 0
+      ? []
+      : [{ name: 'Recipients', before: countRecipients(before), after: countRecipients(after) }]),
+    ...(sayEnd(before) === sayEnd(after) ? [] : [{ name: 'Ends', before: sayEnd(before), after: sayEnd(after) }]),
+  ]
+  const areLists = before.recipient_allowlist.length > 0 && after.recipient_allowlist.length > 0
+  return { terms, added: areLists ? added : [], removed: areLists ? removed : [] }
+}
+
+function amountChange(name: string, before: string, after: string): readonly TermChange[] {
+  if (toMicro(before) === toMicro(after)) return []
+  return [{ name, before: `${formatAmount(before)} USDC`, after: `${formatAmount(after)} USDC` }]
+}
+
+function countRecipients({ recipient_allowlist: { length } }: GrantTerms): string {
+  if (length === 0) return 'any'
+  return length === 1 ? '1 address' : `${length} addresses`
+}
+
+function sayEnd({ expires_at }: GrantTerms): string {
+  return expires_at === null ? 'never' : formatTime(expires_at)
+}
+
+function without(list: readonly string[], other: readonly string[]): readonly string[] {
+  const others = new Set(other.map((address) => address.toLowerCase()))
+  return list.filter((address) => !others.has(address.toLowerCase()))
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { formatTime } from './date.ts'
+import { writeGrantSentence, type GrantWords } from './grant-sentence.ts'
+
+const UNTIL = '2026-12-12T14:00:00.000Z'
+const SHOP = { address: '0x52908400098527886E0F7030069857D2E4169EE7', label: 'Shop' }
+const NAMELESS = { address: '0x8617E340B3D01FA5F11F306F4090FD50E238070D', label: null }
+
+const FULL: GrantWords = {
+  agentId: 'research-bot',
+  walletName: 'Main wallet',
+  maxPerTxUsdc: '10',
+  dailyCapUsdc: '100',
+  recipients: [],
+  expiresAt: UNTIL,
+}
+const HEAD = 'research-bot may pay up to 10 USDC at a time and 100 USDC in any 24 hours from Main wallet'
+const TAIL = `, until ${formatTime(UNTIL)}.`
+
+describe('writeGrantSentence', () => {
+  const rows: readonly (readonly [Partial<GrantWords>, string])[] = [
+    [{}, `${HEAD} to any recipient${TAIL}`],
+    [{ expiresAt: null }, `${HEAD} to any recipient, until it is revoked.`],
+    [{ expiresAt: undefined }, `${HEAD} to any recipient, until …`],
+    [{ recipients: [SHOP] }, `${HEAD} only to Shop${TAIL}`],
+    [{ recipients: [SHOP, NAMELESS] }, `${HEAD} only to Shop and 0x8617…070D${TAIL}`],
+    [{ recipients: [SHOP, NAMELESS, SHOP] }, `${HEAD} only to Shop, 0x8617…070D and Shop${TAIL}`],
+    [{ recipients: [SHOP, SHOP, SHOP, SHOP] }, `${HEAD} only to the 4 recipients listed${TAIL}`],
+    [{ recipients: null }, `${HEAD} to …${TAIL}`],
+    [
+      { maxPerTxUsdc: '0.000001', dailyCapUsdc: '1234567.5' },
+      `research-bot may pay up to 0.000001 USDC at a time and 1,234,567.50 USDC in any 24 hours from Main wallet to any recipient${TAIL}`,
+    ],
+    [
+      { agentId: null, walletName: null, maxPerTxUsdc: null, dailyCapUsdc: null },
+      `… may pay up to … USDC at a time and … USDC in any 24 hours from … to any recipient${TAIL}`,
+    ],
+  ]
+  for (const [words, sentence] of rows) {
+    test(sentence, () => assert.equal(join({ ...FULL, ...words }), sentence))
+  }
+
+  test('what is to be weighed is stressed', () => {
+    const stressed = writeGrantSentence({ ...FULL, recipients: [SHOP] }).filter(({ isStrong }) => isStrong)
+    assert.deepEqual(
+      stressed.map(({ text }) => text),
+      ['research-bot', '10 USDC', '100 USDC', 'Main wallet', 'Shop', formatTime(UNTIL)],
+    )
+  })
+})
+
+function join(words: GrantWords): string {
+  return writeGrantSentence(words)
+    .map(({ text }) => text)
+    .join('')
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { GrantState } from '../api/wire-spending.ts'
+import { explainGrantState, GRANT_GROUPS, GRANT_STATE_WORDS, isInGroup } from './grant-state-text.ts'
+
+const STATES = Object.keys(GRANT_STATE_WORDS) as GrantState[]
+const SIGNED = { status: 'active', replaces: null, activated_at: '2026-11-12T12:00:00.000Z' } as const
+
+test('every state is in one group, and only one', () => {
+  for (const state of STATES) {
+    const groups = GRANT_GROUPS.filter((group) => isInGroup({ state }, group))
+    assert.equal(groups.length, 1, state)
+  }
+})
+
+test('every state is explained in words of its own', () => {
+  const rows = [
+    ...STATES.map((state) => ({ state, ...SIGNED })),
+    { state: 'pending', status: 'pending', replaces: 'grt_1', activated_at: null } as const,
+    { state: 'expired', status: 'pending', replaces: null, activated_at: null } as const,
+    { state: 'revoked', status: 'revoked', replaces: null, activated_at: null } as const,
+  ]
+  const texts = rows.map((row) => explainGrantState(row))
+  assert.equal(new Set(texts).size, rows.length)
+})

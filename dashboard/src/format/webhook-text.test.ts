@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { explainAttempt, explainUrlFault, formatEventTypes, EVENT_TYPES } from './webhook-text.ts'
+
+test('an endpoint of all kinds is told of in one word, another by what it wants', () => {
+  assert.equal(formatEventTypes(EVENT_TYPES), 'All kinds of event')
+  assert.equal(formatEventTypes(['payment.failed', 'inbound.received']), 'payment.failed, inbound.received')
+})
+
+test('an attempt is a success by a status from 200 to 299 and nothing else', () => {
+  for (const status of [200, 204, 299]) assert.equal(explainAttempt({ error: null, status_code: status }), null)
+  for (const status of [199, 300, 500, null])
+    assert.match(String(explainAttempt({ error: null, status_code: status })), /200 to 299/)
+  assert.match(String(explainAttempt({ error: 'timeout', status_code: 200 })), /10 seconds/)
+  assert.equal(explainAttempt({ error: 'moonquake', status_code: null }), 'It failed: moonquake.')
+})
+
+test('an address is refused with what would do', () => {
+  assert.match(String(explainUrlFault('not_https')), /https/)
+  assert.equal(explainUrlFault('moonquake'), null)
+  assert.equal(explainUrlFault(undefined), null)
+})

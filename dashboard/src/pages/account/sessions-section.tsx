@@ -1,0 +1,90 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { signOut, signOutElsewhere } from '../../api/session.ts'
+import { endSession, sessionsQuery } from '../../api/sessions.ts'
+import type { SessionEntry } from '../../api/wire.ts'
+import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
+import { Section } from '../../components/section.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatDevice } from '../../format/device-text.ts'
+
+/** The browsers in which the person is signed in. */
+export function SessionsSection() {
+  const { data: sessions, error, refetch } = useQuery(sessionsQuery)
+  const client = useQueryClient()
+  const elsewhere = useMutation({
+    mutationFn: signOutElsewhere,
+    onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  })
+  return (
+    <Section
+      title="Where you are signed in"
+      lead="Each ends by itself after 12 hours without use, and after 7 days in any case."
+    >
+      {sessions === undefined ? (
+        <Waiting error={error} onRetry={refetch} />
+      ) : (
+        <Rows>
+          {sessions.map((entry) => (
+            <SessionRow key={entry.id} entry={entry} />
+          ))}
+        </Rows>
+      )}
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <Button disabled={elsewhere.isPending} onClick={() => elsewhere.mutate()}>
+          Sign out everywhere else
+        </Button>
+        <p role="status" className="text-muted">
+          {elsewhere.data !== undefined && sayEnded(elsewhere.data)}
+        </p>
+      </div>
+      <ErrorNotice error={elsewhere.error} />
+    </Section>
+  )
+}
+
+function SessionRow({ entry }: { readonly entry: SessionEntry }) {
+  const client = useQueryClient()
+  const { id, device, created_at, last_seen_at, current } = entry
+  const out = useMutation({
+    mutationFn: () => (current ? signOut('/sign-in') : endSession(id)),
+    onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  })
+  const name = formatDevice(device)
+  return (
+    <Row
+      actions={
+        <Button
+          aria-label={current ? undefined : `Sign out of ${name}`}
+          disabled={out.isPending}
+          onClick={() => out.mutate()}
+        >
+          Sign out
+        </Button>
+      }
+    >
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <strong title={device}>{name}</strong>
+        {current && <StatusBadge tone="success">This browser</StatusBadge>}
+      </p>
+      <p className="text-sm text-muted">
+        {!current && (
+          <>
+            Last seen <TimeText at={last_seen_at} isSince />,{' '}
+          </>
+        )}
+        {current ? 'Signed in ' : 'signed in '}
+        <TimeText at={created_at} isExact />
+      </p>
+      <ErrorNotice error={out.error} />
+    </Row>
+  )
+}
+
+function sayEnded(count: number): string {
+  if (count === 0) return 'You are signed in nowhere else.'
+  return count === 1 ? 'You are signed out of one other browser.' : `You are signed out of ${count} other browsers.`
+}

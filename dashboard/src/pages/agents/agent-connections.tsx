@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query'
+import { connectionsQuery } from '../../api/connections.ts'
+import { NoRows, Row, Rows } from '../../components/rows.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatScopeList } from '../../format/scope-text.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** The applications that act as an agent. */
+export function AgentConnections({ agentId }: { readonly agentId: string }) {
+  const { slug, mode, to } = useWorkspace()
+  const { data, error, refetch } = useQuery(connectionsQuery(slug, mode))
+  const connections = data?.filter((connection) => connection.agent_id === agentId)
+  return (
+    <Section
+      title="Connections"
+      lead="Applications that act as this agent."
+      actions={
+        connections !== undefined &&
+        connections.length > 0 && <TextLink to={to('developers', 'connections')}>Manage connections</TextLink>
+      }
+    >
+      {connections === undefined && <Waiting error={error} onRetry={refetch} lines={2} />}
+      {connections?.length === 0 && <NoRows>No application is connected as this agent.</NoRows>}
+      {connections !== undefined && connections.length > 0 && (
+        <Rows>
+          {connections.map(({ id, client, scopes, user_name, last_used_at }) => (
+            <Row key={id}>
+              <p className="font-semibold break-all">{client.redirect_hosts.join(', ')}</p>
+              <p className="text-sm text-muted">
+                May {formatScopeList(scopes)}. Approved by {user_name}.{' '}
+                {last_used_at === null ? (
+                  'Not used yet.'
+                ) : (
+                  <>
+                    Last used <TimeText at={last_used_at} isSince />.
+                  </>
+                )}
+              </p>
+            </Row>
+          ))}
+        </Rows>
+      )}
+    </Section>
+  )
+}

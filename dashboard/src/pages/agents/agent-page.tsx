@@ -1,0 +1,111 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { agentQuery } from '../../api/agents.ts'
+import { grantsQuery } from '../../api/grants.ts'
+import type { Agent, Grant } from '../../api/wire-spending.ts'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { isAdmin } from '../../roles.ts'
+import { GrantTable } from '../grants/grant-table.tsx'
+import { LatestPayments } from '../payments/latest-payments.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { AgentBadge } from './agent-badge.tsx'
+import { AgentConnections } from './agent-connections.tsx'
+import { AgentDeletion } from './agent-deletion.tsx'
+import { LimitCard } from './limit-card.tsx'
+
+export function AgentPage() {
+  const { slug, mode, to } = useWorkspace()
+  const { id = '' } = useParams()
+  const { data: agent, error, refetch } = useQuery(agentQuery(slug, mode, id))
+  const place = <TextLink to={to('agents')}>Agents</TextLink>
+  if (agent !== undefined) return <AgentDetail key={id} agent={agent} />
+  return (
+    <>
+      <PageHeading title={id} place={place} />
+      <Waiting error={error} onRetry={refetch} />
+    </>
+  )
+}
+
+function AgentDetail({ agent }: { readonly agent: Agent }) {
+  const { slug, mode, role, to } = useWorkspace()
+  const { data: grants, error, refetch } = useQuery(grantsQuery(slug, mode, { agent: agent.id }))
+  const newGrant = `${to('grants', 'new')}?${new URLSearchParams({ agent: agent.id })}`
+  return (
+    <>
+      <PageHeading
+        title={agent.id}
+        place={<TextLink to={to('agents')}>Agents</TextLink>}
+        lead={
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <AgentBadge agent={agent} />
+            <span>
+              Created <TimeText at={agent.created_at} />
+            </span>
+          </span>
+        }
+        actions={isAdmin(role) && <ButtonLink to={newGrant}>New grant</ButtonLink>}
+      >
+        <bdi className="break-all">{agent.id}</bdi>
+      </PageHeading>
+      <Section title="Limits">
+        {grants === undefined ? (
+          <Waiting error={error} onRetry={refetch} />
+        ) : (
+          <Limits grants={grants} newGrant={isAdmin(role) ? newGrant : null} />
+        )}
+      </Section>
+      <LatestPayments filter={{ agent: agent.id }} />
+      <AgentConnections agentId={agent.id} />
+      {isAdmin(role) && <AgentDeletion agentId={agent.id} />}
+    </>
+  )
+}
+
+interface LimitsProps {
+  readonly grants: readonly Grant[]
+  /** Where a grant for the agent is made; null for who may not. */
+  readonly newGrant: string | null
+}
+
+function Limits({ grants, newGrant }: LimitsProps) {
+  const open = grants.filter(({ status }) => status !== 'revoked')
+  const ended = grants.filter(({ status }) => status === 'revoked')
+  return (
+    <>
+      {open.length === 0 && (
+        <EmptyState
+          title={ended.length === 0 ? 'It can’t pay yet' : 'It can’t pay any more'}
+          action={
+            newGrant !== null && (
+              <ButtonLink look="primary" to={newGrant}>
+                New grant
+              </ButtonLink>
+            )
+          }
+        >
+          A grant says how much it may spend, from which wallet and to whom. The wallet’s owner signs it.
+        </EmptyState>
+      )}
+      {open.length > 0 && (
+        <ul className="grid gap-4 xl:grid-cols-2">
+          {open.map((grant) => (
+            <LimitCard key={grant.id} grant={grant} />
+          ))}
+        </ul>
+      )}
+      {ended.length > 0 && (
+        <Fold summary={`Ended grants (${ended.length})`}>
+          <GrantTable caption="Ended grants" grants={ended} without="agent" />
+        </Fold>
+      )}
+    </>
+  )
+}

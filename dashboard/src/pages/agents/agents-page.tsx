@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { agentsQuery } from '../../api/agents.ts'
+import { Button } from '../../components/button.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { AgentTable } from './agent-table.tsx'
+import { NewAgentForm } from './new-agent-form.tsx'
+
+export function AgentsPage() {
+  const { slug, mode, name, role } = useWorkspace()
+  const { data: agents, error, refetch } = useQuery(agentsQuery(slug, mode))
+  const [isAdding, setAdding] = useState(false)
+  const add = isAdmin(role) && !isAdding && (
+    <Button look="primary" onClick={() => setAdding(true)}>
+      New agent
+    </Button>
+  )
+  return (
+    <>
+      <PageHeading
+        title="Agents"
+        place={name}
+        lead="Programs that pay. What each may spend is set by grants that a wallet’s owner signs."
+        actions={agents !== undefined && agents.length > 0 && add}
+      />
+      {isAdding && <NewAgentForm onCancel={() => setAdding(false)} />}
+      {agents === undefined && <Waiting error={error} onRetry={refetch} />}
+      {agents?.length === 0 && !isAdding && (
+        <EmptyState title="No agents yet" action={add}>
+          Give your program an id here. It can pay once a wallet’s owner has signed a grant for it.
+        </EmptyState>
+      )}
+      {agents !== undefined && agents.length > 0 && <AgentTable agents={agents} />}
+    </>
+  )
+}

@@ -1,0 +1,34 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from 'react-router'
+import { agentsQuery, createAgent } from '../../api/agents.ts'
+import { NameForm } from '../../components/name-form.tsx'
+import { Section } from '../../components/section.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from './agent-id.ts'
+
+/** Makes an agent and leads to it. An id that exists already leads to the agent that has it. */
+export function NewAgentForm({ onCancel }: { readonly onCancel: () => void }) {
+  const { slug, mode, to } = useWorkspace()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  return (
+    <div className="max-w-xl rounded-xl border border-line bg-surface p-5">
+      <Section title="New agent" takesFocus>
+        <NameForm
+          label="Id of the agent"
+          hint={AGENT_ID_HINT}
+          submitLabel="Create the agent"
+          look="primary"
+          isMono
+          charsMax={AGENT_ID_CHARS_MAX}
+          onCancel={onCancel}
+          onSubmit={async (id) => {
+            const agent = await createAgent(slug, mode, id)
+            await client.invalidateQueries({ queryKey: agentsQuery(slug, mode).queryKey })
+            await navigate(to('agents', agent.id))
+          }}
+        />
+      </Section>
+    </div>
+  )
+}

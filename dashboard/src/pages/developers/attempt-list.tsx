@@ -1,0 +1,44 @@
+import type { DeliveryAttempt } from '../../api/wire-developers.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { formatJson } from '../../format/json-text.ts'
+import { explainAttempt } from '../../format/webhook-text.ts'
+
+/** Each time that a delivery was tried, the latest first, and what came back. */
+export function AttemptList({ attempts }: { readonly attempts: readonly DeliveryAttempt[] }) {
+  return (
+    <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
+      {attempts.toReversed().map((attempt) => (
+        <li key={attempt.number} className="grid gap-1 px-4 py-3.5 sm:px-5">
+          <Attempt attempt={attempt} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
+  const { number, at, status_code, duration_ms, response_body } = attempt
+  const fault = explainAttempt(attempt)
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <strong>Attempt {number}</strong>
+        <StatusBadge tone={fault === null ? 'success' : 'danger'}>{status_code ?? 'No answer'}</StatusBadge>
+        <span className="text-sm text-muted tabular-nums">
+          <TimeText at={at} isExact /> · {duration_ms} ms
+        </span>
+      </p>
+      {fault !== null && <p className="text-sm">{fault}</p>}
+      {response_body === null || response_body === '' ? (
+        status_code !== null && <p className="text-sm text-muted">The answer had no body.</p>
+      ) : (
+        <Fold summary="What was answered">
+          <CodeBlock what="The answer’s body" code={formatJson(response_body)} />
+        </Fold>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { connectionsQuery, disconnect } from '../../api/connections.ts'
+import type { Connection } from '../../api/wire.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatScopeList } from '../../format/scope-text.ts'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+export function ConnectionsPage() {
+  const { slug, name, mode, to } = useWorkspace()
+  const { data: connections, error, refetch } = useQuery(connectionsQuery(slug, mode))
+  return (
+    <>
+      <PageHeading
+        title="Connections"
+        place={name}
+        lead="Applications that somebody here let act for an agent. To disconnect one ends its access at once."
+      />
+      {connections === undefined && <Waiting error={error} onRetry={refetch} />}
+      {connections?.length === 0 && (
+        <EmptyState
+          title={`No application is connected in ${mode} mode`}
+          action={<TextLink to={to('developers', 'examples')}>How to connect one</TextLink>}
+        >
+          One asks by itself when you add Bursar to it: you choose its agent, and it needs no key.
+        </EmptyState>
+      )}
+      {connections !== undefined && connections.length > 0 && (
+        <Rows>
+          {connections.map((connection) => (
+            <ConnectionRow key={connection.id} connection={connection} />
+          ))}
+        </Rows>
+      )}
+    </>
+  )
+}
+
+function ConnectionRow({ connection }: { readonly connection: Connection }) {
+  const { slug, role, mode, to } = useWorkspace()
+  const queries = useQueryClient()
+  const { client, agent_id, scopes, user_name, created_at, expires_at, last_used_at } = connection
+  const hosts = client.redirect_hosts.join(', ')
+  const actions = isAdmin(role) && (
+    <ConfirmDialog
+      label="Disconnect"
+      labelDetail={hosts}
+      title={`Disconnect ${hosts}?`}
+      confirmLabel="Disconnect"
+      onConfirm={async () => {
+        await disconnect(slug, connection.id)
+        await queries.invalidateQueries({ queryKey: connectionsQuery(slug, mode).queryKey })
+      }}
+    >
+      It can’t act as the agent “{agent_id}” any more, from this moment on. To connect again, it has to ask again.
+    </ConfirmDialog>
+  )
+  return (
+    <Row actions={actions}>
+      <h2 className="mb-0.5 font-bold break-all">{hosts}</h2>
+      <p>
+        Acts as <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>: {formatScopeList(scopes)}
+      </p>
+      <p className="text-sm text-muted">
+        Calls itself “<bdi>{client.name}</bdi>”. Approved by {user_name}, <TimeText at={created_at} />.{' '}
+        {last_used_at === null ? (
+          'Not used yet.'
+        ) : (
+          <>
+            Last used <TimeText at={last_used_at} isSince />.
+          </>
+        )}{' '}
+        Ends <TimeText at={expires_at} /> unless it is used.
+      </p>
+    </Row>
+  )
+}

@@ -1,0 +1,44 @@
+import type { Delivery, Webhook } from '../../api/wire-developers.ts'
+import type { Column } from '../../components/data-table.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { DeliveryStatus } from './webhook-status.tsx'
+
+/** What a list of deliveries says of each. */
+export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
+  { title: 'Event', render: ({ event_type }) => <span className="font-mono text-[0.875rem]">{event_type}</span> },
+  { title: 'Status', render: (delivery) => <DeliveryStatus delivery={delivery} /> },
+  {
+    title: 'Attempts',
+    render: ({ attempt_count, trigger }) => (
+      <span className="text-sm text-muted tabular-nums">
+        {attempt_count === 1 ? '1 attempt' : `${attempt_count} attempts`}
+        {trigger !== 'event' && ` · ${trigger}`}
+      </span>
+    ),
+  },
+  {
+    title: 'Made',
+    render: ({ created_at }) => (
+      <span className="text-sm text-muted">
+        <TimeText at={created_at} isSince />
+      </span>
+    ),
+  },
+]
+
+/** Where each went; a deleted endpoint's address is not known any more. */
+export function addressColumn(webhooks: readonly Webhook[], isSpare = true): Column<Delivery> {
+  const urls = new Map(webhooks.map(({ id, url }) => [id, url]))
+  return {
+    title: 'To',
+    isSpare,
+    render: ({ webhook_id }) => (
+      <span
+        className="block max-w-72 truncate font-mono text-[0.8125rem] font-normal text-muted"
+        title={urls.get(webhook_id)}
+      >
+        {urls.get(webhook_id) ?? 'A deleted endpoint'}
+      </span>
+    ),
+  }
+}

@@ -1,0 +1,151 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Navigate, useNavigate, useParams } from 'react-router'
+import { deliveriesKey, deliveryQuery, replayDelivery } from '../../api/deliveries.ts'
+import { webhookQuery } from '../../api/webhooks.ts'
+import type { Delivery, DeliveryDetail } from '../../api/wire-developers.ts'
+import { Button } from '../../components/button.tsx'
+import { CodeLink } from '../../components/code-link.tsx'
+import { CodeText } from '../../components/code-text.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Fact, Facts } from '../../components/facts.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useNow } from '../../components/use-now.ts'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatRemaining } from '../../format/remaining.ts'
+import { formatTrigger } from '../../format/webhook-text.ts'
+import { pathTo } from '../../navigation/paths.ts'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { AttemptList } from './attempt-list.tsx'
+import { DeliveryRequest } from './delivery-request.tsx'
+import { DeliveryStatus } from './webhook-status.tsx'
+
+export function DeliveryPage() {
+  const { id = '' } = useParams()
+  const { slug, mode, to } = useWorkspace()
+  const { data, error, refetch } = useQuery(deliveryQuery(slug, mode, id))
+  if (data === undefined) {
+    return (
+      <>
+        <PageHeading title="Delivery" place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>} />
+        <Waiting error={error} onRetry={refetch} lines={6} />
+      </>
+    )
+  }
+  if (data.delivery.mode !== mode) {
+    return <Navigate to={pathTo(slug, data.delivery.mode, 'developers', 'deliveries', id)} replace />
+  }
+  // A replay leads from one delivery to the next: nothing of the one may stand on the other's page.
+  return <DeliveryView key={id} detail={data} />
+}
+
+function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
+  const { slug, role, mode, to } = useWorkspace()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { delivery, attempts, body } = detail
+  const webhook = useQuery(webhookQuery(slug, mode, delivery.webhook_id)).data
+  const replay = useMutation({
+    mutationFn: () => replayDelivery(slug, delivery.id),
+    onSuccess: async ({ id }) => {
+      void client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) })
+      await navigate(to('developers', 'deliveries', id))
+    },
+  })
+  const mayReplay = isAdmin(role) && body !== null && webhook?.status === 'enabled'
+  return (
+    <>
+      <PageHeading
+        title={`Delivery of ${delivery.event_type}`}
+        place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
+        lead={<Standing delivery={delivery} isPaused={webhook?.status === 'disabled'} />}
+        actions={
+          mayReplay && (
+            <Button look="primary" disabled={replay.isPending} onClick={() => replay.mutate()}>
+              Replay
+            </Button>
+          )
+        }
+      >
+        <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1">
+          {delivery.event_type} <DeliveryStatus delivery={delivery} />
+        </span>
+      </PageHeading>
+      <ErrorNotice error={replay.error} />
+      {webhook?.status === 'disabled' && (
+        <Notice>
+          <p>
+            The endpoint is disabled, so nothing is sent to it.
+            {isAdmin(role) && (
+              <>
+                {' '}
+                <TextLink to={to('developers', 'webhooks', webhook.id)}>Enable it</TextLink> to replay.
+              </>
+            )}
+          </p>
+        </Notice>
+      )}
+      <Facts>
+        <Fact name="Event">
+          {body === null ? (
+            <CodeText text={delivery.event_id} />
+          ) : (
+            <CodeLink to={to('developers', 'events', delivery.event_id)} text={delivery.event_id} />
+          )}
+        </Fact>
+        <Fact name="Endpoint">
+          {webhook === undefined ? (
+            <CodeText text={delivery.webhook_id} />
+          ) : (
+            <CodeLink to={to('developers', 'webhooks', webhook.id)} text={webhook.url} />
+          )}
+        </Fact>
+        <Fact name="Made">
+          <TimeText at={delivery.created_at} isExact />
+        </Fact>
+        <Fact name="How">{formatTrigger(delivery.trigger)}</Fact>
+        <Fact name="Id">
+          <CodeText text={delivery.id} what="the id" />
+        </Fact>
+      </Facts>
+      <Section title="Attempts">
+        {attempts.length === 0 ? (
+          <p className="text-muted">
+            {delivery.status === 'canceled' ? 'None: the endpoint was deleted before.' : 'None yet.'}
+          </p>
+        ) : (
+          <AttemptList attempts={attempts} />
+        )}
+      </Section>
+      <DeliveryRequest delivery={delivery} body={body} />
+    </>
+  )
+}
+
+/** How it stands, in a sentence; while it is tried again, when. */
+function Standing({ delivery, isPaused }: { readonly delivery: Delivery; readonly isPaused: boolean }) {
+  const { status, attempt_count, next_attempt_at, finished_at } = delivery
+  if (status === 'pending') {
+    if (isPaused) return 'It waits, and goes out once the endpoint is enabled.'
+    if (next_attempt_at === null) return 'It is on its way.'
+    return <NextAttempt number={attempt_count + 1} at={next_attempt_at} />
+  }
+  const end = finished_at === null ? null : <TimeText at={finished_at} isExact />
+  if (status === 'succeeded') return <>It arrived{end !== null && <>, {end}</>}.</>
+  if (status === 'canceled') return <>It was canceled{end !== null && <>, {end}</>}: the endpoint was deleted.</>
+  return <>It was given up{end !== null && <>, {end}</>}. Once your server is well, replay it.</>
+}
+
+function NextAttempt({ number, at }: { readonly number: number; readonly at: string }) {
+  const rest = formatRemaining(at, useNow(1_000))
+  if (rest === null) return 'It is being tried now.'
+  return (
+    <>
+      Attempt {number} in <span className="tabular-nums">{rest}</span>, at <TimeText at={at} isExact />.
+    </>
+  )
+}

@@ -1,0 +1,92 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
+import { eventsQuery } from '../../api/events.ts'
+import type { EventEnvelope } from '../../api/wire-developers.ts'
+import { DataTable, type Column } from '../../components/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { OlderPages } from '../../components/older-pages.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { SelectField } from '../../components/select-field.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../format/webhook-text.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { EventSubject } from './event-subject.tsx'
+
+const ANY = 'any'
+const TYPES = [...EVENT_TYPES, TEST_EVENT_TYPE]
+
+export function EventsPage() {
+  const { slug, name, mode, to } = useWorkspace()
+  const [search, setSearch] = useSearchParams()
+  const type = TYPES.find((known) => known === search.get('type'))
+  const query = useInfiniteQuery(eventsQuery(slug, mode, type === undefined ? {} : { type }))
+  const events = query.data?.pages.flatMap((page) => page.events)
+  return (
+    <>
+      <PageHeading
+        title="Events"
+        place={name}
+        lead="What happened in the last 30 days, the latest first: what webhooks tell your servers, and GET /v1/events whoever asks."
+      />
+      <div className="w-full sm:w-60">
+        <SelectField
+          label="Kind of event"
+          value={type ?? ANY}
+          choices={[{ value: ANY, text: 'Any kind' }, ...TYPES.map((value) => ({ value, text: value }))]}
+          onChange={(value) => setSearch(value === ANY ? {} : { type: value }, { replace: true })}
+        />
+      </div>
+      {events === undefined && <Waiting error={query.error} onRetry={query.refetch} lines={6} />}
+      {events?.length === 0 &&
+        (type === undefined ? (
+          <EmptyState
+            title="Nothing has happened yet"
+            action={<TextLink to={to('developers', 'examples')}>Send a first payment</TextLink>}
+          >
+            Payments, deposits and grants are told here as they happen.
+          </EmptyState>
+        ) : (
+          <EmptyState
+            title="No such event"
+            action={
+              <TextLink to="?" replace>
+                Show all events
+              </TextLink>
+            }
+          >
+            There was no {type} in the last 30 days.
+          </EmptyState>
+        ))}
+      {events !== undefined && events.length > 0 && (
+        <DataTable
+          caption="Events"
+          columns={COLUMNS}
+          items={events}
+          keyOf={({ id }) => id}
+          toOf={({ id }) => to('developers', 'events', id)}
+        />
+      )}
+      <OlderPages query={query} />
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<EventEnvelope>[] = [
+  { title: 'Kind', render: ({ type }) => <span className="font-mono text-[0.875rem]">{type}</span> },
+  { title: 'Of what', render: (event) => <EventSubject event={event} /> },
+  {
+    title: 'When',
+    render: ({ created_at }) => (
+      <span className="text-sm text-muted">
+        <TimeText at={created_at} isSince />
+      </span>
+    ),
+  },
+  {
+    title: 'Id',
+    isSpare: true,
+    render: ({ id }) => <code className="font-mono text-[0.8125rem] text-muted">{id}</code>,
+  },
+]

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import { listAgents, lookAtPayment, pay, VERIFY_WEBHOOK, whoAmI } from './examples.ts'
+
+const PLACE = {
+  baseUrl: 'https://api.example.com',
+  mode: 'test',
+  agentId: 'shop-bot',
+  wallet: '0x52908400098527886E0F7030069857D2E4169EE7',
+  to: '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
+} as const
+
+/** Ids may hold anything: quotes, backslashes, a dollar sign. */
+const AWKWARD_IDS = ['shop-bot', "o'brien", 'say "hi"', 'a\\b', '$(rm -rf x) `y`', '${z}', 'naïve 🤖', "'''", "\\'"]
+
+for (const agentId of AWKWARD_IDS) {
+  test(`a shell sends the agent id ${agentId} as it is`, () => {
+    const command = pay({ ...PLACE, agentId }, 'curl')
+    const printed = execFileSync('sh', ['-c', `curl() { for last; do :; done; printf %s "$last"; }; ${command}`], {
+      env: { BURSAR_KEY: 'k' },
+      encoding: 'utf8',
+    })
+    assert.deepEqual(JSON.parse(printed), {
+      agent_id: agentId,
+      wallet: PLACE.wallet,
+      to: PLACE.to,
+      amount_usdc: '0.01',
+      memo: 'A first payment',
+      idempotency_key: 'first-payment-1',
+    })
+  })
+
+  test(`a program sends the agent id ${agentId} as it is`, async () => {
+    const { url, init } = await run(pay({ ...PLACE, agentId }, 'typescript'))
+    assert.equal(url, 'https://api.example.com/v1/payments')
+    assert.equal((JSON.parse(init.body ?? '') as { agent_id: string }).agent_id, agentId)
+    assert.deepEqual(init.headers, { Authorization: 'Bearer k', 'Content-Type': 'application/json' })
+  })
+}
+
+test('the requests that read are made with the key of the environment', async () => {
+  for (const example of [whoAmI, listAgents, lookAtPayment]) {
+    const { url, init } = await run(example(PLACE, 'typescript'))
+    assert.match(url, /^https:\/\/api\.example\.com\/v1\/(me|agents|payments\/PAYMENT_ID)$/)
+    assert.deepEqual(init.headers, { Authorization: 'Bearer k' })
+    assert.match(
+      example(PLACE, 'curl'),
+      /^curl -s https:\/\/api\.example\.com\/v1\/.* "Authorization: Bearer \$BURSAR_KEY"$/,
+    )
+  }
+})
+
+test('the verifier takes what is signed, with either of two secrets, and nothing else', async () => {
+  const { isFromBursar } = (await import(
+    `data:text/javascript,${encodeURIComponent(asJavaScript(VERIFY_WEBHOOK))}`
+  )) as {
+    isFromBursar: (body: Buffer, signature: string, secret: string) => boolean
+  }
+  const body = Buffer.from('{"id":"evt_1"}')
+  const now = Math.floor(Date.now() / 1_000)
+  const sign = (secret: string, time: number, bytes = body) =>
+    createHmac('sha256', secret).update(`${time}.`).update(bytes).digest('hex')
+  const good = `t=${now},v1=${sign('new', now)},v1=${sign('old', now)}`
+  assert.equal(isFromBursar(body, good, 'new'), true)
+  assert.equal(isFromBursar(body, good, 'old'), true)
+  assert.equal(isFromBursar(body, good, 'other'), false)
+  assert.equal(isFromBursar(Buffer.from('{"id":"evt_2"}'), good, 'new'), false)
+  assert.equal(isFromBursar(body, `t=${now - 301},v1=${sign('new', now - 301)}`, 'new'), false)
+  for (const bad of ['', 't=', `t=${now}`, `t=${now},v1=`, `t=${now},v1`, `v1=${sign('new', now)}`, 'moon']) {
+    assert.equal(isFromBursar(body, bad, 'new'), false, bad)
+  }
+})
+
+interface Call {
+  readonly url: string
+  readonly init: { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+}
+
+/** Runs an example with a `fetch` of our own, and answers what it was called with. */
+async function run(program: string): Promise<Call> {
+  const calls: Call[] = []
+  const fetch = (url: string, init: Call['init']) => {
+    calls.push({ url, init })
+    return Promise.resolve(new Response('{"payment":{}}'))
+  }
+  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
+    ...texts: string[]
+  ) => (...values: unknown[]) => Promise<void>
+  await new AsyncFunction('fetch', 'process', 'console', program)(
+    fetch,
+    { env: { BURSAR_KEY: 'k' } },
+    { log: () => {} },
+  )
+  const call = calls[0]
+  assert.ok(call !== undefined)
+  return call
+}
+
+function asJavaScript(program: string): string {
+  return program.replace('rawBody: Buffer, signature: string, secret: string): boolean', 'rawBody, signature, secret)')
+}

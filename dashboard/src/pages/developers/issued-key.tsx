@@ -1,0 +1,36 @@
+import type { IssuedApiKey } from '../../api/wire-developers.ts'
+import { Button } from '../../components/button.tsx'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { SecretOnce } from '../../components/secret-once.tsx'
+import { Section } from '../../components/section.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** A new key's secret, the one time that it is shown. */
+export function IssuedKey({ issued, onKept }: { readonly issued: IssuedApiKey; readonly onKept: () => void }) {
+  const { to } = useWorkspace()
+  const { key, secret, grace_until } = issued
+  return (
+    <Section
+      title={grace_until === undefined ? `“${key.name}” is ready` : `The new key for “${key.name}”`}
+      lead={
+        grace_until !== undefined && (
+          <>
+            Put it in the old one’s place by <TimeText at={grace_until} isExact />: until then both work.
+          </>
+        )
+      }
+      takesFocus
+    >
+      <SecretOnce label="The key" secret={secret} what="the key" />
+      <CodeBlock what="For your shell" code={`export BURSAR_KEY=${secret}`} />
+      <p className="flex flex-wrap gap-3">
+        <Button look="primary" onClick={onKept}>
+          I have kept it
+        </Button>
+        <ButtonLink to={to('developers', 'examples')}>See what to send with it</ButtonLink>
+      </p>
+    </Section>
+  )
+}

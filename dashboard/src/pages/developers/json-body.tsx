@@ -1,0 +1,15 @@
+import { CodeBlock } from '../../components/code-block.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { formatJson } from '../../format/json-text.ts'
+
+/** A body as it travels, laid out for reading; byte for byte, as signatures take it, it is at hand. */
+export function JsonBody({ what, text }: { readonly what: string; readonly text: string }) {
+  return (
+    <div className="grid gap-2">
+      <CodeBlock what={what} code={formatJson(text)} />
+      <Fold summary="Byte for byte, as it is signed">
+        <CodeBlock what="The bytes" code={text} />
+      </Fold>
+    </div>
+  )
+}

@@ -1,0 +1,141 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { keysQuery, revokeKey, rotateKey } from '../../api/keys.ts'
+import type { ApiKey, IssuedApiKey } from '../../api/wire-developers.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useNow } from '../../components/use-now.ts'
+import { formatRemaining } from '../../format/remaining.ts'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+interface KeyListProps {
+  readonly keys: readonly ApiKey[]
+  readonly onRotated: (issued: IssuedApiKey) => Promise<void>
+}
+
+/** The keys that work, and below them, folded away, those that have ended. */
+export function KeyList({ keys, onRotated }: KeyListProps) {
+  const now = useNow(1_000)
+  const hasEnded = ({ state, grace_until }: ApiKey) =>
+    state === 'revoked' || state === 'expired' || (grace_until !== null && new Date(grace_until).getTime() <= now)
+  const ended = keys.filter(hasEnded)
+  const usable = keys.filter((key) => !hasEnded(key))
+  return (
+    <>
+      {usable.length === 0 ? (
+        <p className="text-muted">No key works at the moment.</p>
+      ) : (
+        <Rows>
+          {usable.map((key) => (
+            <UsableKey key={key.id} entry={key} onRotated={onRotated} />
+          ))}
+        </Rows>
+      )}
+      {ended.length > 0 && (
+        <Fold summary={ended.length === 1 ? 'One ended key' : `${ended.length} ended keys`}>
+          <Rows>
+            {ended.map((key) => (
+              <EndedKey key={key.id} entry={key} />
+            ))}
+          </Rows>
+        </Fold>
+      )}
+    </>
+  )
+}
+
+function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRotated: KeyListProps['onRotated'] }) {
+  const { slug, role, mode } = useWorkspace()
+  const client = useQueryClient()
+  const isRotated = entry.grace_until !== null
+  const label = isRotated ? `the old key of ${entry.name}` : entry.name
+  const actions = isAdmin(role) && (
+    <>
+      {!isRotated && (
+        <ConfirmDialog
+          label="Rotate"
+          labelDetail={label}
+          title={`Rotate “${entry.name}”?`}
+          confirmLabel="Make a new key"
+          isHarmless
+          onConfirm={async () => onRotated(await rotateKey(slug, entry.id))}
+        >
+          You get a new key, shown once. The old one works for 24 hours more, so that your programs can change over
+          without a gap.
+        </ConfirmDialog>
+      )}
+      <ConfirmDialog
+        label="Revoke"
+        labelDetail={label}
+        title={isRotated ? `Revoke the old key of “${entry.name}”?` : `Revoke “${entry.name}”?`}
+        confirmLabel="Revoke the key"
+        onConfirm={async () => {
+          await revokeKey(slug, entry.id)
+          await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
+        }}
+      >
+        It stops working at once, for every program that uses it. This can’t be undone.
+        {!isRotated && ' To change over without a gap, rotate it instead.'}
+      </ConfirmDialog>
+    </>
+  )
+  return (
+    <Row actions={actions}>
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <strong>{entry.name}</strong>
+        {isRotated ? (
+          <StatusBadge tone="warning">Rotated</StatusBadge>
+        ) : (
+          <StatusBadge tone="success">Active</StatusBadge>
+        )}
+      </p>
+      {entry.grace_until !== null && <Grace until={entry.grace_until} />}
+      <Origin entry={entry} />
+    </Row>
+  )
+}
+
+function Grace({ until }: { readonly until: string }) {
+  const rest = formatRemaining(until, useNow(1_000))
+  return (
+    <p className="text-sm text-warning">
+      The old key works for <span className="tabular-nums">{rest ?? 'a moment'}</span> more, until{' '}
+      <TimeText at={until} isExact />.
+    </p>
+  )
+}
+
+function Origin({ entry }: { readonly entry: ApiKey }) {
+  const { created_by, created_at, last_used_at } = entry
+  return (
+    <p className="text-sm text-muted">
+      {last_used_at === null ? (
+        'Not used yet'
+      ) : (
+        <>
+          Last used <TimeText at={last_used_at} isSince />
+        </>
+      )}
+      {' · '}Created by {created_by ?? 'whoever runs Bursar'}, <TimeText at={created_at} />
+    </p>
+  )
+}
+
+function EndedKey({ entry }: { readonly entry: ApiKey }) {
+  const endedAt = entry.revoked_at ?? entry.grace_until
+  return (
+    <Row actions={<StatusBadge tone="waiting">{entry.revoked_at === null ? 'Expired' : 'Revoked'}</StatusBadge>}>
+      <p className="font-semibold">{entry.name}</p>
+      {endedAt !== null && (
+        <p className="text-sm text-muted">
+          {entry.revoked_at === null ? 'Rotated; its last 24 hours were over ' : 'Revoked '}
+          <TimeText at={endedAt} isExact />
+        </p>
+      )}
+      <Origin entry={entry} />
+    </Row>
+  )
+}

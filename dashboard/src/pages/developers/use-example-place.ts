@@ -1,0 +1,50 @@
+import { useQueries } from '@tanstack/react-query'
+import { grantsQuery } from '../../api/grants.ts'
+import { keysQuery } from '../../api/keys.ts'
+import { recipientsQuery } from '../../api/recipients.ts'
+import { workspaceQuery } from '../../api/workspaces.ts'
+import type { ApiKey } from '../../api/wire-developers.ts'
+import type { Grant, Recipient } from '../../api/wire-spending.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import type { ExamplePlace } from './examples.ts'
+
+/** The address with which Ethereum's own documents explain checksums; in test mode nothing is lost by paying it. */
+const TEST_RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+interface Example {
+  readonly place: ExamplePlace
+  /** What is not there yet, so that the examples would fail, or hold a word to be replaced. */
+  readonly lacks: { readonly key: boolean; readonly grant: boolean; readonly recipient: boolean }
+}
+
+/** What stands in the examples; undefined while it is being read. */
+export function useExamplePlace(): { example: Example | undefined; error: unknown; retry: () => void } {
+  const { slug, mode } = useWorkspace()
+  const [workspace, grants, recipients, keys] = useQueries({
+    queries: [workspaceQuery(slug), grantsQuery(slug, mode), recipientsQuery(slug, mode), keysQuery(slug, mode)],
+  })
+  const queries = [workspace, grants, recipients, keys]
+  const error = queries.find((query) => query.error !== null)?.error ?? null
+  const retry = () => queries.forEach((query) => void query.refetch())
+  if (!workspace.data || !grants.data || !recipients.data || !keys.data) return { example: undefined, error, retry }
+  const grant = grants.data.find(({ state }) => state === 'active')
+  const to = findRecipient(grant, recipients.data) ?? (mode === 'test' ? TEST_RECIPIENT : null)
+  const place = {
+    baseUrl: workspace.data.base_url,
+    mode,
+    agentId: grant?.agent_id ?? 'AGENT_ID',
+    wallet: grant?.wallet ?? 'WALLET_ADDRESS',
+    to: to ?? 'RECIPIENT_ADDRESS',
+  }
+  const lacks = { key: !keys.data.some(isUsable), grant: grant === undefined, recipient: to === null }
+  return { example: { place, lacks }, error: null, retry }
+}
+
+/** Whom the grant lets pay, if it lets pay only some; else whom somebody here has named. */
+function findRecipient(grant: Grant | undefined, recipients: readonly Recipient[]): string | null {
+  return grant?.recipient_allowlist[0] ?? recipients[0]?.address ?? null
+}
+
+function isUsable({ state }: ApiKey): boolean {
+  return state === 'active' || state === 'rotated'
+}

@@ -1,0 +1,99 @@
+import { useMutation } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { ApiError, hasCode } from '../../api/api-error.ts'
+import type { WebhookTerms } from '../../api/webhooks.ts'
+import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { FieldFault } from '../../components/field-fault.tsx'
+import { readText } from '../../components/form-text.ts'
+import { TextField } from '../../components/text-field.tsx'
+import { EVENT_MEANINGS, EVENT_TYPES, explainUrlFault } from '../../format/webhook-text.ts'
+
+const URL_CHARS_MAX = 2_048
+
+interface WebhookFormProps {
+  readonly initial?: WebhookTerms
+  readonly submitLabel: string
+  readonly onSubmit: (terms: WebhookTerms) => Promise<unknown>
+  readonly onCancel: () => void
+}
+
+/** Where to, and which kinds of event: for a new endpoint, and to change one. */
+export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: WebhookFormProps) {
+  const id = useId()
+  const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set(initial?.events ?? EVENT_TYPES))
+  const [isTooFew, setTooFew] = useState(false)
+  const deed = useMutation({ mutationFn: onSubmit })
+  const urlFault = explainUrl(deed.error)
+  const toggle = (type: string, isWanted: boolean) => {
+    setTooFew(false)
+    setWanted(new Set(EVENT_TYPES.filter((other) => (other === type ? isWanted : wanted.has(other)))))
+  }
+  return (
+    <form
+      className="grid max-w-2xl gap-5"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (wanted.size === 0) setTooFew(true)
+        else if (!deed.isPending) deed.mutate({ url: readText(event.currentTarget, 'url'), events: [...wanted] })
+      }}
+    >
+      <TextField
+        name="url"
+        type="url"
+        label="Address"
+        hint="Where your server takes posts of JSON, over https."
+        placeholder="https://example.com/hooks"
+        mono
+        required
+        maxLength={URL_CHARS_MAX}
+        defaultValue={initial?.url}
+        autoComplete="off"
+        spellCheck={false}
+        fault={urlFault}
+      />
+      <fieldset className="grid gap-2" aria-describedby={isTooFew ? `${id}-too-few` : undefined}>
+        <legend className="pb-1.5 font-semibold">Kinds of event</legend>
+        <div className="divide-y divide-line rounded-xl border border-line bg-surface">
+          {EVENT_TYPES.map((type) => (
+            <div key={type} className="relative flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
+              <input
+                id={`${id}-${type}`}
+                type="checkbox"
+                className="relative z-1 size-4.5 shrink-0 accent-accent"
+                aria-describedby={`${id}-${type}-meaning`}
+                checked={wanted.has(type)}
+                onChange={(event) => toggle(type, event.currentTarget.checked)}
+              />
+              <div className="grid gap-x-4 sm:flex-1 sm:grid-cols-[12rem_1fr] sm:items-baseline">
+                <label htmlFor={`${id}-${type}`} className="font-mono text-[0.875rem] after:absolute after:inset-0">
+                  {type}
+                </label>
+                <span id={`${id}-${type}-meaning`} className="text-sm text-muted">
+                  {EVENT_MEANINGS[type]}
+                </span>
+              </div>
+            </div>
+          ))}
+        </div>
+        {isTooFew && <FieldFault id={`${id}-too-few`}>Choose at least one kind of event.</FieldFault>}
+      </fieldset>
+      {urlFault === undefined && <ErrorNotice error={deed.error} />}
+      <p className="flex flex-wrap gap-3">
+        <Button type="submit" look="primary" disabled={deed.isPending}>
+          {submitLabel}
+        </Button>
+        <Button look="quiet" disabled={deed.isPending} onClick={onCancel}>
+          Cancel
+        </Button>
+      </p>
+    </form>
+  )
+}
+
+function explainUrl(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || !hasCode(error, 'url_not_allowed')) return undefined
+  const { details } = error
+  const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined
+  return explainUrlFault(reason) ?? error.message
+}

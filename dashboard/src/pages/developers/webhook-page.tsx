@@ -1,0 +1,166 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Navigate, useParams } from 'react-router'
+import { deliveriesKey } from '../../api/deliveries.ts'
+import { changeWebhook, sendTestEvent, webhookQuery, webhooksQuery } from '../../api/webhooks.ts'
+import type { Webhook } from '../../api/wire-developers.ts'
+import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Fact, Facts } from '../../components/facts.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { CodeText } from '../../components/code-text.tsx'
+import { explainDisabled, formatEventTypes } from '../../format/webhook-text.ts'
+import { pathTo } from '../../navigation/paths.ts'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { DeliveryLog } from './delivery-log.tsx'
+import { TestOutcome } from './test-outcome.tsx'
+import { WebhookDeletion } from './webhook-deletion.tsx'
+import { WebhookForm } from './webhook-form.tsx'
+import { WebhookReplay } from './webhook-replay.tsx'
+import { WebhookSecret } from './webhook-secret.tsx'
+import { WebhookStatus } from './webhook-status.tsx'
+
+export function WebhookPage() {
+  const { id = '' } = useParams()
+  const { slug, mode, to } = useWorkspace()
+  const { data: webhook, error, refetch } = useQuery(webhookQuery(slug, mode, id))
+  const place = <TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>
+  if (webhook === undefined) {
+    return (
+      <>
+        <PageHeading title="Webhook endpoint" place={place} />
+        <Waiting error={error} onRetry={refetch} />
+      </>
+    )
+  }
+  // Its address may have been opened in the other mode.
+  if (webhook.mode !== mode) return <Navigate to={pathTo(slug, webhook.mode, 'developers', 'webhooks', id)} replace />
+  return <WebhookView webhook={webhook} />
+}
+
+function WebhookView({ webhook }: { readonly webhook: Webhook }) {
+  const { slug, role, mode, to } = useWorkspace()
+  const client = useQueryClient()
+  const [isEditing, setEditing] = useState(false)
+  const isEnabled = webhook.status === 'enabled'
+  const refresh = () => client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey })
+  const change = async (terms: Parameters<typeof changeWebhook>[2]) => {
+    await changeWebhook(slug, webhook.id, terms)
+    await refresh()
+  }
+  const switching = useMutation({ mutationFn: () => change({ enabled: !isEnabled }) })
+  const test = useMutation({
+    mutationFn: () => sendTestEvent(slug, webhook.id),
+    onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
+  })
+  const mayWrite = isAdmin(role)
+  return (
+    <>
+      <PageHeading
+        title={`Webhook to ${hostOf(webhook.url)}`}
+        place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
+        actions={
+          mayWrite && (
+            <>
+              {isEnabled && (
+                <Button look="primary" disabled={test.isPending} onClick={() => test.mutate()}>
+                  Send a test event
+                </Button>
+              )}
+              <Button
+                look={isEnabled ? 'plain' : 'primary'}
+                disabled={switching.isPending}
+                onClick={() => switching.mutate()}
+              >
+                {isEnabled ? 'Disable' : 'Enable'}
+              </Button>
+            </>
+          )
+        }
+      >
+        <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span className="break-all">{hostOf(webhook.url)}</span> <WebhookStatus webhook={webhook} />
+        </span>
+      </PageHeading>
+      <ErrorNotice error={switching.error ?? test.error} />
+      <TestOutcome deliveryId={test.data?.id} />
+      <Trouble webhook={webhook} />
+      {isEditing ? (
+        <Section title="Change the endpoint" takesFocus>
+          <WebhookForm
+            initial={webhook}
+            submitLabel="Save"
+            onSubmit={async (terms) => {
+              await change(terms)
+              setEditing(false)
+            }}
+            onCancel={() => setEditing(false)}
+          />
+        </Section>
+      ) : (
+        <div className="grid gap-3">
+          <Facts>
+            <Fact name="Address">
+              <CodeText text={webhook.url} what="the address" />
+            </Fact>
+            <Fact name="Events">{formatEventTypes(webhook.events)}</Fact>
+            <Fact name="Created">
+              <TimeText at={webhook.created_at} isExact />
+            </Fact>
+            <Fact name="Id">
+              <CodeText text={webhook.id} what="the id" />
+            </Fact>
+          </Facts>
+          {mayWrite && (
+            <p>
+              <Button onClick={() => setEditing(true)}>Change address or events</Button>
+            </p>
+          )}
+        </div>
+      )}
+      <DeliveryLog webhooks={[webhook]} isOfOne />
+      {mayWrite && (
+        <>
+          <WebhookReplay webhook={webhook} />
+          <WebhookSecret webhook={webhook} />
+          <WebhookDeletion webhook={webhook} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Trouble({ webhook }: { readonly webhook: Webhook }) {
+  const { status, disabled_because, failing_since } = webhook
+  if (status === 'disabled') {
+    return (
+      <Notice tone={disabled_because === 'owner' ? 'plain' : 'warning'}>
+        <p>
+          <strong>Nothing is sent to it.</strong> {explainDisabled(disabled_because)} Events of this time are not kept
+          for it; what was already on its way waits, and goes out once it is enabled.
+        </p>
+      </Notice>
+    )
+  }
+  if (failing_since === null) return null
+  return (
+    <Notice tone="warning">
+      <p>
+        <strong>
+          It has failed since <TimeText at={failing_since} isExact />.
+        </strong>{' '}
+        The deliveries below say why. After five days on end it is disabled; one success ends the count.
+      </p>
+    </Notice>
+  )
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url
+}

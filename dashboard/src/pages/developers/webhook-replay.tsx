@@ -1,0 +1,100 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { deliveriesKey } from '../../api/deliveries.ts'
+import { replayRange } from '../../api/webhooks.ts'
+import type { Webhook } from '../../api/wire-developers.ts'
+import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { readText } from '../../components/form-text.ts'
+import { Section } from '../../components/section.tsx'
+import { SelectField } from '../../components/select-field.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { formatLocal } from '../../format/grant-draft.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+const MINUTE_MS = 60_000
+/** The server's bound of one call. */
+const REPLAYS_MAX = 10_000
+
+type Only = 'failed' | 'all'
+
+/** After an outage of the receiver: sends the events of a range of time once more. */
+export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
+  const { slug, mode } = useWorkspace()
+  const client = useQueryClient()
+  const [only, setOnly] = useState<Only>('failed')
+  const [fault, setFault] = useState<string | undefined>(undefined)
+  // What the fields begin with; the end is rounded up, so that what happened just now is within.
+  const [openedAt] = useState(() => Date.now())
+  const replay = useMutation({
+    mutationFn: (range: { from: Date; to: Date }) =>
+      replayRange(slug, webhook.id, { from: range.from.toISOString(), to: range.to.toISOString(), only }),
+    onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
+  })
+  if (webhook.status === 'disabled') return null
+  return (
+    <Section
+      title="Send again"
+      lead="After an outage of yours: the events of a range of time, as far back as 30 days, each tried once."
+    >
+      <form
+        className="grid max-w-4xl gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const [from, to] = [readTime(event.currentTarget, 'from'), readTime(event.currentTarget, 'to')]
+          const isRange = from !== null && to !== null && from < to
+          setFault(isRange ? undefined : 'It must be later than the beginning.')
+          if (isRange && !replay.isPending) replay.mutate({ from, to })
+        }}
+      >
+        <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
+          <TextField
+            name="from"
+            type="datetime-local"
+            label="From"
+            required
+            defaultValue={formatLocal(new Date(openedAt - DAY_MS))}
+          />
+          <TextField
+            name="to"
+            type="datetime-local"
+            label="To"
+            required
+            defaultValue={formatLocal(new Date(openedAt + MINUTE_MS))}
+            fault={fault}
+          />
+          <SelectField
+            label="Which"
+            value={only}
+            choices={[
+              { value: 'failed', text: 'What failed for good' },
+              { value: 'all', text: 'What was delivered, too' },
+            ]}
+            onChange={(value) => setOnly(value === 'all' ? 'all' : 'failed')}
+          />
+        </div>
+        <ErrorNotice error={replay.error} />
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          <Button type="submit" disabled={replay.isPending}>
+            Send them again
+          </Button>
+          <p role="status" className="text-muted">
+            {replay.data !== undefined && sayReplayed(replay.data)}
+          </p>
+        </div>
+      </form>
+    </Section>
+  )
+}
+
+function readTime(form: HTMLFormElement, name: string): Date | null {
+  const time = new Date(readText(form, name))
+  return Number.isNaN(time.getTime()) ? null : time
+}
+
+function sayReplayed(count: number): string {
+  if (count === 0) return 'There was nothing of the kind to send.'
+  if (count >= REPLAYS_MAX) return `${count} events are on their way. There may be more: press again to go on.`
+  return count === 1 ? 'One event is on its way.' : `${count} events are on their way.`
+}

@@ -1,0 +1,35 @@
+import type { Delivery, Webhook } from '../../api/wire-developers.ts'
+import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
+
+/** Whether anything is sent to an endpoint, and whether it arrives. */
+export function WebhookStatus({ webhook }: { readonly webhook: Webhook }) {
+  if (webhook.status === 'disabled') {
+    return <StatusBadge tone={webhook.disabled_because === 'owner' ? 'waiting' : 'danger'}>Disabled</StatusBadge>
+  }
+  return webhook.failing_since === null ? (
+    <StatusBadge tone="success">Enabled</StatusBadge>
+  ) : (
+    <StatusBadge tone="warning">Failing</StatusBadge>
+  )
+}
+
+const DELIVERY_LOOKS: Readonly<Record<Delivery['status'], readonly [Tone, string]>> = {
+  pending: ['waiting', 'Pending'],
+  succeeded: ['success', 'Delivered'],
+  failed: ['danger', 'Failed'],
+  canceled: ['waiting', 'Canceled'],
+}
+
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
+
+/** How a delivery stands: a pending one that was tried already has failed so far. */
+export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
+  const { status, attempt_count } = delivery
+  if (status === 'pending' && attempt_count > 0) return <StatusBadge tone="warning">Will try again</StatusBadge>
+  const [tone, text] = DELIVERY_LOOKS[status]
+  return <StatusBadge tone={tone}>{text}</StatusBadge>
+}
+
+export function formatDeliveryStatus(status: Delivery['status']): string {
+  return DELIVERY_LOOKS[status][1]
+}

@@ -1,0 +1,120 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { createWebhook, webhooksQuery } from '../../api/webhooks.ts'
+import type { IssuedWebhook, Webhook } from '../../api/wire-developers.ts'
+import { Button } from '../../components/button.tsx'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { DataTable, type Column } from '../../components/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { SecretOnce } from '../../components/secret-once.tsx'
+import { Section } from '../../components/section.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatEventTypes } from '../../format/webhook-text.ts'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { DeliveryLog } from './delivery-log.tsx'
+import { WebhookForm } from './webhook-form.tsx'
+import { WebhookStatus } from './webhook-status.tsx'
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    title: 'Address',
+    render: ({ url }) => <span className="font-mono text-[0.875rem] font-normal break-all">{url}</span>,
+  },
+  { title: 'Status', render: (webhook) => <WebhookStatus webhook={webhook} /> },
+  {
+    title: 'Events',
+    render: ({ events }) => (
+      <span className="text-sm text-muted" title={events.join(', ')}>
+        {events.length > 2 ? `${events.length} kinds` : formatEventTypes(events)}
+      </span>
+    ),
+  },
+  {
+    title: 'Created',
+    render: ({ created_at }) => (
+      <span className="text-sm text-muted">
+        <TimeText at={created_at} />
+      </span>
+    ),
+  },
+]
+
+export function WebhooksPage() {
+  const { slug, name, role, mode, to } = useWorkspace()
+  const { data: webhooks, error, refetch } = useQuery(webhooksQuery(slug, mode))
+  const client = useQueryClient()
+  const [issued, setIssued] = useState<IssuedWebhook | null>(null)
+  const [isCreating, setCreating] = useState(false)
+  const mayWrite = isAdmin(role)
+  const createButton = (
+    <Button
+      look="primary"
+      onClick={() => {
+        setIssued(null)
+        setCreating(true)
+      }}
+    >
+      Add an endpoint
+    </Button>
+  )
+  return (
+    <>
+      <PageHeading
+        title="Webhooks"
+        place={name}
+        lead="Addresses of your servers that are told when something happens: a payment, a deposit, a grant."
+        actions={mayWrite && !isCreating && webhooks?.length !== 0 && createButton}
+      />
+      {issued !== null && (
+        <Section title="The endpoint is ready" takesFocus>
+          <SecretOnce label="Its signing secret" secret={issued.secret} what="the secret">
+            <p className="text-sm">With it your server checks that a post is Bursar’s, and nobody else’s.</p>
+          </SecretOnce>
+          <p className="flex flex-wrap gap-3">
+            <Button look="primary" onClick={() => setIssued(null)}>
+              I have kept it
+            </Button>
+            <ButtonLink to={to('developers', 'webhooks', issued.id)}>Send a test event</ButtonLink>
+          </p>
+        </Section>
+      )}
+      {isCreating && (
+        <Section title="Add an endpoint" takesFocus>
+          <WebhookForm
+            submitLabel="Add the endpoint"
+            onSubmit={async (terms) => {
+              const webhook = await createWebhook(slug, mode, terms)
+              await client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey })
+              setCreating(false)
+              setIssued(webhook)
+            }}
+            onCancel={() => setCreating(false)}
+          />
+        </Section>
+      )}
+      {webhooks === undefined && <Waiting error={error} onRetry={refetch} />}
+      {webhooks?.length === 0 && !isCreating && (
+        <EmptyState title="No endpoint yet" action={mayWrite && createButton}>
+          {mayWrite
+            ? 'Add the address of a server of yours. Until then what happens can be read under Events.'
+            : 'An admin of this workspace can add one. What happens can be read under Events.'}
+        </EmptyState>
+      )}
+      {webhooks !== undefined && webhooks.length > 0 && (
+        <>
+          <DataTable
+            caption="Webhook endpoints"
+            columns={COLUMNS}
+            items={webhooks}
+            keyOf={({ id }) => id}
+            toOf={({ id }) => to('developers', 'webhooks', id)}
+          />
+          <DeliveryLog webhooks={webhooks} />
+        </>
+      )}
+    </>
+  )
+}

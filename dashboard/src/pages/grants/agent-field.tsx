@@ -1,0 +1,53 @@
+import type { Agent } from '../../api/wire-spending.ts'
+import { SelectField } from '../../components/select-field.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from '../agents/agent-id.ts'
+
+export interface AgentChoice {
+  readonly id: string
+  /** It is to be made with the grant. */
+  readonly isNew: boolean
+}
+
+interface AgentFieldProps {
+  readonly agents: readonly Agent[]
+  readonly choice: AgentChoice
+  readonly fault: string | undefined
+  readonly onChange: (choice: AgentChoice) => void
+}
+
+/** No agent's id: those have no outer white space. */
+const NEW = ' '
+
+/** Which agent a grant is for: one that is there, or a new one. */
+export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps) {
+  return (
+    <>
+      {agents.length > 0 && (
+        <SelectField
+          label="Agent"
+          value={choice.isNew ? NEW : choice.id}
+          placeholder="Choose an agent"
+          choices={[...agents.map(({ id }) => ({ value: id, text: id })), { value: NEW, text: 'A new agent…' }]}
+          fault={choice.isNew ? undefined : fault}
+          onChange={(value) => onChange(value === NEW ? { id: '', isNew: true } : { id: value, isNew: false })}
+        />
+      )}
+      {choice.isNew && (
+        <TextField
+          name="agent_id"
+          label="Id of the new agent"
+          hint={AGENT_ID_HINT}
+          mono
+          maxLength={AGENT_ID_CHARS_MAX}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={choice.id}
+          fault={fault}
+          onChange={(event) => onChange({ id: event.currentTarget.value, isNew: true })}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,60 @@
+import { useState } from 'react'
+import { ChoiceField } from '../../components/choice-field.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { useNow } from '../../components/use-now.ts'
+import { formatLocal, type GrantDraft } from '../../format/grant-draft.ts'
+
+interface EndFieldProps {
+  readonly draft: GrantDraft
+  readonly fault: string | undefined
+  readonly onChange: (change: Partial<GrantDraft>) => void
+}
+
+const CHOICES = [
+  { value: 'never', text: 'Never', days: null },
+  { value: '1', text: 'In 1 day', days: 1 },
+  { value: '7', text: 'In 7 days', days: 7 },
+  { value: '30', text: 'In 30 days', days: 30 },
+  { value: 'other', text: 'At a time…', days: null },
+] as const
+
+const DAYS_SUGGESTED = 7
+const MINUTE_MS = 60_000
+
+/** When a grant ends by itself. */
+export function EndField({ draft, fault, onChange }: EndFieldProps) {
+  const [value, setValue] = useState<string>(draft.isEndless ? 'never' : 'other')
+  const nowMs = useNow(MINUTE_MS)
+  const choose = (picked: string) => {
+    setValue(picked)
+    const days = CHOICES.find((choice) => choice.value === picked)?.days ?? null
+    if (days !== null) onChange({ isEndless: false, until: formatLocal(inDays(days)) })
+    else if (picked === 'never' || draft.until !== '') onChange({ isEndless: picked === 'never' })
+    else onChange({ isEndless: false, until: formatLocal(inDays(DAYS_SUGGESTED)) })
+  }
+  return (
+    <div className="grid gap-4">
+      <ChoiceField label="Ends" value={value} choices={CHOICES} onChange={choose} />
+      {value === 'other' && (
+        <div className="max-w-xs">
+          <TextField
+            name="expires_at"
+            label="Day and time, where you are"
+            type="datetime-local"
+            min={formatLocal(new Date(nowMs))}
+            value={draft.until}
+            fault={fault}
+            onChange={(event) => onChange({ until: event.currentTarget.value })}
+          />
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** At the same time of the day, as the calendar goes: a day may have 23 hours. */
+function inDays(days: number): Date {
+  const at = new Date()
+  at.setDate(at.getDate() + days)
+  return at
+}

@@ -1,0 +1,32 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { grantQuery } from '../../api/grants.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { pathTo } from '../../navigation/paths.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { GrantDetail } from './grant-detail.tsx'
+
+export function GrantPage() {
+  const { slug, mode, to } = useWorkspace()
+  const { id = '' } = useParams()
+  const { data: grant, error, refetch } = useQuery(grantQuery(slug, mode, id))
+  if (grant?.mode === mode) return <GrantDetail key={id} grant={grant} />
+  return (
+    <>
+      <PageHeading title="Grant" place={<TextLink to={to('grants')}>Grants</TextLink>} />
+      {grant === undefined ? (
+        <Waiting error={error} onRetry={refetch} />
+      ) : (
+        <EmptyState
+          title={`This grant is in ${grant.mode} mode`}
+          action={<TextLink to={pathTo(slug, grant.mode, 'grants', id)}>Open it there</TextLink>}
+        >
+          You are looking at {mode} mode.
+        </EmptyState>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+import type { Grant } from '../../api/wire-spending.ts'
+import { AmountText } from '../../components/amount-text.tsx'
+import { DataTable, type Column } from '../../components/data-table.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { formatAmount } from '../../format/amount.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { GrantBadge } from './grant-badge.tsx'
+
+interface GrantTableProps {
+  readonly caption: string
+  readonly grants: readonly Grant[]
+  /** What is the same in every row is left out. */
+  readonly without?: 'agent' | 'wallet'
+}
+
+/** Grants in a table; each row leads to its grant. */
+export function GrantTable({ caption, grants, without }: GrantTableProps) {
+  const { to } = useWorkspace()
+  const columns = COLUMNS.filter(({ title }) => title.toLowerCase() !== without)
+  return (
+    <DataTable
+      caption={caption}
+      columns={columns}
+      items={grants}
+      keyOf={(grant) => grant.id}
+      toOf={(grant) => to('grants', grant.id)}
+    />
+  )
+}
+
+const COLUMNS: readonly Column<Grant>[] = [
+  { title: 'Agent', render: ({ agent_id }) => <bdi className="break-all">{agent_id}</bdi> },
+  { title: 'Wallet', render: ({ wallet_name }) => <bdi>{wallet_name}</bdi> },
+  { title: 'State', render: ({ state }) => <GrantBadge state={state} /> },
+  { title: 'Per payment', isNumber: true, render: (grant) => <PerPayment grant={grant} /> },
+  { title: 'In 24 hours', isNumber: true, render: (grant) => <Left grant={grant} /> },
+  { title: 'To', isSpare: true, render: ({ recipient_allowlist: list }) => countRecipients(list.length) },
+  {
+    title: 'Ends',
+    isSpare: true,
+    render: ({ expires_at }) => (expires_at === null ? 'Never' : <TimeText at={expires_at} />),
+  },
+]
+
+function PerPayment({ grant }: { readonly grant: Grant }) {
+  return (
+    <>
+      <AmountText usdc={grant.max_per_tx_usdc} />
+      <span className="text-[0.85em] text-muted md:hidden"> a payment</span>
+    </>
+  )
+}
+
+function Left({ grant }: { readonly grant: Grant }) {
+  const isInForce = grant.state === 'active' && grant.remaining_24h_usdc !== null
+  return (
+    <span className="whitespace-nowrap tabular-nums">
+      {isInForce ? `${formatAmount(grant.remaining_24h_usdc)} left of ` : ''}
+      {formatAmount(grant.daily_cap_usdc)}{' '}
+      <span className="text-[0.85em] text-muted">
+        USDC<span className="md:hidden"> in 24 hours</span>
+      </span>
+    </span>
+  )
+}
+
+function countRecipients(count: number): string {
+  if (count === 0) return 'Anybody'
+  return count === 1 ? '1 address' : `${count} addresses`
+}

@@ -1,0 +1,83 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
+import { grantsQuery } from '../../api/grants.ts'
+import type { Grant } from '../../api/wire-spending.ts'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { GRANT_GROUPS, isInGroup } from '../../format/grant-state-text.ts'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { GrantTable } from './grant-table.tsx'
+import { GroupFilter } from './group-filter.tsx'
+
+export function GrantsPage() {
+  const { slug, mode, name, role, to } = useWorkspace()
+  const [parameters] = useSearchParams()
+  const { data: grants, error, refetch } = useQuery(grantsQuery(slug, mode))
+  const newGrant = isAdmin(role) && (
+    <ButtonLink look="primary" to={to('grants', 'new')}>
+      New grant
+    </ButtonLink>
+  )
+  const group = GRANT_GROUPS.find(({ id }) => id === parameters.get('state')) ?? null
+  return (
+    <>
+      <PageHeading
+        title="Grants"
+        place={name}
+        lead="What agents may spend, and on what terms. A wallet’s owner signs each one with their passkey."
+        actions={grants !== undefined && grants.length > 0 && newGrant}
+      />
+      {grants === undefined && <Waiting error={error} onRetry={refetch} />}
+      {grants?.length === 0 && (
+        <EmptyState title="No agent may spend yet" action={newGrant}>
+          A grant lets one agent pay from one wallet: so much at a time, so much in 24 hours, to whom, and until when.
+        </EmptyState>
+      )}
+      {grants !== undefined && grants.length > 0 && (
+        <>
+          <GroupFilter grants={grants} group={group} />
+          {group === null ? (
+            <AllGroups grants={grants} />
+          ) : (
+            <GroupGrants title={group.title} grants={grants.filter((grant) => isInGroup(grant, group))} />
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+/** What waits for somebody stands first; what is over is folded away. */
+function AllGroups({ grants }: { readonly grants: readonly Grant[] }) {
+  const groups = GRANT_GROUPS.map((group) => ({ ...group, grants: grants.filter((grant) => isInGroup(grant, group)) }))
+  const isAllOver = groups.every(({ id, grants }) => id === 'ended' || grants.length === 0)
+  return groups
+    .filter((group) => group.grants.length > 0)
+    .map(({ id, title, grants }) =>
+      id === 'ended' && !isAllOver ? (
+        <Fold key={id} summary={`${title} (${grants.length})`}>
+          <GrantTable caption={title} grants={grants} />
+        </Fold>
+      ) : (
+        <Section key={id} title={title}>
+          <GrantTable caption={title} grants={grants} />
+        </Section>
+      ),
+    )
+}
+
+function GroupGrants({ title, grants }: { readonly title: string; readonly grants: readonly Grant[] }) {
+  const { to } = useWorkspace()
+  if (grants.length > 0) return <GrantTable caption={title} grants={grants} />
+  return (
+    <EmptyState title="No grant is in this state" action={<TextLink to={to('grants')}>Show all grants</TextLink>}>
+      {title}: none at the moment.
+    </EmptyState>
+  )
+}

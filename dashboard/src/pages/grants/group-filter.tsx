@@ -1,0 +1,28 @@
+import type { Grant } from '../../api/wire-spending.ts'
+import { SegmentedLinks } from '../../components/segmented-links.tsx'
+import { GRANT_GROUPS, isInGroup, type GrantGroup } from '../../format/grant-state-text.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+interface GroupFilterProps {
+  readonly grants: readonly Grant[]
+  /** Null: all of them. */
+  readonly group: GrantGroup | null
+}
+
+/** Narrows the list to grants of some states; the choice is in the address. */
+export function GroupFilter({ grants, group }: GroupFilterProps) {
+  const { to } = useWorkspace()
+  const segments = GRANT_GROUPS.map((other) => ({
+    text: `${other.title} (${grants.filter((grant) => isInGroup(grant, other)).length})`,
+    to: `${to('grants')}?state=${other.id}`,
+    isCurrent: other.id === group?.id,
+  }))
+  return (
+    <div className="flex">
+      <SegmentedLinks
+        label="Grants by state"
+        segments={[{ text: 'All', to: to('grants'), isCurrent: group === null }, ...segments]}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,135 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { useNavigate, useSearchParams } from 'react-router'
+import { createAgent } from '../../api/agents.ts'
+import { liveKey } from '../../api/changes.ts'
+import { createGrant } from '../../api/grants.ts'
+import { labelOf } from '../../api/recipients.ts'
+import type { Agent, Grant, GrantTerms, Recipient, Wallet } from '../../api/wire-spending.ts'
+import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { fieldFaults } from '../../format/field-faults.ts'
+import { termsOf, type GrantDraft } from '../../format/grant-draft.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { AgentField, type AgentChoice } from './agent-field.tsx'
+import { ExistingNotice } from './existing-notice.tsx'
+import { FormFrame } from './form-frame.tsx'
+import { GrantSentence } from './grant-words.tsx'
+import { SignerNote } from './signer-note.tsx'
+import { TermsFields } from './terms-fields.tsx'
+import { useDraft } from './use-draft.ts'
+import { WalletField } from './wallet-field.tsx'
+
+interface NewGrantFormProps {
+  readonly agents: readonly Agent[]
+  readonly wallets: readonly Wallet[]
+  /** Those of this mode, to tell when there is one already. */
+  readonly grants: readonly Grant[]
+  readonly recipients: readonly Recipient[]
+}
+
+const EMPTY: GrantDraft = {
+  maxPerTx: '',
+  dailyCap: '',
+  isForAnybody: true,
+  picked: [],
+  pasted: '',
+  isEndless: true,
+  until: '',
+}
+
+/** Puts a grant into words. It is sent to be signed on a page of its own, where it stands as the server holds it. */
+export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFormProps) {
+  const { slug, mode, to } = useWorkspace()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const sentenceId = useId()
+  const [parameters] = useSearchParams()
+  const [agent, setAgent] = useState<AgentChoice>(() => firstAgent(agents, parameters.get('agent')))
+  const [address, setAddress] = useState(() => firstWallet(wallets, parameters.get('wallet')))
+  const [isTried, setTried] = useState(false)
+  const { draft, reading, change } = useDraft(() => EMPTY)
+
+  const agentId = agent.id.trim() === '' ? null : agent.id.trim()
+  const wallet = wallets.find((candidate) => candidate.address === address) ?? null
+  const existing = grants.find(
+    (grant) => grant.status !== 'revoked' && grant.agent_id === agentId && grant.wallet === address,
+  )
+  const terms = termsOf(reading)
+  const creation = useMutation({
+    mutationFn: async (grant: GrantTerms & { readonly agent_id: string; readonly wallet: string }) => {
+      // One that exists already is answered as it is.
+      if (agent.isNew) await createAgent(slug, mode, grant.agent_id)
+      return await createGrant(slug, { mode, ...grant })
+    },
+    onSuccess: async (grant) => {
+      await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
+      await navigate(to('grants', grant.id))
+    },
+  })
+  const submit = () => {
+    setTried(true)
+    if (creation.isPending || existing !== undefined || terms === null || agentId === null || wallet === null) return
+    creation.mutate({ ...terms, agent_id: agentId, wallet: wallet.address })
+  }
+
+  const faults = isTried ? { ...fieldFaults(creation.error), ...reading.faults } : {}
+  const words = {
+    agentId,
+    walletName: wallet?.name ?? null,
+    maxPerTxUsdc: reading.maxPerTxUsdc,
+    dailyCapUsdc: reading.dailyCapUsdc,
+    recipients:
+      draft.isForAnybody || reading.recipients.length > 0
+        ? reading.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
+        : null,
+    expiresAt: reading.expiresAt,
+  }
+  return (
+    <FormFrame
+      onSubmit={submit}
+      summary={
+        <>
+          <h2 className="font-bold">What will be allowed</h2>
+          <GrantSentence id={sentenceId} words={words} />
+          {existing !== undefined && <ExistingNotice grant={existing} />}
+          {wallet !== null && existing === undefined && <SignerNote owner={wallet.owner} />}
+          <ErrorNotice error={creation.error} />
+          <Button
+            type="submit"
+            look="primary"
+            wide
+            aria-describedby={sentenceId}
+            disabled={creation.isPending || existing !== undefined}
+          >
+            {wallet?.owner.is_mine === false ? 'Prepare the grant' : 'Review and sign'}
+          </Button>
+        </>
+      }
+    >
+      <AgentField
+        agents={agents}
+        choice={agent}
+        fault={isTried && agentId === null ? 'Say which agent it is for.' : fieldFaults(creation.error)['id']}
+        onChange={setAgent}
+      />
+      <WalletField
+        wallets={wallets}
+        address={address}
+        fault={isTried && wallet === null ? 'Say which wallet it may pay from.' : undefined}
+        onChange={setAddress}
+      />
+      <TermsFields draft={draft} reading={reading} faults={faults} recipients={recipients} onChange={change} />
+    </FormFrame>
+  )
+}
+
+function firstAgent(agents: readonly Agent[], wanted: string | null): AgentChoice {
+  const known = agents.find(({ id }) => id === wanted) ?? (agents.length === 1 ? agents[0] : undefined)
+  return { id: known?.id ?? '', isNew: agents.length === 0 }
+}
+
+function firstWallet(wallets: readonly Wallet[], wanted: string | null): string {
+  const known = wallets.find(({ address }) => address === wanted) ?? (wallets.length === 1 ? wallets[0] : undefined)
+  return known?.address ?? ''
+}

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query'
+import { agentsQuery } from '../../api/agents.ts'
+import { grantsQuery } from '../../api/grants.ts'
+import { walletsQuery } from '../../api/wallets.ts'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { NewGrantForm } from './new-grant-form.tsx'
+import { useRecipients } from './use-recipients.ts'
+
+export function NewGrantPage() {
+  const { slug, mode, role, to } = useWorkspace()
+  const agents = useQuery(agentsQuery(slug, mode))
+  const wallets = useQuery(walletsQuery(slug, mode))
+  const grants = useQuery(grantsQuery(slug, mode))
+  const recipients = useRecipients()
+  const isReady = agents.data !== undefined && wallets.data !== undefined && !recipients.isPending
+  return (
+    <>
+      <PageHeading
+        title="New grant"
+        place={<TextLink to={to('grants')}>Grants</TextLink>}
+        lead="Say what an agent may spend. Nothing is allowed before the wallet’s owner has signed it."
+      />
+      {!isAdmin(role) && (
+        <Notice>
+          <p>Viewers can’t prepare grants. Ask an admin or an owner of the workspace.</p>
+        </Notice>
+      )}
+      {isAdmin(role) && !isReady && (
+        <Waiting
+          error={agents.error ?? wallets.error}
+          lines={6}
+          onRetry={() => Promise.all([agents.refetch(), wallets.refetch()])}
+        />
+      )}
+      {isAdmin(role) && isReady && wallets.data.length === 0 && (
+        <EmptyState
+          title="First there must be a wallet"
+          action={
+            <ButtonLink look="primary" to={to('wallets')}>
+              Go to wallets
+            </ButtonLink>
+          }
+        >
+          A grant lets an agent pay from a wallet, and its owner’s passkey signs it. Create a wallet, then come back.
+        </EmptyState>
+      )}
+      {isAdmin(role) && isReady && wallets.data.length > 0 && (
+        <NewGrantForm
+          agents={agents.data}
+          wallets={wallets.data}
+          grants={grants.data ?? []}
+          recipients={recipients.list}
+        />
+      )}
+    </>
+  )
+}

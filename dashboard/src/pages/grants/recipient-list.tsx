@@ -1,0 +1,26 @@
+import { labelOf } from '../../api/recipients.ts'
+import type { Recipient } from '../../api/wire-spending.ts'
+import { Fold } from '../../components/fold.tsx'
+
+interface RecipientListProps {
+  readonly addresses: readonly string[]
+  readonly recipients: readonly Recipient[]
+}
+
+const SHOWN_MAX = 8
+
+/** Whom a grant lets an agent pay, each address in full: that is what is signed, not the label. */
+export function RecipientList({ addresses, recipients }: RecipientListProps) {
+  if (addresses.length === 0) return null
+  const list = (
+    <ul aria-label="Recipients" className="grid gap-2">
+      {addresses.map((address) => (
+        <li key={address} className="flex flex-wrap items-baseline gap-x-3">
+          <bdi className="font-semibold">{labelOf(recipients, address) ?? 'No label'}</bdi>
+          <code className="font-mono text-[0.875rem] break-all text-muted">{address}</code>
+        </li>
+      ))}
+    </ul>
+  )
+  return addresses.length <= SHOWN_MAX ? list : <Fold summary={`The ${addresses.length} recipients`}>{list}</Fold>
+}

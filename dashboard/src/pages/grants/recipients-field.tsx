@@ -1,0 +1,100 @@
+import { useId } from 'react'
+import type { Recipient } from '../../api/wire-spending.ts'
+import { ChoiceField } from '../../components/choice-field.tsx'
+import { FieldFault } from '../../components/field-fault.tsx'
+import { FIELD_CLASS } from '../../components/text-field.tsx'
+import { formatShortAddress } from '../../format/address.ts'
+import { RECIPIENTS_MAX, type GrantDraft } from '../../format/grant-draft.ts'
+
+interface RecipientsFieldProps {
+  readonly draft: GrantDraft
+  readonly fault: string | undefined
+  /** The workspace's recipient book. */
+  readonly recipients: readonly Recipient[]
+  readonly onChange: (change: Partial<GrantDraft>) => void
+}
+
+const CHOICES = [
+  { value: 'any', text: 'Any recipient' },
+  { value: 'list', text: 'Only these…' },
+] as const
+
+/** Whom a grant lets an agent pay: anybody, or a list from the recipient book and of further addresses. */
+export function RecipientsField({ draft, fault, recipients, onChange }: RecipientsFieldProps) {
+  const id = useId()
+  return (
+    <div className="grid gap-4">
+      <ChoiceField
+        label="To whom"
+        value={draft.isForAnybody ? 'any' : 'list'}
+        choices={CHOICES}
+        onChange={(value) => onChange({ isForAnybody: value === 'any' })}
+      />
+      {!draft.isForAnybody && (
+        <div className="grid gap-4">
+          {recipients.length > 0 && (
+            <RecipientBook recipients={recipients} picked={draft.picked} onPick={(picked) => onChange({ picked })} />
+          )}
+          <div className="grid gap-1.5">
+            <label htmlFor={id} className="font-semibold">
+              {recipients.length > 0 ? 'Other addresses' : 'Addresses'}
+            </label>
+            <textarea
+              id={id}
+              rows={3}
+              value={draft.pasted}
+              spellCheck={false}
+              autoCapitalize="none"
+              aria-describedby={`${id}-hint${fault === undefined ? '' : ` ${id}-fault`}`}
+              aria-invalid={fault === undefined ? undefined : true}
+              className={`${FIELD_CLASS} font-mono text-sm`}
+              onChange={(event) => onChange({ pasted: event.currentTarget.value })}
+            />
+            {fault !== undefined && <FieldFault id={`${id}-fault`}>{fault}</FieldFault>}
+            <p id={`${id}-hint`} className="text-sm text-muted">
+              One a line, {RECIPIENTS_MAX} in all at most.
+            </p>
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface RecipientBookProps {
+  readonly recipients: readonly Recipient[]
+  readonly picked: readonly string[]
+  readonly onPick: (picked: readonly string[]) => void
+}
+
+function RecipientBook({ recipients, picked, onPick }: RecipientBookProps) {
+  const chosen = new Set(picked.map((address) => address.toLowerCase()))
+  const pick = (address: string, isPicked: boolean) => {
+    const others = picked.filter((other) => other.toLowerCase() !== address.toLowerCase())
+    onPick(isPicked ? [...others, address] : others)
+  }
+  return (
+    <fieldset className="grid min-w-0 gap-1.5">
+      <legend className="mb-1.5 font-semibold">From your recipients</legend>
+      <div className="max-h-64 divide-y divide-line overflow-y-auto rounded-lg border border-edge bg-surface">
+        {recipients.map(({ address, label }) => (
+          <label
+            key={address}
+            className="flex min-h-11 cursor-pointer items-center gap-3 px-3 py-2 hover:bg-sunken has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent"
+          >
+            <input
+              type="checkbox"
+              checked={chosen.has(address.toLowerCase())}
+              className="size-4 shrink-0 accent-accent outline-none"
+              onChange={(event) => pick(address, event.currentTarget.checked)}
+            />
+            <bdi className="min-w-0 flex-1">{label}</bdi>
+            <code className="font-mono text-[0.8125rem] text-muted" title={address}>
+              {formatShortAddress(address)}
+            </code>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}

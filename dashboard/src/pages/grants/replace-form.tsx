@@ -1,0 +1,101 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { liveKey } from '../../api/changes.ts'
+import { prepareReplacement } from '../../api/grants.ts'
+import { labelOf } from '../../api/recipients.ts'
+import type { Grant, GrantTerms, Recipient, Wallet } from '../../api/wire-spending.ts'
+import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { fieldFaults } from '../../format/field-faults.ts'
+import { listChanges } from '../../format/grant-changes.ts'
+import { draftOf, termsOf } from '../../format/grant-draft.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { ChangesList } from './changes-list.tsx'
+import { FormFrame } from './form-frame.tsx'
+import { GrantSentence } from './grant-words.tsx'
+import { SignerNote } from './signer-note.tsx'
+import { TermsFields } from './terms-fields.tsx'
+import { useDraft } from './use-draft.ts'
+
+interface ReplaceFormProps {
+  readonly grant: Grant
+  readonly recipients: readonly Recipient[]
+  /** Null while it is not known. */
+  readonly owner: Wallet['owner'] | null
+}
+
+/** Changes a grant's terms by preparing the one that takes its place. */
+export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
+  const { slug, mode, to } = useWorkspace()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const sentenceId = useId()
+  const [isTried, setTried] = useState(false)
+  const known = recipients.map(({ address }) => address)
+  const { draft, reading, change } = useDraft(() => draftOf(grant, known))
+  const terms = termsOf(reading)
+  const changes = terms === null ? null : listChanges(grant, terms)
+  // The same terms again make sense for one that is suspended: a signature brings it back.
+  const isIdle = grant.state === 'active' && changes !== null && changes.terms.length === 0
+  const preparation = useMutation({
+    mutationFn: (next: GrantTerms) => prepareReplacement(slug, grant.id, next),
+    onSuccess: async (next) => {
+      await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
+      await navigate(to('grants', next.id))
+    },
+  })
+  const submit = () => {
+    setTried(true)
+    if (terms !== null && !isIdle && !preparation.isPending) preparation.mutate(terms)
+  }
+  return (
+    <FormFrame
+      onSubmit={submit}
+      summary={
+        <>
+          <h2 className="font-bold">What will be allowed</h2>
+          <GrantSentence
+            id={sentenceId}
+            words={{
+              agentId: grant.agent_id,
+              walletName: grant.wallet_name,
+              maxPerTxUsdc: reading.maxPerTxUsdc,
+              dailyCapUsdc: reading.dailyCapUsdc,
+              recipients:
+                draft.isForAnybody || reading.recipients.length > 0
+                  ? reading.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
+                  : null,
+              expiresAt: reading.expiresAt,
+            }}
+          />
+          {changes !== null && (
+            <div className="grid gap-3 border-t border-line pt-4">
+              <h3 className="font-bold">What changes</h3>
+              <ChangesList changes={changes} recipients={recipients} />
+            </div>
+          )}
+          {owner !== null && <SignerNote owner={owner} />}
+          <ErrorNotice error={preparation.error} />
+          <Button
+            type="submit"
+            look="primary"
+            wide
+            aria-describedby={sentenceId}
+            disabled={preparation.isPending || isIdle}
+          >
+            {owner?.is_mine === false ? 'Prepare the new policy' : 'Review and sign'}
+          </Button>
+        </>
+      }
+    >
+      <TermsFields
+        draft={draft}
+        reading={reading}
+        faults={isTried ? { ...fieldFaults(preparation.error), ...reading.faults } : {}}
+        recipients={recipients}
+        onChange={change}
+      />
+    </FormFrame>
+  )
+}

@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { grantQuery } from '../../api/grants.ts'
+import { walletQuery } from '../../api/wallets.ts'
+import type { Grant, Recipient } from '../../api/wire-spending.ts'
+import { Notice } from '../../components/notice.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { ReplaceForm } from './replace-form.tsx'
+import { useRecipients } from './use-recipients.ts'
+
+export function ReplaceGrantPage() {
+  const { slug, mode, to } = useWorkspace()
+  const { id = '' } = useParams()
+  const { data: grant, error, refetch } = useQuery(grantQuery(slug, mode, id))
+  const recipients = useRecipients()
+  return (
+    <>
+      <PageHeading
+        title="Replace the policy"
+        place={
+          <TextLink to={to('grants', id)}>{grant === undefined ? 'Grant' : `Grant for ${grant.agent_id}`}</TextLink>
+        }
+        lead="A policy is never edited: a new one takes its place, with one signature. Until then the old one holds."
+      />
+      {grant === undefined || recipients.isPending ? (
+        <Waiting error={error} onRetry={refetch} lines={6} />
+      ) : (
+        <Replacement key={grant.id} grant={grant} recipients={recipients.list} />
+      )}
+    </>
+  )
+}
+
+function Replacement({ grant, recipients }: { readonly grant: Grant; readonly recipients: readonly Recipient[] }) {
+  const { slug, mode, role, to } = useWorkspace()
+  const { data: wallet } = useQuery(walletQuery(slug, mode, grant.wallet))
+  if (!isAdmin(role)) {
+    return (
+      <Notice>
+        <p>Viewers can’t replace a policy. Ask an admin or an owner of the workspace.</p>
+      </Notice>
+    )
+  }
+  if (grant.status !== 'active') {
+    return (
+      <Notice tone="warning">
+        <p>
+          {grant.status === 'pending'
+            ? 'This grant was never signed, so there is no policy to replace.'
+            : 'This grant has ended, so there is no policy to replace.'}{' '}
+          <TextLink to={to('grants', grant.id)}>Back to the grant</TextLink>
+        </p>
+      </Notice>
+    )
+  }
+  return <ReplaceForm grant={grant} recipients={recipients} owner={wallet?.owner ?? null} />
+}

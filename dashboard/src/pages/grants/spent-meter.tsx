@@ -1,0 +1,29 @@
+import type { Grant } from '../../api/wire-spending.ts'
+import { Meter } from '../../components/meter.tsx'
+import { formatAmount } from '../../format/amount.ts'
+
+type Spent = Pick<Grant, 'agent_id' | 'wallet_name' | 'daily_cap_usdc' | 'spent_24h_usdc' | 'remaining_24h_usdc'>
+
+/** How much of a grant's cap the last 24 hours have taken, and what is left of it. */
+export function SpentMeter({ grant }: { readonly grant: Spent }) {
+  const { agent_id, wallet_name, daily_cap_usdc, spent_24h_usdc, remaining_24h_usdc } = grant
+  if (spent_24h_usdc === null || remaining_24h_usdc === null) return null
+  return (
+    <div className="grid gap-1.5">
+      <p className="flex flex-wrap items-baseline justify-between gap-x-4 tabular-nums">
+        <span>
+          <span className="font-semibold">{formatAmount(remaining_24h_usdc)}</span>{' '}
+          <span className="text-muted">USDC left</span>
+        </span>
+        <span className="text-sm text-muted">
+          {formatAmount(spent_24h_usdc)} of {formatAmount(daily_cap_usdc)} in 24 h
+        </span>
+      </p>
+      <Meter
+        label={`Spent by ${agent_id} from ${wallet_name} in the last 24 hours`}
+        usedUsdc={spent_24h_usdc}
+        capUsdc={daily_cap_usdc}
+      />
+    </div>
+  )
+}

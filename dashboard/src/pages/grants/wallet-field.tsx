@@ -1,0 +1,34 @@
+import type { Wallet } from '../../api/wire-spending.ts'
+import { SelectField } from '../../components/select-field.tsx'
+import { formatShortAddress } from '../../format/address.ts'
+import { formatAmount } from '../../format/amount.ts'
+
+interface WalletFieldProps {
+  readonly wallets: readonly Wallet[]
+  readonly address: string
+  readonly fault: string | undefined
+  readonly onChange: (address: string) => void
+}
+
+/** Which wallet a grant is on; what it holds is told with it. */
+export function WalletField({ wallets, address, fault, onChange }: WalletFieldProps) {
+  const wallet = wallets.find((candidate) => candidate.address === address)
+  return (
+    <SelectField
+      label="Wallet"
+      value={address}
+      placeholder="Choose a wallet"
+      choices={wallets.map((candidate) => ({
+        value: candidate.address,
+        text: `${candidate.name} (${formatShortAddress(candidate.address)})`,
+      }))}
+      hint={
+        wallet === undefined || wallet.balance_usdc === null
+          ? undefined
+          : `It holds ${formatAmount(wallet.balance_usdc)} USDC now.`
+      }
+      fault={fault}
+      onChange={onChange}
+    />
+  )
+}

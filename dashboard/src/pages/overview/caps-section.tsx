@@ -1,0 +1,45 @@
+import { Link } from 'react-router'
+import type { GrantState, Overview } from '../../api/wire-spending.ts'
+import { Section } from '../../components/section.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { SpentMeter } from '../grants/spent-meter.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+const STOPPED: Readonly<Partial<Record<GrantState, string>>> = { suspended: 'Suspended', expired: 'Expired' }
+
+/** How much of each cap the last 24 hours used, the fullest first. */
+export function CapsSection({ caps }: { readonly caps: Overview['caps'] }) {
+  const { to } = useWorkspace()
+  return (
+    <Section title="Today’s use of each cap" actions={<TextLink to={to('grants')}>All grants</TextLink>}>
+      <ul className="grid grid-cols-1 gap-px overflow-hidden rounded-xl border border-line bg-line md:grid-cols-2 [&>li:last-child:nth-child(odd)]:md:col-span-2">
+        {caps.map((cap) => (
+          <Cap key={cap.grant_id} cap={cap} />
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+function Cap({ cap }: { readonly cap: Overview['caps'][number] }) {
+  const { to } = useWorkspace()
+  const stopped = STOPPED[cap.state]
+  return (
+    <li className="relative grid content-start gap-2 bg-surface px-5 py-4 hover:bg-sunken">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Link
+          to={to('grants', cap.grant_id)}
+          className="min-w-0 font-semibold after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        >
+          <bdi>{cap.agent_id}</bdi>
+        </Link>
+        <span className="text-sm text-muted">
+          from <bdi>{cap.wallet_name}</bdi>
+        </span>
+        {stopped !== undefined && <StatusBadge tone="warning">{stopped}</StatusBadge>}
+      </div>
+      <SpentMeter grant={cap} />
+    </li>
+  )
+}

@@ -1,0 +1,113 @@
+import type { Overview } from '../../api/wire-spending.ts'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { CheckIcon } from '../../components/check-icon.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+interface Step {
+  readonly key: keyof Overview['steps']
+  readonly title: string
+  readonly meaning: string
+  readonly action: string
+  readonly parts: readonly string[]
+}
+
+const STEPS: readonly Step[] = [
+  {
+    key: 'wallet',
+    title: 'Create a wallet',
+    meaning: 'It holds the USDC. Your passkey owns it: nobody spends from it without your signature.',
+    action: 'Create a wallet',
+    parts: ['wallets'],
+  },
+  {
+    key: 'deposit',
+    title: 'Fund it',
+    meaning: 'Send USDC to its address. In test mode a faucet gives some.',
+    action: 'To your wallets',
+    parts: ['wallets'],
+  },
+  {
+    key: 'agent',
+    title: 'Create an agent',
+    meaning: 'A name for the program that is to pay.',
+    action: 'Create an agent',
+    parts: ['agents'],
+  },
+  {
+    key: 'grant',
+    title: 'Sign a grant',
+    meaning: 'It says what the agent may spend: so much at a time, so much in 24 hours, to whom, until when.',
+    action: 'Write a grant',
+    parts: ['grants', 'new'],
+  },
+  {
+    key: 'key',
+    title: 'Create an API key',
+    meaning: 'With it your program talks to Bursar.',
+    action: 'Create an API key',
+    parts: ['developers', 'keys'],
+  },
+  {
+    key: 'payment',
+    title: 'Send a payment',
+    meaning: 'One request does it. The examples are made with your own ids.',
+    action: 'Show the examples',
+    parts: ['developers', 'examples'],
+  },
+]
+
+/** What is still to be done before an agent can pay, the next step first at hand. */
+export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
+  const { role, to } = useWorkspace()
+  const next = STEPS.find(({ key }) => !steps[key])
+  const done = STEPS.filter(({ key }) => steps[key]).length
+  return (
+    <Section
+      title="Get started"
+      lead={
+        isAdmin(role)
+          ? `${done} of ${STEPS.length} steps to the first payment are done.`
+          : 'These steps lead to the first payment. An owner or admin of the workspace takes them.'
+      }
+    >
+      <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
+        {STEPS.map((step, index) => {
+          const { key, title, meaning, action, parts } = step
+          const isDone = steps[key]
+          const isNext = step === next
+          return (
+            <li
+              key={key}
+              aria-current={isNext ? 'step' : undefined}
+              className="grid grid-cols-[1.75rem_minmax(0,1fr)] items-center gap-x-4 gap-y-3 px-4 py-4 sm:grid-cols-[1.75rem_minmax(0,1fr)_auto] sm:px-5"
+            >
+              <span
+                aria-hidden="true"
+                className={`grid size-7 place-items-center self-start rounded-full text-sm font-bold ${isDone ? 'bg-accent text-on-accent' : isNext ? 'border-2 border-accent text-accent' : 'border border-edge text-muted'}`}
+              >
+                {isDone ? <CheckIcon className="size-4" /> : index + 1}
+              </span>
+              <div className="min-w-0">
+                <h3 className={`font-semibold ${isDone ? 'text-muted' : ''}`}>
+                  {isDone && <span className="sr-only">Done: </span>}
+                  {isDone || isNext ? title : <TextLink to={to(...parts)}>{title}</TextLink>}
+                </h3>
+                {!isDone && <p className="text-[0.9375rem] text-muted">{meaning}</p>}
+              </div>
+              {isNext && isAdmin(role) && (
+                <p className="col-start-2 sm:col-start-3">
+                  <ButtonLink look="primary" to={to(...parts)}>
+                    {action}
+                  </ButtonLink>
+                </p>
+              )}
+            </li>
+          )
+        })}
+      </ol>
+    </Section>
+  )
+}

@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import type { Overview } from '../../api/wire-spending.ts'
+import { formatCount } from '../../format/count.ts'
+import { formatRate } from '../../format/rate.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+const OUTCOMES = [
+  { outcome: 'confirmed', text: 'Confirmed' },
+  { outcome: 'pending', text: 'Pending' },
+  { outcome: 'failed', text: 'Failed' },
+  { outcome: 'refused', text: 'Refused' },
+] as const
+
+/** How the requests of the range ended; each number leads to those that it counts. */
+export function Outcomes({ overview: { counts, bars_at } }: { readonly overview: Overview }) {
+  const { to } = useWorkspace()
+  const from = bars_at[0] ?? ''
+  return (
+    <section aria-label="How requests ended">
+      <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-5">
+        <li className="col-span-2 bg-surface px-5 py-4 sm:col-span-1">
+          <Figure title="Success rate">
+            {formatRate(counts.confirmed, counts.confirmed + counts.failed) ?? (
+              <span className="text-muted">
+                <span aria-hidden="true">–</span>
+                <span className="sr-only">Nothing settled yet</span>
+              </span>
+            )}
+          </Figure>
+        </li>
+        {OUTCOMES.map(({ outcome, text }) => (
+          <li key={outcome} className="bg-surface">
+            <Link
+              to={`${to('payments')}?${new URLSearchParams(outcome === 'refused' ? { status: outcome } : { status: outcome, from })}`}
+              className="block h-full px-5 py-4 hover:bg-sunken focus-visible:-outline-offset-2"
+            >
+              <Figure title={text}>{formatCount(counts[outcome])}</Figure>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Figure({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <span className="block text-sm font-semibold text-muted">{title}</span>
+      <span className="block text-xl font-bold tabular-nums">{children}</span>
+    </>
+  )
+}

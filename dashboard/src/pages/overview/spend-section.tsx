@@ -1,0 +1,69 @@
+import { useId, useState } from 'react'
+import type { Overview, Range } from '../../api/wire-spending.ts'
+import { AmountText } from '../../components/amount-text.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
+import { formatSpan } from '../../format/date.ts'
+import { spanOf, sumBar } from './spend-bars.ts'
+import { SpendChart } from './spend-chart.tsx'
+import { SpendLegend } from './spend-legend.tsx'
+import { SpendNumbers } from './spend-numbers.tsx'
+
+const RANGE_TEXTS: Readonly<Record<Range, string>> = {
+  '24h': 'last 24 hours',
+  '7d': 'last 7 days',
+  '30d': 'last 30 days',
+}
+
+/** What was spent, and by whom. While a bar is looked at, all numbers are that bar's. */
+export function SpendSection({ overview }: { readonly overview: Overview }) {
+  const id = useId()
+  const [picked, setPicked] = useState<number | null>(null)
+  const { spend, spent_usdc, range } = overview
+  // The bars of another range may be fewer.
+  const bar = picked !== null && picked < overview.bars_at.length ? picked : null
+  const timeText = (of: number) => {
+    const { from, to } = spanOf(overview, of)
+    return formatSpan(from, to)
+  }
+  const describe = (of: number) =>
+    [`${timeText(of)}: ${formatAmount(fromMicro(sumBar(spend, of)))} USDC`, ...describeSpenders(spend, of)].join('; ')
+
+  return (
+    <section
+      aria-labelledby={id}
+      className="grid grid-cols-1 gap-5 rounded-xl border border-line bg-surface p-4 sm:p-6"
+    >
+      <div>
+        <h2 id={id} className="text-sm font-semibold text-muted">
+          Spent {bar === null ? `in the ${RANGE_TEXTS[range]}` : timeText(bar)}
+        </h2>
+        <p className="text-2xl font-bold tracking-tight *:whitespace-normal sm:text-3xl">
+          <AmountText usdc={bar === null ? spent_usdc : fromMicro(sumBar(spend, bar))} />
+        </p>
+      </div>
+      <div className="relative">
+        <SpendChart overview={overview} picked={bar} onPick={setPicked} describe={describe} />
+        {spend.length === 0 && (
+          <p className="pointer-events-none absolute inset-x-0 top-24 text-center text-muted">
+            <span className="bg-surface px-3">Nothing was spent in this time.</span>
+          </p>
+        )}
+      </div>
+      {spend.length > 0 && (
+        <>
+          <SpendLegend spend={spend} bar={bar} />
+          <Fold summary="Show the numbers">
+            <SpendNumbers overview={overview} timeText={timeText} />
+          </Fold>
+        </>
+      )}
+    </section>
+  )
+}
+
+function describeSpenders(spend: Overview['spend'], bar: number): readonly string[] {
+  return spend
+    .filter(({ bars_usdc }) => toMicro(bars_usdc[bar] ?? '0') > 0n)
+    .map(({ agent_id, bars_usdc }) => `${agent_id ?? 'all others'} ${formatAmount(bars_usdc[bar] ?? '0')}`)
+}

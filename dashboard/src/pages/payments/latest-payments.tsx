@@ -1,0 +1,38 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { paymentsQuery } from '../../api/payments.ts'
+import { Section } from '../../components/section.tsx'
+import { NoRows } from '../../components/rows.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { PaymentsTable } from './payments-table.tsx'
+
+interface LatestPaymentsProps {
+  readonly filter: { readonly agent?: string; readonly wallet?: string }
+}
+
+const SHOWN_MAX = 5
+
+/** The last few payments of an agent, or from a wallet, and the way to all of them. */
+export function LatestPayments({ filter }: LatestPaymentsProps) {
+  const { slug, mode, to } = useWorkspace()
+  const { data, error, refetch } = useInfiniteQuery(paymentsQuery(slug, mode, filter))
+  const payments = data?.pages.flatMap((page) => page.payments).slice(0, SHOWN_MAX)
+  return (
+    <Section
+      title="Latest payments"
+      actions={
+        payments !== undefined &&
+        payments.length > 0 && (
+          <TextLink to={`${to('payments')}?${new URLSearchParams(filter)}`}>Show all payments</TextLink>
+        )
+      }
+    >
+      {payments === undefined && <Waiting error={error} onRetry={refetch} />}
+      {payments?.length === 0 && <NoRows>There are none yet.</NoRows>}
+      {payments !== undefined && payments.length > 0 && (
+        <PaymentsTable payments={payments} isOneAgent={filter.agent !== undefined} />
+      )}
+    </Section>
+  )
+}

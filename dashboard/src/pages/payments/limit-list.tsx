@@ -1,0 +1,49 @@
+import type { PaymentDetail } from '../../api/wire-spending.ts'
+import { CheckIcon } from '../../components/check-icon.tsx'
+import { AmountText } from '../../components/amount-text.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { fromMicro, toMicro } from '../../format/amount.ts'
+import type { ReactNode } from 'react'
+
+/** The limits that a payment was admitted under, with the numbers as they stood then. */
+export function LimitList({ detail: { payment, grant } }: { readonly detail: PaymentDetail }) {
+  const { amount_usdc, limits, mode } = payment
+  const after = fromMicro(toMicro(limits.spent_24h_usdc) + toMicro(amount_usdc))
+  return (
+    <ul className="grid gap-1">
+      <Passed>
+        <AmountText usdc={amount_usdc} /> is within the maximum of <AmountText usdc={limits.max_per_tx_usdc} /> at a
+        time
+      </Passed>
+      <Passed>
+        <AmountText usdc={limits.spent_24h_usdc} /> spent in the 24 hours before; with this payment{' '}
+        <AmountText usdc={after} />, within the cap of <AmountText usdc={limits.daily_cap_usdc} />
+      </Passed>
+      <Passed>
+        {grant.recipient_allowlist.length === 0
+          ? 'The grant allows any recipient'
+          : `The recipient is one of the ${grant.recipient_allowlist.length} that the grant allows`}
+      </Passed>
+      <Passed>
+        {grant.expires_at === null ? (
+          'The grant has no end'
+        ) : (
+          <>
+            The grant is good until <TimeText at={grant.expires_at} isExact />
+          </>
+        )}
+      </Passed>
+      {mode === 'live' && <Passed>The month’s allowance of payments was not used up</Passed>}
+      <Passed>The wallet held enough USDC</Passed>
+    </ul>
+  )
+}
+
+function Passed({ children }: { readonly children: ReactNode }) {
+  return (
+    <li className="grid grid-cols-[1rem_minmax(0,1fr)] gap-x-2">
+      <CheckIcon className="mt-1 size-4 text-success" />
+      <span>{children}</span>
+    </li>
+  )
+}

@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query'
+import { labelOf, recipientsQuery } from '../../api/recipients.ts'
+import { CodeText } from '../../components/code-text.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** A recipient in full: its name in the recipient book if it has one, and its address. */
+export function PartyText({ address }: { readonly address: string }) {
+  const { slug, mode } = useWorkspace()
+  const { data: recipients } = useQuery(recipientsQuery(slug, mode))
+  const label = labelOf(recipients, address)
+  return (
+    <>
+      {label !== null && <bdi className="block">{label}</bdi>}
+      <CodeText text={address} what="the recipient’s address" />
+    </>
+  )
+}

@@ -1,0 +1,14 @@
+import type { PaymentStatus } from '../../api/wire-spending.ts'
+import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
+
+const BADGES: Readonly<Record<PaymentStatus, { readonly tone: Tone; readonly text: string }>> = {
+  pending: { tone: 'waiting', text: 'Pending' },
+  confirmed: { tone: 'success', text: 'Confirmed' },
+  failed: { tone: 'danger', text: 'Failed' },
+}
+
+/** What became of a payment. */
+export function PaymentBadge({ status }: { readonly status: PaymentStatus }) {
+  const { tone, text } = BADGES[status]
+  return <StatusBadge tone={tone}>{text}</StatusBadge>
+}

@@ -1,0 +1,61 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { paymentsQuery } from '../../api/payments.ts'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { OlderButton } from '../../components/older-button.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import type { PaymentSearch } from './payment-search.ts'
+import { PaymentsTable } from './payments-table.tsx'
+
+/** The payments that the address asks for, the newest first. */
+export function PaymentList({ search: { filter, view, isNarrowed } }: { readonly search: PaymentSearch }) {
+  const { slug, mode } = useWorkspace()
+  const query = useInfiniteQuery(paymentsQuery(slug, mode, filter))
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
+  if (data === undefined) return <Waiting error={error} onRetry={refetch} lines={8} />
+  const payments = data.pages.flatMap((page) => page.payments)
+  const last = data.pages.at(-1)
+  return (
+    <div aria-busy={isPlaceholderData} className={`grid gap-5 ${isPlaceholderData ? 'opacity-60' : ''}`}>
+      <ErrorNotice error={error} onRetry={() => void refetch()} />
+      {payments.length > 0 && <PaymentsTable payments={payments} />}
+      {payments.length === 0 &&
+        !hasNextPage &&
+        (isNarrowed || view !== 'all' ? <NoMatch isNarrowed={isNarrowed} /> : <NoPayments />)}
+      <OlderButton
+        next={last?.next}
+        isBusy={isFetchingNextPage}
+        isEmpty={last?.payments.length === 0}
+        onFollow={() => void fetchNextPage()}
+      />
+    </div>
+  )
+}
+
+function NoPayments() {
+  const { to } = useWorkspace()
+  return (
+    <EmptyState
+      title="No payments yet"
+      action={
+        <ButtonLink look="primary" to={to('developers', 'examples')}>
+          Show the examples
+        </ButtonLink>
+      }
+    >
+      An agent with a grant and an API key pays with one request. The examples are made with your own ids.
+    </EmptyState>
+  )
+}
+
+/** Something else would be there: the way back to it is one press. */
+function NoMatch({ isNarrowed }: { readonly isNarrowed: boolean }) {
+  const { to } = useWorkspace()
+  return (
+    <EmptyState title="Nothing found" action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}>
+      {isNarrowed ? 'No payment fits these filters.' : 'No payment has this status.'}
+    </EmptyState>
+  )
+}

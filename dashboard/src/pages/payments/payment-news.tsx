@@ -1,0 +1,45 @@
+import type { PaymentEvent } from '../../api/wire-spending.ts'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { DeliveryStatus } from '../developers/webhook-status.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** What was told of a payment, and to whom. */
+export function PaymentNews({ events }: { readonly events: readonly PaymentEvent[] }) {
+  const { to } = useWorkspace()
+  if (events.length === 0) return <p>Nothing is kept of it any more: events are kept for 30 days.</p>
+  return (
+    <ul className="grid gap-3">
+      {events.map(({ id, type, created_at, deliveries }) => (
+        <li key={id} className="grid gap-1.5">
+          <p className="flex flex-wrap items-baseline justify-between gap-x-6">
+            <TextLink to={to('developers', 'events', id)}>
+              <code className="font-mono text-[0.9em]">{type}</code>
+            </TextLink>
+            <span className="text-sm">
+              <TimeText at={created_at} isExact />
+            </span>
+          </p>
+          {deliveries.length === 0 && (
+            <p>
+              No endpoint wanted it. <TextLink to={to('developers', 'webhooks')}>Webhook endpoints</TextLink>
+            </p>
+          )}
+          {deliveries.length > 0 && (
+            <ul className="grid gap-1.5">
+              {deliveries.map((delivery) => (
+                <li key={delivery.id} className="flex flex-wrap items-center gap-x-3 gap-y-1">
+                  <DeliveryStatus delivery={delivery} />
+                  <TextLink to={to('developers', 'deliveries', delivery.id)}>
+                    <span className="font-mono text-[0.9em] font-normal break-all">{delivery.url}</span>
+                  </TextLink>
+                  {delivery.trigger === 'replay' && <span className="text-sm">sent once more</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}

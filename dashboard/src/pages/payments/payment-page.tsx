@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { paymentQuery } from '../../api/payments.ts'
+import { AmountText } from '../../components/amount-text.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatAmount } from '../../format/amount.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { PaymentBadge } from './payment-badge.tsx'
+import { PaymentFacts } from './payment-facts.tsx'
+import { PaymentTimeline } from './payment-timeline.tsx'
+import { RecipientText } from './recipient-text.tsx'
+
+export function PaymentPage() {
+  const { slug, mode, to } = useWorkspace()
+  const { id = '' } = useParams()
+  const { data: detail, error, refetch } = useQuery(paymentQuery(slug, mode, id))
+  const place = <TextLink to={to('payments')}>Payments</TextLink>
+  if (detail === undefined) {
+    return (
+      <>
+        <PageHeading title="Payment" place={place} />
+        <Waiting error={error} onRetry={refetch} lines={9} />
+      </>
+    )
+  }
+  const { payment } = detail
+  return (
+    <>
+      <PageHeading
+        title={`${formatAmount(payment.amount_usdc)} USDC`}
+        place={place}
+        lead={
+          <>
+            <bdi>{payment.agent_id}</bdi> to <RecipientText address={payment.to} />
+          </>
+        }
+      >
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <AmountText usdc={payment.amount_usdc} />
+          <PaymentBadge status={payment.status} />
+        </span>
+      </PageHeading>
+      <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <Section title="What happened">
+          <PaymentTimeline detail={detail} />
+        </Section>
+        <Section title="Details">
+          <PaymentFacts detail={detail} />
+        </Section>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+import type { PaymentDetail } from '../../api/wire-spending.ts'
+import { AmountText } from '../../components/amount-text.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Timeline, TimelineStep } from '../../components/timeline.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { ChainText } from './chain-text.tsx'
+import { CredentialText } from './credential-text.tsx'
+import { FailureText } from './failure-text.tsx'
+import { LimitList } from './limit-list.tsx'
+import { PaymentNews } from './payment-news.tsx'
+import { newsOf, progressOf } from './payment-progress.ts'
+
+/** What happened to a payment, step by step, and what is still to come. */
+export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) {
+  const { to } = useWorkspace()
+  const { payment, events } = detail
+  const { agent_id, credential, created_at, accepted_at, settled_at, tx_hash, block_number } = payment
+  const { signed, seen, settled } = progressOf(payment)
+  const asked = <TimeText at={created_at} isExact />
+  const ended = settled_at === null ? undefined : <TimeText at={settled_at} isExact />
+  return (
+    <Timeline label="What happened">
+      <TimelineStep state="done" title="Requested" at={asked}>
+        <p>
+          By the agent <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>, with{' '}
+          <CredentialText credential={credential} />.
+        </p>
+      </TimelineStep>
+      <TimelineStep state="done" title="Checked against every limit">
+        <LimitList detail={detail} />
+      </TimelineStep>
+      <TimelineStep state="done" title="Reserved">
+        <p>
+          <AmountText usdc={payment.amount_usdc} /> set aside: it counted against the cap before anything was signed.
+        </p>
+      </TimelineStep>
+      <TimelineStep
+        state={signed}
+        title={signed === 'failed' ? 'Not signed by the enclave' : 'Signed by the enclave'}
+        at={signed === 'failed' ? ended : accepted_at === null ? undefined : <TimeText at={accepted_at} isExact />}
+      >
+        {signed === 'failed' && <FailureText detail={detail} />}
+        {signed === 'current' && <p>Its answer is awaited. Within minutes it is known whether it was signed.</p>}
+        {signed === 'done' && <p>It checked the policy for itself, then signed.</p>}
+      </TimelineStep>
+      <TimelineStep
+        state={seen}
+        title={seen === 'failed' ? 'Never seen on the chain' : 'Seen on the chain'}
+        at={seen === 'failed' ? ended : undefined}
+      >
+        {seen === 'failed' && <FailureText detail={detail} />}
+        {seen === 'current' && <p>On its way into a block.</p>}
+        {tx_hash !== null && <ChainText hash={tx_hash} block={block_number} />}
+      </TimelineStep>
+      <TimelineStep
+        state={settled}
+        title={settled === 'failed' ? 'Failed' : 'Confirmed'}
+        at={settled === 'done' || settled === 'failed' ? ended : undefined}
+      >
+        {settled === 'failed' && <FailureText detail={detail} />}
+        {settled === 'current' && <p>In a block; it counts as confirmed when the block is deep enough.</p>}
+        {settled === 'done' && <p>The USDC is the recipient’s.</p>}
+      </TimelineStep>
+      <TimelineStep state={newsOf(detail)} title="Told by webhooks">
+        <PaymentNews events={events} />
+      </TimelineStep>
+    </Timeline>
+  )
+}

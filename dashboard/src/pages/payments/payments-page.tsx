@@ -1,0 +1,70 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
+import { paymentsExportPath, paymentsQuery } from '../../api/payments.ts'
+import { buttonClass } from '../../components/button.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { SegmentedLinks } from '../../components/segmented-links.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { PaymentFilters } from './payment-filters.tsx'
+import { PaymentList } from './payment-list.tsx'
+import { readPaymentSearch, VIEWS, withParam, withView, type View } from './payment-search.ts'
+import { RefusalList } from './refusal-list.tsx'
+
+const VIEW_TEXTS: Readonly<Record<View, string>> = {
+  all: 'All',
+  confirmed: 'Confirmed',
+  pending: 'Pending',
+  failed: 'Failed',
+  refused: 'Refused',
+}
+
+export function PaymentsPage() {
+  const { slug, mode, name } = useWorkspace()
+  const [params, setParams] = useSearchParams()
+  const search = readPaymentSearch(params)
+  const { view, filter } = search
+  const isRefused = view === 'refused'
+  const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRefused })
+  // Where nothing was paid yet there is nothing to look for.
+  const isBare =
+    view === 'all' &&
+    !search.isNarrowed &&
+    data?.pages.every(({ payments, next }) => payments.length === 0 && next === null) === true
+  return (
+    <>
+      <PageHeading
+        title="Payments"
+        place={name}
+        lead={
+          isRefused ? 'Requests that were refused before anything was reserved. They are kept for 30 days.' : undefined
+        }
+        actions={
+          isRefused || isBare ? undefined : (
+            <a href={paymentsExportPath(slug, mode, filter)} download className={buttonClass('plain')}>
+              Export CSV
+            </a>
+          )
+        }
+      />
+      <div className="grid gap-5">
+        <SegmentedLinks
+          label="Status"
+          segments={VIEWS.map((choice) => ({
+            text: VIEW_TEXTS[choice],
+            to: { search: withView(params, choice).toString() },
+            isCurrent: choice === view,
+          }))}
+        />
+        {!isBare && (
+          <PaymentFilters
+            search={search}
+            onChange={(field, value) =>
+              setParams((current) => withParam(current, field, value), { replace: true, preventScrollReset: true })
+            }
+          />
+        )}
+        {isRefused ? <RefusalList search={search} /> : <PaymentList search={search} />}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,13 @@
+import { useQuery } from '@tanstack/react-query'
+import { labelOf, recipientsQuery } from '../../api/recipients.ts'
+import { CodeText } from '../../components/code-text.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** Who is paid: by the name in the recipient book, else the address by its ends. */
+export function RecipientText({ address }: { readonly address: string }) {
+  const { slug, mode } = useWorkspace()
+  const { data: recipients } = useQuery(recipientsQuery(slug, mode))
+  const label = labelOf(recipients, address)
+  if (label === null) return <CodeText text={address} isShort />
+  return <bdi title={address}>{label}</bdi>
+}

@@ -1,0 +1,62 @@
+import type { Mode } from '../../api/wire.ts'
+
+/** The checks of a payment, in their documented order: the first that fails is the answer (D18). */
+const CHECKS = [
+  'agent_not_found',
+  'wallet_not_found',
+  'permission_not_found',
+  'permission_expired',
+  'contract_not_allowed',
+  'recipient_not_allowed',
+  'amount_too_large',
+  'daily_cap_exceeded',
+  'plan_cap_exceeded',
+  'insufficient_balance',
+] as const
+
+export type CheckCode = (typeof CHECKS)[number]
+
+export interface Check {
+  readonly code: CheckCode
+  readonly state: 'done' | 'failed' | 'skipped'
+}
+
+/** What was looked at and how it came out; null for a code that is none of these checks. Test payments have no allowance. */
+export function listChecks(code: string, mode: Mode): readonly Check[] | null {
+  const checks = CHECKS.filter((check) => check !== 'plan_cap_exceeded' || mode === 'live')
+  const failed = checks.findIndex((check) => check === code)
+  if (failed === -1) return null
+  return checks.map((check, index) => ({
+    code: check,
+    state: index < failed ? 'done' : index === failed ? 'failed' : 'skipped',
+  }))
+}
+
+/** A text among an answer's details. */
+export function detailOf(details: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = details[name]
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' ? value : null
+}
+
+/** A list of texts among an answer's details. */
+export function detailsOf(details: Readonly<Record<string, unknown>>, name: string): readonly string[] {
+  const value = details[name]
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
+}
+
+/** The answer that the agent was given (specification, part 7). */
+export function answerOf(refusal: {
+  readonly code: string
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+}): string {
+  const { code, message, details } = refusal
+  const error = {
+    type: code.endsWith('_not_found') ? 'not_found' : 'forbidden',
+    message,
+    code,
+    ...(Object.keys(details).length === 0 ? {} : { details }),
+  }
+  return JSON.stringify({ error }, null, 2)
+}

@@ -1,0 +1,60 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { refusalsQuery } from '../../api/payments.ts'
+import type { Refusal } from '../../api/wire-spending.ts'
+import { AmountText } from '../../components/amount-text.tsx'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { DataTable, type Column } from '../../components/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { OlderButton } from '../../components/older-button.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatRefusal } from '../../format/refusal-text.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import type { PaymentSearch } from './payment-search.ts'
+import { RecipientText } from './recipient-text.tsx'
+
+const COLUMNS: readonly Column<Refusal>[] = [
+  { title: 'Amount', render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
+  { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> },
+  { title: 'Reason', render: ({ code, message }) => formatRefusal(code, message) },
+  { title: 'To', render: ({ to }) => <RecipientText address={to} /> },
+  { title: 'Agent', render: ({ agent_id }) => <bdi className="block truncate md:max-w-44">{agent_id}</bdi> },
+]
+
+/** What was asked for and refused, the newest first. */
+export function RefusalList({ search: { filter, isNarrowed } }: { readonly search: PaymentSearch }) {
+  const { slug, mode, to } = useWorkspace()
+  const query = useInfiniteQuery(refusalsQuery(slug, mode, filter.agent === undefined ? {} : { agent: filter.agent }))
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
+  if (data === undefined) return <Waiting error={error} onRetry={refetch} lines={8} />
+  const refusals = data.pages.flatMap((page) => page.refusals)
+  const last = data.pages.at(-1)
+  return (
+    <div aria-busy={isPlaceholderData} className={`grid gap-5 ${isPlaceholderData ? 'opacity-60' : ''}`}>
+      <ErrorNotice error={error} onRetry={() => void refetch()} />
+      {refusals.length > 0 && (
+        <DataTable
+          caption="Refused requests"
+          columns={COLUMNS}
+          items={refusals}
+          keyOf={({ id }) => id}
+          toOf={({ id }) => to('refusals', id)}
+        />
+      )}
+      {refusals.length === 0 && !hasNextPage && (
+        <EmptyState title="Nothing was refused" action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}>
+          {isNarrowed
+            ? 'No request of this agent was refused in the last 30 days.'
+            : 'No request was refused in the last 30 days.'}
+        </EmptyState>
+      )}
+      <OlderButton
+        next={last?.next}
+        isBusy={isFetchingNextPage}
+        isEmpty={last?.refusals.length === 0}
+        onFollow={() => void fetchNextPage()}
+      />
+    </div>
+  )
+}

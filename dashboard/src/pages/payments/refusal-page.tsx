@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { refusalQuery } from '../../api/payments.ts'
+import { AmountText } from '../../components/amount-text.tsx'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { CodeLink } from '../../components/code-link.tsx'
+import { CodeText } from '../../components/code-text.tsx'
+import { Fact, Facts } from '../../components/facts.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import type { Refusal } from '../../api/wire-spending.ts'
+import { formatReason } from '../../format/refusal-text.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { PartyText } from './party-text.tsx'
+import { RecipientText } from './recipient-text.tsx'
+import { answerOf } from './refusal-checks.ts'
+import { RefusalNext } from './refusal-next.tsx'
+import { RefusalTimeline } from './refusal-timeline.tsx'
+
+export function RefusalPage() {
+  const { slug, mode, to } = useWorkspace()
+  const { id = '' } = useParams()
+  const { data: refusal, error, refetch } = useQuery(refusalQuery(slug, mode, id))
+  const place = <TextLink to={`${to('payments')}?status=refused`}>Refused requests</TextLink>
+  if (refusal === undefined) {
+    return (
+      <>
+        <PageHeading title="Refused request" place={place} />
+        <Waiting error={error} onRetry={refetch} lines={9} />
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeading
+        title={`Refused: ${formatReason(refusal.code, refusal.message)}`}
+        place={place}
+        lead={
+          <>
+            <AmountText usdc={refusal.amount_usdc} isStrong /> by <bdi>{refusal.agent_id}</bdi> to{' '}
+            <RecipientText address={refusal.to} />
+          </>
+        }
+      />
+      <Section title="What to do next">
+        <RefusalNext refusal={refusal} />
+      </Section>
+      <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <Section title="What happened">
+          <RefusalTimeline refusal={refusal} />
+        </Section>
+        <div className="grid grid-cols-1 gap-8">
+          <Section title="What the agent was answered">
+            <CodeBlock what="Answer" code={answerOf(refusal)} />
+          </Section>
+          <Section title="Details">
+            <RefusalFacts refusal={refusal} />
+          </Section>
+        </div>
+      </div>
+    </>
+  )
+}
+
+function RefusalFacts({
+  refusal: { id, wallet, to: recipient, memo, idempotency_key },
+}: {
+  readonly refusal: Refusal
+}) {
+  const { to } = useWorkspace()
+  return (
+    <Facts>
+      <Fact name="From">
+        <CodeLink to={to('wallets', wallet)} text={wallet} isShort />
+      </Fact>
+      <Fact name="To">
+        <PartyText address={recipient} />
+      </Fact>
+      {memo !== null && (
+        <Fact name="Memo">
+          <bdi>{memo}</bdi>
+        </Fact>
+      )}
+      {idempotency_key !== null && (
+        <Fact name="Idempotency key">
+          <CodeText text={idempotency_key} what="the idempotency key" />
+        </Fact>
+      )}
+      <Fact name="Request">
+        <CodeText text={id} what="the request’s id" />
+      </Fact>
+    </Facts>
+  )
+}

@@ -1,0 +1,48 @@
+import type { Refusal } from '../../api/wire-spending.ts'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Timeline, TimelineStep } from '../../components/timeline.tsx'
+import { formatRefusal } from '../../format/refusal-text.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { CHECK_TITLES, CheckText } from './check-text.tsx'
+import { CredentialText } from './credential-text.tsx'
+import { listChecks } from './refusal-checks.ts'
+
+/** A request up to the check that it failed, and those that were not looked at any more. */
+export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
+  const { to } = useWorkspace()
+  const { agent_id, code, credential, created_at, message, mode } = refusal
+  const checks = listChecks(code, mode)
+  return (
+    <Timeline label="What happened">
+      <TimelineStep state="done" title="Requested" at={<TimeText at={created_at} isExact />}>
+        <p>
+          By the agent{' '}
+          {code === 'agent_not_found' ? (
+            <bdi>{agent_id}</bdi>
+          ) : (
+            <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>
+          )}
+          , with <CredentialText credential={credential} />.
+        </p>
+      </TimelineStep>
+      {checks === null && (
+        <TimelineStep state="failed" title="Refused">
+          <p>{message}</p>
+        </TimelineStep>
+      )}
+      {checks?.map((check) => (
+        <TimelineStep
+          key={check.code}
+          state={check.state}
+          title={check.state === 'failed' ? formatRefusal(code, message) : CHECK_TITLES[check.code]}
+        >
+          {check.state === 'failed' && <CheckText code={check.code} refusal={refusal} />}
+        </TimelineStep>
+      ))}
+      <TimelineStep state="skipped" title="Reserved, signed, confirmed">
+        <p>It never came to that: nothing was set aside, and no money moved.</p>
+      </TimelineStep>
+    </Timeline>
+  )
+}

@@ -1,0 +1,89 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import type { Grant, Recipient } from '../../api/wire-spending.ts'
+import { Button } from '../../components/button.tsx'
+import { CodeText } from '../../components/code-text.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { NameForm } from '../../components/name-form.tsx'
+import { Row } from '../../components/rows.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { LABEL_CHARS_MAX } from './new-recipient-form.tsx'
+import type { useRecipientDeeds } from './use-recipient-deeds.ts'
+
+interface RecipientRowProps {
+  readonly recipient: Recipient
+  /** The grants that name the address. */
+  readonly grants: readonly Grant[]
+  /** Null for who may not. */
+  readonly deeds: Pick<ReturnType<typeof useRecipientDeeds>, 'label' | 'remove'> | null
+}
+
+export function RecipientRow({ recipient, grants, deeds }: RecipientRowProps) {
+  const { to } = useWorkspace()
+  const { address, label } = recipient
+  const [isRenaming, setRenaming] = useState(false)
+  const renaming = useMutation({ mutationFn: async (name: string) => deeds?.label({ address, label: name }) })
+  const place = useRef<HTMLDivElement>(null)
+  /** Opens the form, or takes it away; the focus goes to what comes in its place. */
+  const change = (next: boolean) => {
+    flushSync(() => setRenaming(next))
+    place.current?.querySelector<HTMLElement>('input, button')?.focus()
+  }
+  return (
+    <Row
+      actions={
+        deeds !== null && (
+          <div ref={place} className="flex flex-wrap items-center gap-2">
+            {isRenaming ? (
+              <NameForm
+                label={`New name for ${label}`}
+                submitLabel="Save"
+                charsMax={LABEL_CHARS_MAX}
+                initial={label}
+                onCancel={() => change(false)}
+                onSubmit={async (name) => {
+                  change(false)
+                  await renaming.mutateAsync(name)
+                }}
+              />
+            ) : (
+              <>
+                <Button aria-label={`Rename ${label}`} onClick={() => change(true)}>
+                  Rename
+                </Button>
+                <ConfirmDialog
+                  label="Remove"
+                  labelDetail={label}
+                  title={`Remove the name “${label}”?`}
+                  confirmLabel="Remove the name"
+                  onConfirm={() => deeds.remove(address)}
+                >
+                  Grants and payments show the bare address again. What agents may pay does not change.
+                </ConfirmDialog>
+              </>
+            )}
+          </div>
+        )
+      }
+    >
+      <p className="font-semibold">
+        <bdi>{label}</bdi>
+      </p>
+      <CodeText text={address} what={`the address of ${label}`} />
+      <p className="flex flex-wrap gap-x-4 text-sm">
+        <TextLink to={`${to('payments')}?${new URLSearchParams({ q: address })}`}>
+          Payments<span className="sr-only"> to {label}</span>
+        </TextLink>
+        {grants.map((grant) => (
+          <TextLink key={grant.id} to={to('grants', grant.id)}>
+            Grant for <bdi>{grant.agent_id}</bdi>
+          </TextLink>
+        ))}
+      </p>
+      <ErrorNotice error={renaming.error} />
+    </Row>
+  )
+}

@@ -1,0 +1,65 @@
+import { useQuery } from '@tanstack/react-query'
+import { grantsQuery } from '../../api/grants.ts'
+import { recipientsQuery } from '../../api/recipients.ts'
+import type { Grant } from '../../api/wire-spending.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Rows } from '../../components/rows.tsx'
+import { Section } from '../../components/section.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { NewRecipientForm } from './new-recipient-form.tsx'
+import { RecipientRow } from './recipient-row.tsx'
+import { useRecipientDeeds } from './use-recipient-deeds.ts'
+
+export function RecipientsPage() {
+  const { slug, mode, name, role } = useWorkspace()
+  const { data: recipients, error, refetch } = useQuery(recipientsQuery(slug, mode))
+  const { data: grants } = useQuery(grantsQuery(slug, mode))
+  const deeds = useRecipientDeeds()
+  return (
+    <>
+      <PageHeading
+        title="Recipients"
+        place={name}
+        lead="Names for the addresses that agents pay. They are shown in place of the address; what a grant allows is the address itself."
+      />
+      {isAdmin(role) && (
+        <Section title="Name an address">
+          <NewRecipientForm onSubmit={deeds.label} />
+        </Section>
+      )}
+      <Section title="Address book">
+        {recipients === undefined && <Waiting error={error} onRetry={refetch} />}
+        {recipients?.length === 0 && (
+          <EmptyState title="No names yet">
+            {isAdmin(role)
+              ? 'Name the addresses that your agents pay most. Grants and payments then say who it is.'
+              : 'An admin or an owner of the workspace can name the addresses that agents pay.'}
+          </EmptyState>
+        )}
+        {recipients !== undefined && recipients.length > 0 && (
+          <Rows>
+            {recipients.map((recipient) => (
+              <RecipientRow
+                key={recipient.address}
+                recipient={recipient}
+                grants={grantsFor(grants, recipient.address)}
+                deeds={isAdmin(role) ? deeds : null}
+              />
+            ))}
+          </Rows>
+        )}
+      </Section>
+    </>
+  )
+}
+
+/** Those that are not over and name the address. */
+function grantsFor(grants: readonly Grant[] | undefined, address: string): readonly Grant[] {
+  const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
+  return open.filter((grant) =>
+    grant.recipient_allowlist.some((allowed) => allowed.toLowerCase() === address.toLowerCase()),
+  )
+}

@@ -1,0 +1,47 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { labelRecipient, recipientsQuery, removeRecipient } from '../../api/recipients.ts'
+import type { Recipient } from '../../api/wire-spending.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+type Named = Pick<Recipient, 'address' | 'label'>
+
+interface RecipientDeeds {
+  /** Names an address, or names it anew: it shows at once, and is taken back when the server refuses. */
+  readonly label: (recipient: Named) => Promise<unknown>
+  readonly remove: (address: string) => Promise<void>
+}
+
+/** Changes of the address book. */
+export function useRecipientDeeds(): RecipientDeeds {
+  const { slug, mode } = useWorkspace()
+  const client = useQueryClient()
+  const { queryKey } = recipientsQuery(slug, mode)
+  const naming = useMutation({
+    mutationFn: ({ address, label }: Named) => labelRecipient(slug, mode, address, label),
+    onMutate: async (recipient) => {
+      await client.cancelQueries({ queryKey })
+      const before = client.getQueryData(queryKey)
+      if (before !== undefined) client.setQueryData(queryKey, withLabel(before, recipient))
+      return { before }
+    },
+    onError: (_error, _recipient, kept) => {
+      if (kept?.before !== undefined) client.setQueryData(queryKey, kept.before)
+    },
+    onSettled: () => client.invalidateQueries({ queryKey }),
+  })
+  return {
+    label: naming.mutateAsync,
+    remove: async (address) => {
+      await removeRecipient(slug, mode, address)
+      await client.invalidateQueries({ queryKey })
+    },
+  }
+}
+
+function withLabel(before: readonly Recipient[], { address, label }: Named): readonly Recipient[] {
+  const isSame = (recipient: Recipient) => recipient.address.toLowerCase() === address.toLowerCase()
+  const old = before.find(isSame)
+  const recipient = { address: old?.address ?? address, label, created_at: old?.created_at ?? new Date().toISOString() }
+  const others = before.filter((other) => !isSame(other))
+  return [...others, recipient].sort((left, right) => left.label.localeCompare(right.label, 'en'))
+}

@@ -1,0 +1,62 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { depositsQuery } from '../../api/deposits.ts'
+import type { Deposit } from '../../api/wire-spending.ts'
+import { workspaceQuery } from '../../api/workspaces.ts'
+import { AmountText } from '../../components/amount-text.tsx'
+import { CodeText } from '../../components/code-text.tsx'
+import { DataTable, type Column } from '../../components/data-table.tsx'
+import { ExternalLink } from '../../components/external-link.tsx'
+import { OlderPages } from '../../components/older-pages.tsx'
+import { NoRows } from '../../components/rows.tsx'
+import { Section } from '../../components/section.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatShortAddress } from '../../format/address.ts'
+import { RecipientText } from '../payments/recipient-text.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** What came in, the latest first. */
+export function DepositsSection({ address }: { readonly address: string }) {
+  const { slug, mode } = useWorkspace()
+  const { data: workspace } = useQuery(workspaceQuery(slug))
+  const query = useInfiniteQuery(depositsQuery(slug, mode, address))
+  const deposits = query.data?.pages.flatMap((page) => page.deposits)
+  const explorer = workspace?.chains[mode].explorer_url ?? null
+  return (
+    <Section title="Deposits">
+      {deposits === undefined && <Waiting error={query.error} onRetry={query.refetch} />}
+      {deposits?.length === 0 && <NoRows>Nothing has come in yet.</NoRows>}
+      {deposits !== undefined && deposits.length > 0 && (
+        <DataTable caption="Deposits" columns={columnsWith(explorer)} items={deposits} keyOf={({ id }) => id} />
+      )}
+      <OlderPages query={query} />
+    </Section>
+  )
+}
+
+/** What USDC comes from when it is made. */
+const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
+
+function columnsWith(explorer: string | null): readonly Column<Deposit>[] {
+  return [
+    { title: 'Amount', render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} isStrong /> },
+    { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> },
+    {
+      title: 'From',
+      render: ({ from }) => (from === ZERO_ADDRESS ? 'Newly minted USDC' : <RecipientText address={from} />),
+    },
+    { title: 'Transaction', render: ({ tx_hash }) => <Transaction hash={tx_hash} explorer={explorer} /> },
+  ]
+}
+
+function Transaction({ hash, explorer }: { readonly hash: string; readonly explorer: string | null }) {
+  if (explorer === null) return <CodeText text={hash} what="the transaction’s hash" isShort />
+  return (
+    <ExternalLink href={`${explorer}/tx/${hash}`}>
+      <span className="sr-only">Block explorer: </span>
+      <span title={hash} className="font-mono text-[0.875em] font-normal">
+        {formatShortAddress(hash)}
+      </span>
+    </ExternalLink>
+  )
+}

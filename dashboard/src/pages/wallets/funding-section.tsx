@@ -1,0 +1,57 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ChainInfo } from '../../api/wire.ts'
+import type { Wallet } from '../../api/wire-spending.ts'
+import { workspaceQuery } from '../../api/workspaces.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { Section } from '../../components/section.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { nameNetwork } from '../../format/network.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { Faucet } from './faucet.tsx'
+import { QrCode } from './qr-code.tsx'
+
+/** How USDC gets into a wallet. */
+export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
+  const { slug, mode } = useWorkspace()
+  const { data: workspace, error, refetch } = useQuery(workspaceQuery(slug))
+  return (
+    <Section title="Add USDC" lead="Send it to this address, from an exchange or another wallet.">
+      {workspace === undefined ? (
+        <Waiting error={error} onRetry={refetch} />
+      ) : (
+        <DepositAddress wallet={wallet} chain={workspace.chains[mode]} />
+      )}
+    </Section>
+  )
+}
+
+function DepositAddress({ wallet, chain }: { readonly wallet: Wallet; readonly chain: ChainInfo }) {
+  const { address, name } = wallet
+  const network = nameNetwork(chain.chain_id)
+  return (
+    <div className="grid gap-6 rounded-xl border border-line bg-surface p-5 sm:grid-cols-[11rem_minmax(0,1fr)] sm:p-6">
+      <div className="mx-auto w-44 sm:w-full">
+        <div className="rounded-lg border border-line">
+          <QrCode text={address} label={`QR code of the address of ${name}`} />
+        </div>
+      </div>
+      <div className="grid min-w-0 content-start gap-4">
+        <div className="grid gap-1">
+          <p className="text-sm text-muted">Address</p>
+          <p className="font-mono text-lg leading-snug break-all select-all">{address}</p>
+        </div>
+        <p>
+          <CopyButton text={address} what="the address" />
+        </p>
+        <p>
+          <span className="text-muted">Network: </span>
+          <strong>{network}</strong>
+        </p>
+        <p className="text-[0.9375rem] text-warning">
+          Send only USDC, and only on {network}. Anything else that is sent here is lost.
+        </p>
+        {chain.faucet !== null && <Faucet wallet={wallet} faucet={chain.faucet} />}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,105 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { liveKey } from '../../api/changes.ts'
+import { passkeysQuery } from '../../api/passkeys.ts'
+import { createWallet } from '../../api/wallets.ts'
+import type { Passkey } from '../../api/wire.ts'
+import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { readText } from '../../components/form-text.ts'
+import { Notice } from '../../components/notice.tsx'
+import { Section } from '../../components/section.tsx'
+import { SelectField } from '../../components/select-field.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** Makes a wallet that one of one's own passkeys owns, and leads to it. */
+export function NewWalletForm({ onCancel }: { readonly onCancel: () => void }) {
+  const { data: passkeys, error, refetch } = useQuery(passkeysQuery)
+  return (
+    <div className="max-w-xl rounded-xl border border-line bg-surface p-5">
+      <Section title="New wallet" takesFocus>
+        {passkeys === undefined ? (
+          <Waiting error={error} onRetry={refetch} lines={2} />
+        ) : (
+          <WalletForm passkeys={passkeys} onCancel={onCancel} />
+        )}
+      </Section>
+    </div>
+  )
+}
+
+const WALLET_NAME_CHARS_MAX = 100
+
+interface WalletFormProps {
+  readonly passkeys: readonly Passkey[]
+  readonly onCancel: () => void
+}
+
+function WalletForm({ passkeys, onCancel }: WalletFormProps) {
+  const { slug, mode, to } = useWorkspace()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [picked, setPicked] = useState(passkeys.length === 1 ? (passkeys[0]?.id ?? '') : '')
+  const creation = useMutation({
+    mutationFn: (name: string) => createWallet(slug, { mode, name, credentialId: picked }),
+    onSuccess: async (wallet) => {
+      await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
+      await navigate(to('wallets', wallet.address))
+    },
+  })
+  if (passkeys.length === 0) return <p>You have no passkey. Add one in your account: it is to own the wallet.</p>
+  const owner = passkeys.find(({ id }) => id === picked)
+  return (
+    <form
+      className="grid gap-5"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const name = readText(event.currentTarget, 'name')
+        if (name !== '' && picked !== '' && !creation.isPending) creation.mutate(name)
+      }}
+    >
+      <TextField
+        name="name"
+        label="Name"
+        hint="For the people here: “Main wallet”, “Research”."
+        required
+        maxLength={WALLET_NAME_CHARS_MAX}
+        autoComplete="off"
+      />
+      {passkeys.length > 1 && (
+        <SelectField
+          label="The passkey that owns it"
+          value={picked}
+          placeholder="Choose one of your passkeys"
+          choices={passkeys.map(({ id, name }) => ({ value: id, text: name }))}
+          isRequired
+          onChange={setPicked}
+        />
+      )}
+      <Notice tone={mode === 'live' ? 'warning' : 'plain'}>
+        <p>
+          {owner === undefined ? 'The passkey' : <strong>Your passkey “{owner.name}”</strong>} will own the wallet. Only
+          it can let an agent spend from the wallet, or stop that for good. It can’t be changed later, so keep the
+          passkey.
+        </p>
+        {mode === 'live' && (
+          <p>
+            <strong>This is live:</strong> the wallet will hold real money.
+          </p>
+        )}
+      </Notice>
+      <ErrorNotice error={creation.error} />
+      <p className="flex flex-wrap gap-3">
+        <Button type="submit" look="primary" disabled={creation.isPending}>
+          Create the wallet
+        </Button>
+        <Button look="quiet" disabled={creation.isPending} onClick={onCancel}>
+          Cancel
+        </Button>
+      </p>
+    </form>
+  )
+}

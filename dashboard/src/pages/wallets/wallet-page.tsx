@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { grantsQuery } from '../../api/grants.ts'
+import { walletQuery } from '../../api/wallets.ts'
+import type { Wallet } from '../../api/wire-spending.ts'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Fold } from '../../components/fold.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatShortAddress } from '../../format/address.ts'
+import { formatAmount } from '../../format/amount.ts'
+import { sayOwner } from '../../format/owner-text.ts'
+import { isAdmin } from '../../roles.ts'
+import { GrantTable } from '../grants/grant-table.tsx'
+import { LatestPayments } from '../payments/latest-payments.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { DepositsSection } from './deposits-section.tsx'
+import { FundingSection } from './funding-section.tsx'
+
+export function WalletPage() {
+  const { slug, mode, to } = useWorkspace()
+  const { address = '' } = useParams()
+  const { data: wallet, error, refetch } = useQuery(walletQuery(slug, mode, address))
+  const place = <TextLink to={to('wallets')}>Wallets</TextLink>
+  if (wallet === undefined) {
+    return (
+      <>
+        <PageHeading title={`Wallet ${formatShortAddress(address)}`} place={place} />
+        <Waiting error={error} onRetry={refetch} />
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeading
+        title={wallet.name}
+        place={place}
+        lead={
+          <>
+            Owned by <bdi>{sayOwner(wallet.owner)}</bdi>. Created <TimeText at={wallet.created_at} />.
+          </>
+        }
+      >
+        <bdi>{wallet.name}</bdi>
+      </PageHeading>
+      <Balance usdc={wallet.balance_usdc} />
+      <FundingSection wallet={wallet} />
+      <WalletGrants wallet={wallet} />
+      <LatestPayments filter={{ wallet: wallet.address }} />
+      <DepositsSection address={wallet.address} />
+    </>
+  )
+}
+
+function Balance({ usdc }: { readonly usdc: string | null }) {
+  return (
+    <section aria-label="Balance" className="grid gap-1">
+      <p className="text-sm font-semibold text-muted">Balance</p>
+      {usdc === null ? (
+        <p className="text-lg">
+          The chain does not answer.{' '}
+          <span className="text-muted">What is in the wallet is safe; the balance is shown again in a while.</span>
+        </p>
+      ) : (
+        <p className="text-4xl font-bold tracking-tight tabular-nums">
+          {formatAmount(usdc)} <span className="text-lg font-normal text-muted">USDC</span>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
+  const { slug, mode, role, to } = useWorkspace()
+  const { data: grants, error, refetch } = useQuery(grantsQuery(slug, mode, { wallet: wallet.address }))
+  const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
+  const ended = grants?.filter(({ status }) => status === 'revoked') ?? []
+  const newGrant = `${to('grants', 'new')}?${new URLSearchParams({ wallet: wallet.address })}`
+  return (
+    <Section
+      title="Grants"
+      lead="Who may spend from this wallet."
+      actions={isAdmin(role) && open.length > 0 && <TextLink to={newGrant}>New grant</TextLink>}
+    >
+      {grants === undefined && <Waiting error={error} onRetry={refetch} />}
+      {grants !== undefined && open.length === 0 && (
+        <EmptyState
+          title="Nobody may spend from it"
+          action={
+            isAdmin(role) && (
+              <ButtonLink look="primary" to={newGrant}>
+                New grant
+              </ButtonLink>
+            )
+          }
+        >
+          A grant lets one agent pay from this wallet, within limits that its owner signs.
+        </EmptyState>
+      )}
+      {open.length > 0 && <GrantTable caption="Grants" grants={open} without="wallet" />}
+      {ended.length > 0 && (
+        <Fold summary={`Ended grants (${ended.length})`}>
+          <GrantTable caption="Ended grants" grants={ended} without="wallet" />
+        </Fold>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,65 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { walletsQuery } from '../../api/wallets.ts'
+import type { Wallet } from '../../api/wire-spending.ts'
+import { Button } from '../../components/button.tsx'
+import { CodeText } from '../../components/code-text.tsx'
+import { DataTable, type Column } from '../../components/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { nameOwner } from '../../format/owner-text.ts'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { BalanceText } from './balance-text.tsx'
+import { NewWalletForm } from './new-wallet-form.tsx'
+
+export function WalletsPage() {
+  const { slug, mode, name, role, to } = useWorkspace()
+  const { data: wallets, error, refetch } = useQuery(walletsQuery(slug, mode))
+  const [isAdding, setAdding] = useState(false)
+  const add = isAdmin(role) && !isAdding && (
+    <Button look="primary" onClick={() => setAdding(true)}>
+      New wallet
+    </Button>
+  )
+  return (
+    <>
+      <PageHeading
+        title="Wallets"
+        place={name}
+        lead="Where the USDC is that agents pay with. Each is owned by one passkey."
+        actions={wallets !== undefined && wallets.length > 0 && add}
+      />
+      {isAdding && <NewWalletForm onCancel={() => setAdding(false)} />}
+      {wallets === undefined && <Waiting error={error} onRetry={refetch} />}
+      {wallets?.length === 0 && !isAdding && (
+        <EmptyState title="No wallets yet" action={add}>
+          A wallet holds the USDC that agents pay with. Your passkey owns it: only that passkey can let an agent spend.
+        </EmptyState>
+      )}
+      {wallets !== undefined && wallets.length > 0 && (
+        <DataTable
+          caption="Wallets"
+          columns={COLUMNS}
+          items={wallets}
+          keyOf={({ address }) => address}
+          toOf={({ address }) => to('wallets', address)}
+        />
+      )}
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<Wallet>[] = [
+  { title: 'Name', render: ({ name }) => <bdi>{name}</bdi> },
+  { title: 'Balance', isNumber: true, render: ({ balance_usdc }) => <BalanceText usdc={balance_usdc} /> },
+  { title: 'Address', render: ({ address }) => <CodeText text={address} isShort /> },
+  { title: 'Grants', isNumber: true, render: ({ grants }) => <GrantCount count={grants} /> },
+  { title: 'Owner', isSpare: true, render: ({ owner }) => <bdi>{nameOwner(owner)}</bdi> },
+]
+
+function GrantCount({ count }: { readonly count: number }) {
+  if (count === 0) return <span className="text-muted">No grants</span>
+  return count === 1 ? '1 grant' : `${count} grants`
+}

@@ -1,0 +1,130 @@
+import { useEffect, useId, useRef, useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { Mode, Workspace } from '../../api/wire.ts'
+import { pathTo } from '../../navigation/paths.ts'
+import { FIELD_CLASS } from '../../components/text-field.tsx'
+import { PAGE_GROUPS } from './pages-of-workspace.ts'
+
+interface Target {
+  readonly text: string
+  readonly path: string
+}
+
+/** Ctrl or Command and K, and a few letters, lead to any page; a payment's id leads to the payment. */
+export function GoToMenu({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [text, setText] = useState('')
+  const [picked, setPicked] = useState(0)
+  const listId = useId()
+  const navigate = useNavigate()
+  const targets = findTargets(text, workspace.slug, mode)
+  const current = Math.min(picked, targets.length - 1)
+
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+      event.preventDefault()
+      if (document.querySelector('dialog[open], [role=alertdialog]') === null) show(dialog.current)
+    }
+    document.addEventListener('keydown', open)
+    return () => document.removeEventListener('keydown', open)
+  }, [])
+
+  const go = (target: Target | undefined) => {
+    if (target === undefined) return
+    dialog.current?.close()
+    void navigate(target.path)
+  }
+  const type = (value: string) => {
+    setText(value)
+    setPicked(0)
+  }
+  const press = (event: React.KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step === undefined || targets.length === 0) return
+    event.preventDefault()
+    setPicked((current + step + targets.length) % targets.length)
+  }
+
+  return (
+    <>
+      <button
+        type="button"
+        className="hidden min-h-9 items-center gap-2 rounded-lg border border-edge px-3 text-sm text-muted hover:bg-sunken hover:text-ink lg:inline-flex"
+        onClick={() => show(dialog.current)}
+      >
+        Go to… <kbd className="font-mono text-xs">Ctrl K</kbd>
+      </button>
+      <dialog
+        ref={dialog}
+        aria-label="Go to a page"
+        onClose={() => type('')}
+        className="m-auto mt-[12vh] w-[32rem] max-w-[calc(100vw-2rem)] rounded-2xl border border-line bg-surface p-3 text-ink shadow-lift backdrop:bg-veil"
+      >
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            go(targets[current])
+          }}
+        >
+          <input
+            role="combobox"
+            aria-label="Where to"
+            aria-expanded={targets.length > 0}
+            aria-controls={listId}
+            aria-activedescendant={targets.length === 0 ? undefined : `${listId}-${current}`}
+            aria-autocomplete="list"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="A page, or the id of a payment"
+            value={text}
+            onChange={(event) => type(event.currentTarget.value)}
+            onKeyDown={press}
+            className={FIELD_CLASS}
+          />
+          <div id={listId} role="listbox" aria-label="Pages" className="mt-2 max-h-80 overflow-y-auto">
+            {targets.map((target, index) => (
+              // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- the keys go to the field, as the combobox pattern has it
+              <div
+                key={target.path}
+                id={`${listId}-${index}`}
+                role="option"
+                aria-selected={index === current}
+                className={`cursor-pointer rounded-lg px-3 py-2 ${index === current ? 'bg-accent-soft font-semibold' : ''}`}
+                onPointerMove={() => setPicked(index)}
+                onClick={() => go(target)}
+              >
+                {target.text}
+              </div>
+            ))}
+          </div>
+          {targets.length === 0 && <p className="px-3 py-2 text-muted">There is no such page.</p>}
+        </form>
+      </dialog>
+    </>
+  )
+}
+
+function show(dialog: HTMLDialogElement | null): void {
+  dialog?.showModal()
+}
+
+const PAYMENT_ID = /^pay_[0-9A-Z]{26}$/
+const REFUSAL_ID = /^ref_[0-9A-Z]{26}$/
+
+function findTargets(text: string, slug: string, mode: Mode): readonly Target[] {
+  const wanted = text.trim()
+  if (PAYMENT_ID.test(wanted)) return [{ text: `Payment ${wanted}`, path: pathTo(slug, mode, 'payments', wanted) }]
+  if (REFUSAL_ID.test(wanted)) return [{ text: `Refusal ${wanted}`, path: pathTo(slug, mode, 'refusals', wanted) }]
+  const other: Mode = mode === 'test' ? 'live' : 'test'
+  const pages = PAGE_GROUPS.flatMap(({ pages: group }) =>
+    group.map((page) => ({ text: page.text, path: pathTo(slug, mode, ...page.parts) })),
+  )
+  const rest = [
+    { text: 'New grant', path: pathTo(slug, mode, 'grants', 'new') },
+    { text: `Switch to ${other} mode`, path: pathTo(slug, other) },
+    { text: 'Your account', path: '/account' },
+    { text: 'All workspaces', path: '/' },
+  ]
+  return [...pages, ...rest].filter((target) => target.text.toLowerCase().includes(wanted.toLowerCase()))
+}

@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query'
+import { planQuery } from '../../api/plan.ts'
+import type { PlanUse, Use } from '../../api/wire.ts'
+import { CountMeter } from '../../components/count-meter.tsx'
+import { PageHeading } from '../../components/page-heading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { formatCount } from '../../format/count.ts'
+import { PlanTable } from './plan-table.tsx'
+import { PLAN_TITLES } from './plans.ts'
+import { useWorkspace } from './workspace-context.ts'
+
+export function PlanPage() {
+  const { slug, name } = useWorkspace()
+  const { data: use, error, refetch } = useQuery(planQuery(slug))
+  return (
+    <>
+      <PageHeading
+        title="Plan"
+        place={name}
+        lead={use !== undefined && `This workspace has the ${PLAN_TITLES[use.plan]} plan.`}
+      />
+      {use === undefined ? <Waiting error={error} onRetry={refetch} lines={6} /> : <PlanView use={use} />}
+    </>
+  )
+}
+
+function PlanView({ use }: { readonly use: PlanUse }) {
+  const { used, limit, resets_at } = use.allowance
+  return (
+    <>
+      <Section title="Live payments this month">
+        <div className="grid gap-3 rounded-xl border border-line bg-surface p-5">
+          <p className="flex flex-wrap items-baseline justify-between gap-x-4">
+            <span className="text-2xl font-bold tabular-nums">
+              {formatCount(used)}
+              <span className="text-base font-normal text-muted">
+                {limit === null ? ' payments, no limit' : ` of ${formatCount(limit)} payments`}
+              </span>
+            </span>
+            <span className="text-muted">
+              Counted anew from <TimeText at={resets_at} isExact />
+            </span>
+          </p>
+          {limit !== null && <CountMeter label="Live payments this month" used={used} limit={limit} />}
+          {limit !== null && used >= limit && (
+            <p className="font-semibold text-danger">
+              The allowance is used up: live payments are refused until then, or until the plan is changed. Test
+              payments go on.
+            </p>
+          )}
+          <p className="text-sm text-muted">Payments that the signing enclave accepted count. Test payments don’t.</p>
+        </div>
+      </Section>
+      <Section title="Agents and wallets">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <UseCard title="Agents, test" use={use.agents.test} />
+          <UseCard title="Agents, live" use={use.agents.live} />
+          <UseCard title="Wallets, test" use={use.wallets.test} />
+          <UseCard title="Wallets, live" use={use.wallets.live} />
+        </div>
+      </Section>
+      <Section
+        title="What the plans give"
+        lead="Whoever runs this server changes a workspace’s plan: ask them. It holds from that moment on."
+      >
+        <PlanTable current={use.plan} />
+      </Section>
+    </>
+  )
+}
+
+function UseCard({ title, use: { used, limit } }: { readonly title: string; readonly use: Use }) {
+  return (
+    <div className="grid content-start gap-2.5 rounded-xl border border-line bg-surface p-5">
+      <p className="flex flex-wrap items-baseline justify-between gap-x-4">
+        <span className="font-semibold">{title}</span>
+        <span className="text-muted tabular-nums">
+          {limit === null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`}
+        </span>
+      </p>
+      {limit !== null && <CountMeter label={title} used={used} limit={limit} />}
+    </div>
+  )
+}

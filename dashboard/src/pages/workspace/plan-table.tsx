@@ -1,0 +1,51 @@
+import type { Plan } from '../../api/wire.ts'
+import { DataTable } from '../../components/data-table.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { formatCount } from '../../format/count.ts'
+import { PLAN_TITLES, PLANS } from './plans.ts'
+
+export function PlanTable({ current }: { readonly current: Plan }) {
+  return (
+    <DataTable
+      caption="The plans"
+      columns={[
+        {
+          title: 'Plan',
+          render: ({ plan }) => (
+            <span className="inline-flex flex-wrap items-center gap-x-2.5">
+              <strong>{PLAN_TITLES[plan]}</strong>
+              {plan === current && <StatusBadge tone="success">Yours</StatusBadge>}
+            </span>
+          ),
+        },
+        {
+          title: 'Live payments in a month',
+          isNumber: true,
+          render: ({ payments }) => <Limit count={payments} what="payments" />,
+        },
+        {
+          title: 'Agents, in each mode',
+          isNumber: true,
+          render: ({ agents }) => <Limit count={agents} what="agents" />,
+        },
+        {
+          title: 'Wallets, in each mode',
+          isNumber: true,
+          render: ({ wallets }) => <Limit count={wallets} what="wallets" />,
+        },
+      ]}
+      items={PLANS}
+      keyOf={({ plan }) => plan}
+    />
+  )
+}
+
+/** On a phone no column has a heading, so each number says what it counts. */
+function Limit({ count, what }: { readonly count: number | null; readonly what: string }) {
+  return (
+    <span className="tabular-nums">
+      {count === null ? 'No limit' : formatCount(count)}
+      <span className="text-sm text-muted md:hidden"> {count === null ? `on ${what}` : what}</span>
+    </span>
+  )
+}

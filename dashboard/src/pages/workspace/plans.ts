@@ -1,0 +1,19 @@
+import type { Plan } from '../../api/wire.ts'
+
+export const PLAN_TITLES: Readonly<Record<Plan, string>> = { developer: 'Developer', pro: 'Pro', scale: 'Scale' }
+
+interface PlanLimits {
+  readonly plan: Plan
+  /** Live payments in a calendar month. Null, here and below: no limit. */
+  readonly payments: number | null
+  /** In each mode. */
+  readonly agents: number | null
+  readonly wallets: number | null
+}
+
+/** What each plan gives (specification, part 8; D10, D12). */
+export const PLANS: readonly PlanLimits[] = [
+  { plan: 'developer', payments: 1_000, agents: 100, wallets: 3 },
+  { plan: 'pro', payments: 50_000, agents: 10_000, wallets: 100 },
+  { plan: 'scale', payments: null, agents: null, wallets: null },
+]

@@ -1,0 +1,81 @@
+import type { Context } from '../../domain/context.ts'
+import type { ChangeKind, Place } from '../../domain/payments/changes/change.ts'
+import { listRecentChanges } from '../../domain/payments/changes/list-recent-changes.ts'
+import { startLoop, type Loop } from '../../lib/loop.ts'
+
+const INTERVAL_MS = 1_000
+
+export interface ChangeListener {
+  /** From now on it is told of whatever becomes visible. */
+  ready(): void
+  change(kinds: readonly ChangeKind[]): void
+}
+
+/** A place that somebody listens to, and what was seen of it in the last look; null before the first one. */
+interface Watch {
+  readonly place: Place
+  readonly listeners: Set<ChangeListener>
+  seen: ReadonlySet<string> | null
+}
+
+/**
+ * Tells who listens what changed in their place: one look a second over all places of this process, and none while nobody
+ * listens. PostgreSQL's LISTEN would be quicker; databases that are compatible with it lack it.
+ */
+export class ChangeFeed {
+  readonly #ctx: Pick<Context, 'db' | 'clock' | 'logger'>
+  readonly #watches = new Map<string, Watch>()
+  #loop: Loop | null = null
+  #stopped: Promise<unknown> = Promise.resolve()
+
+  constructor(ctx: Pick<Context, 'db' | 'clock' | 'logger'>) {
+    this.#ctx = ctx
+  }
+
+  /** Answers how to stop listening. */
+  listen(place: Place, listener: ChangeListener): () => void {
+    const key = keyOf(place)
+    const watch = this.#watches.get(key) ?? { place, listeners: new Set(), seen: null }
+    this.#watches.set(key, watch)
+    watch.listeners.add(listener)
+    if (watch.seen !== null) listener.ready()
+    this.#loop ??= startLoop({ name: 'changes', intervalMs: INTERVAL_MS, logger: this.#ctx.logger }, () => this.#look())
+    return () => {
+      watch.listeners.delete(listener)
+      if (watch.listeners.size === 0 && this.#watches.get(key) === watch) this.#watches.delete(key)
+      if (this.#watches.size === 0) this.#stop()
+    }
+  }
+
+  /** Waits until a look that is under way is over. */
+  async stopped(): Promise<void> {
+    await this.#stopped
+  }
+
+  #stop(): void {
+    const stopping = this.#loop?.stop()
+    this.#loop = null
+    this.#stopped = Promise.all([this.#stopped, stopping])
+  }
+
+  async #look(): Promise<void> {
+    const watches = [...this.#watches.values()]
+    if (watches.length === 0) return
+    const changes = await listRecentChanges(this.#ctx, { places: watches.map(({ place }) => place) })
+    const found = Map.groupBy(changes, keyOf)
+    for (const watch of watches) {
+      const { seen } = watch
+      const here = found.get(keyOf(watch.place)) ?? []
+      watch.seen = new Set(here.map(({ id }) => id))
+      const kinds = new Set(here.filter(({ id }) => seen?.has(id) === false).map(({ kind }) => kind))
+      for (const listener of [...watch.listeners]) {
+        if (seen === null) listener.ready()
+        else if (kinds.size > 0) listener.change([...kinds].toSorted())
+      }
+    }
+  }
+}
+
+function keyOf({ accountId, mode }: Place): string {
+  return `${accountId} ${mode}`
+}

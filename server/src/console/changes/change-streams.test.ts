@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import type { Readable } from 'node:stream'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { announce } from '../../../../test/support/deliveries.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { seedOwner, type Person } from '../../../../test/support/people.ts'
+import { seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
+import type { Account } from '../../domain/accounts/account.ts'
+import { endSession } from '../../domain/people/end-session.ts'
+import { ChangeStreams } from './change-streams.ts'
+import { STREAM_TIMES } from './change-stream.ts'
+
+describe('streams of changes', () => {
+  let given: TestContext
+  let account: Account
+  let person: Person
+  const opened: ChangeStreams[] = []
+  before(async () => {
+    given = await openTestContext()
+    account = (await seed(given.context)).account
+  })
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((streams) => streams.close()))
+  })
+  after(() => given.close())
+
+  test('somebody who hears nothing hears that it is still there', async () => {
+    const { text } = await listen({ heartbeatMs: 20 })
+    await waitFor('two heartbeats', () => text().split(': still here\n\n').length > 2)
+  })
+
+  test('it ends after its time', async () => {
+    const { isOver } = await listen({ lifetimeMs: 20 })
+    await waitFor('its end', isOver)
+  })
+
+  test('it ends when the session has ended', async () => {
+    const { isOver, text } = await listen({ checkMs: 20 })
+    await waitFor('a look', () => text().includes('ready'))
+    assert.equal(isOver(), false)
+    await endSession(given.context, { session: person.session })
+    await waitFor('its end', isOver)
+  })
+
+  test('it ends when its person belongs to the workspace no more', async () => {
+    const { isOver } = await listen({ checkMs: 20 })
+    await readRows(given.context.db, 'delete from members where user_id = $1', [person.userId])
+    await waitFor('its end', isOver)
+  })
+
+  test('that a page listens is nobody being there', async () => {
+    const { text } = await listen({ checkMs: 20, heartbeatMs: 100 })
+    const long = new Date(given.clock.now().getTime() - 60 * 60_000)
+    await readRows(given.context.db, 'update sessions set last_seen_at = $1 where user_id = $2', [long, person.userId])
+    await waitFor('some checks', () => text().split(': still here\n\n').length > 3)
+    const [row] = await readRows(given.context.db, 'select last_seen_at from sessions where user_id = $1', [
+      person.userId,
+    ])
+    assert.deepEqual(row?.['last_seen_at'], long)
+  })
+
+  test('a reader who does not read is dropped, and nothing is kept for them', async () => {
+    const { source } = await open({ heartbeatMs: 1 })
+    await waitFor('being dropped', () => source.destroyed)
+    assert.ok(source.readableLength < 5_000)
+  })
+
+  test('a process has 200 of them at the most, and each that ends makes room', async () => {
+    const streams = makeStreams()
+    const sources: Readable[] = []
+    for (let session = 0; sources.length < 200; session += 1) {
+      const { session: own } = await seedOwner(given.context, account, 'viewer')
+      for (let index = 0; index < 5; index += 1) sources.push(openFor(streams, own))
+    }
+    const { session } = await seedOwner(given.context, account, 'viewer')
+    assert.throws(() => openFor(streams, session), { type: 'rate_limited', code: 'rate_limit_exceeded' })
+    sources[0]?.destroy()
+    await waitFor('room', () => {
+      try {
+        return openFor(streams, session)
+      } catch {
+        return null
+      }
+    })
+  })
+
+  test('nobody looks while nobody listens', async () => {
+    const [ours, others] = [countLooks(), countLooks()]
+    const { session } = await seedOwner(given.context, account, 'viewer')
+    const source = openFor(ours.streams, session)
+    openFor(others.streams, session)
+    await waitFor('looks', () => ours.count() > 0 && others.count() > 0)
+    source.destroy()
+    await waitFor('its end', () => source.closed)
+    const [before, beforeOfOthers] = [ours.count(), others.count()]
+    await waitFor('some time, told by the looks of others', () => others.count() > beforeOfOthers + 2)
+    // One look may have been under way.
+    assert.ok(ours.count() <= before + 1)
+    await ours.streams.close()
+    assert.throws(() => openFor(ours.streams, session), { type: 'unavailable' })
+  })
+
+  test('it goes on when the database was away', async () => {
+    let failures = 0
+    const logger = Object.assign(Object.create(given.context.logger) as typeof given.context.logger, {
+      warn: () => {
+        failures += 1
+      },
+    })
+    const streams = makeStreams({}, { ...given.context, logger })
+    const { session } = await seedOwner(given.context, account, 'viewer')
+    const { text } = read(openFor(streams, session))
+    await waitFor('a look', () => text().includes('ready'))
+    await readRows(given.context.db, 'alter table payment_refusals rename to away')
+    await announce(given.context, account)
+    await waitFor('a look that fails', () => failures > 0)
+    assert.doesNotMatch(text(), /change/)
+    await readRows(given.context.db, 'alter table away rename to payment_refusals')
+    await waitFor('the change', () => text().includes('event: change'))
+  })
+
+  function makeStreams(times: Partial<typeof STREAM_TIMES> = {}, context = given.context): ChangeStreams {
+    const streams = new ChangeStreams(context, { ...STREAM_TIMES, ...times })
+    opened.push(streams)
+    return streams
+  }
+
+  /** Each look asks for the time once; nothing else does meanwhile. */
+  function countLooks() {
+    let looks = 0
+    const clock = {
+      now: () => {
+        looks += 1
+        return given.clock.now()
+      },
+    }
+    return { streams: makeStreams({}, { ...given.context, clock }), count: () => looks }
+  }
+
+  function openFor(streams: ChangeStreams, session: Person['session']): Readable {
+    return streams.open({ place: { accountId: account.id, mode: 'test' }, session, slug: account.slug })
+  }
+
+  async function open(times: Partial<typeof STREAM_TIMES>) {
+    const streams = makeStreams(times)
+    person = await seedOwner(given.context, account, 'viewer')
+    return { source: openFor(streams, person.session) }
+  }
+
+  async function listen(times: Partial<typeof STREAM_TIMES>) {
+    return read((await open(times)).source)
+  }
+
+  function read(source: Readable) {
+    let text = ''
+    source.setEncoding('utf8').on('data', (part: string) => {
+      text += part
+    })
+    return { text: () => text, isOver: () => source.closed }
+  }
+})

@@ -1,0 +1,23 @@
+import { formatGrant } from '../domain/grants/format-grant.ts'
+import { grantState } from '../domain/grants/grant-state.ts'
+import type { GrantSummary } from '../domain/grants/grant.ts'
+import { remainingMicro } from '../domain/grants/policy.ts'
+import { formatAmount } from '../values/money.ts'
+
+/** A grant as the dashboard shows it to one who asks: the grant of the events (D14), and what there is to know of it. */
+export function formatGrantDetail(summary: GrantSummary, now: Date) {
+  const { grant, spent24hMicro } = summary
+  const left = spent24hMicro === null ? null : remainingMicro(grant.dailyCapMicro, spent24hMicro)
+  return {
+    ...formatGrant(grant),
+    mode: grant.mode,
+    wallet_name: summary.walletName,
+    state: grantState(grant, now),
+    spent_24h_usdc: spent24hMicro === null ? null : formatAmount(spent24hMicro),
+    remaining_24h_usdc: left === null ? null : formatAmount(left),
+    replaces: grant.replaces,
+    replaced_by: grant.replacedBy,
+    activated_by: summary.activatedByName,
+    is_mine_to_sign: summary.isMineToSign,
+  }
+}

@@ -1,0 +1,64 @@
+import { formatDeposit } from '../../domain/deposits/format-deposit.ts'
+import { listDeposits } from '../../domain/deposits/list-deposits.ts'
+import { remainingMicro } from '../../domain/grants/policy.ts'
+import { getOverview } from '../../domain/payments/overview/get-overview.ts'
+import type { CapUse, Overview } from '../../domain/payments/overview/overview.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { formatAmount } from '../../values/money.ts'
+import { membershipOf, type Door } from '../door.ts'
+import { formatPaymentRow } from '../format-payment.ts'
+import { OverviewQuery } from '../schemas-payments.ts'
+import { SlugParams } from '../schemas.ts'
+
+const DEPOSITS_SHOWN = 5
+
+/** What the agents of a workspace spent, what is left of their caps, and what came last. */
+export function addOverviewRoute(http: HttpServer, door: Door): void {
+  const { ctx } = door
+
+  http.get(
+    '/console/workspaces/:slug/overview',
+    { schema: { params: SlugParams, querystring: OverviewQuery } },
+    async (request) => {
+      const { account } = await membershipOf(door, request, 'viewer')
+      const { mode, range } = request.query
+      const place = { accountId: account.id, mode }
+      const [overview, deposits] = await Promise.all([
+        getOverview(ctx, { ...place, range }),
+        listDeposits(ctx, { ...place, wallet: null, before: null, limit: DEPOSITS_SHOWN }),
+      ])
+      return { overview: { ...formatOverview(overview), deposits: deposits.map(formatDeposit) } }
+    },
+  )
+}
+
+function formatOverview({ range, bars, spentMicro, spend, counts, caps, payments, steps }: Overview) {
+  return {
+    range,
+    bars_at: bars.starts.map((start) => start.toISOString()),
+    bar_seconds: bars.barMs / 1_000,
+    spent_usdc: formatAmount(spentMicro),
+    spend: spend.map(({ agentId, totalMicro, barsMicro }) => ({
+      agent_id: agentId,
+      total_usdc: formatAmount(totalMicro),
+      bars_usdc: barsMicro.map(formatAmount),
+    })),
+    counts,
+    caps: caps.map(formatCap),
+    payments: payments.map(formatPaymentRow),
+    steps,
+  }
+}
+
+function formatCap({ grantId, agentId, wallet, walletName, state, dailyCapMicro, spent24hMicro }: CapUse) {
+  return {
+    grant_id: grantId,
+    agent_id: agentId,
+    wallet,
+    wallet_name: walletName,
+    state,
+    daily_cap_usdc: formatAmount(dailyCapMicro),
+    spent_24h_usdc: formatAmount(spent24hMicro),
+    remaining_24h_usdc: formatAmount(remainingMicro(dailyCapMicro, spent24hMicro)),
+  }
+}

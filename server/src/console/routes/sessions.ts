@@ -1,0 +1,37 @@
+import { endSession } from '../../domain/people/end-session.ts'
+import { getSession } from '../../domain/people/get-session.ts'
+import { listSessions } from '../../domain/people/list-sessions.ts'
+import { sessionIdOf } from '../../domain/people/session.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import type { Door } from '../door.ts'
+import { IdParams } from '../schemas.ts'
+import { getVisitor } from '../visitor.ts'
+
+/** Where the visitor is signed in; and to be it no longer there. */
+export function addSessionListRoutes(http: HttpServer, door: Door): void {
+  const { ctx } = door
+
+  http.get('/console/sessions', async (request) => {
+    const visitor = getVisitor(request)
+    const current = sessionIdOf(visitor)
+    const sessions = await listSessions(ctx, { userId: visitor.userId })
+    return {
+      sessions: sessions.map((session) => ({
+        id: sessionIdOf(session),
+        device: session.device,
+        created_at: session.createdAt.toISOString(),
+        last_seen_at: session.lastSeenAt.toISOString(),
+        expires_at: session.expiresAt.toISOString(),
+        current: sessionIdOf(session) === current,
+      })),
+    }
+  })
+
+  http.delete('/console/sessions/:id', { schema: { params: IdParams } }, async (request, reply) => {
+    const visitor = getVisitor(request)
+    const session = await getSession(ctx, { userId: visitor.userId, id: request.params.id })
+    await endSession(ctx, { session })
+    if (sessionIdOf(session) === sessionIdOf(visitor)) door.cookies.clearSession(reply)
+    return {}
+  })
+}

@@ -1,0 +1,91 @@
+import { checkVerified } from '../../domain/people/check-verified.ts'
+import { getPasskey } from '../../domain/people/get-passkey.ts'
+import { takeAttempt } from '../../domain/take-attempt.ts'
+import { createWallet } from '../../domain/wallets/create-wallet.ts'
+import { getWallet } from '../../domain/wallets/get-wallet.ts'
+import { listWallets } from '../../domain/wallets/list-wallets.ts'
+import { readBalances } from '../../domain/wallets/read-balances.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { parseAddress, type Address } from '../../values/address.ts'
+import { formatAmount, microUsdc } from '../../values/money.ts'
+import { problem } from '../../values/problem.ts'
+import { askFaucet } from '../ask-faucet.ts'
+import { membershipOf, type Door } from '../door.ts'
+import { formatWallet } from '../format-wallet.ts'
+import { parseName } from '../parse-body.ts'
+import { ModeQuery, SlugParams } from '../schemas.ts'
+import { ModeBody, SlugAddressParams, WalletBody } from '../schemas-workspace.ts'
+import { getVisitor } from '../visitor.ts'
+
+const FAUCET_AMOUNT_MICRO = microUsdc(100_000_000n)
+
+/** A workspace's wallets, each owned by a passkey of whoever created it. */
+export function addWalletRoutes(http: HttpServer, door: Door): void {
+  const { ctx } = door
+
+  http.get(
+    '/console/workspaces/:slug/wallets',
+    { schema: { params: SlugParams, querystring: ModeQuery } },
+    async (request) => {
+      const { account, userId } = await membershipOf(door, request, 'viewer')
+      const { mode } = request.query
+      const wallets = await listWallets(ctx, { accountId: account.id, mode })
+      // The newest first: of very many, those are looked for.
+      const addresses = wallets.map(({ address }) => address).toReversed()
+      const balances = await readBalances(ctx, { mode, addresses })
+      return { wallets: wallets.map((wallet) => formatWallet(wallet, balances, userId)) }
+    },
+  )
+
+  http.post(
+    '/console/workspaces/:slug/wallets',
+    { schema: { params: SlugParams, body: WalletBody } },
+    async (request, reply) => {
+      const { account, userId } = await membershipOf(door, request, 'admin')
+      const session = getVisitor(request)
+      const { mode, credential_id: credentialId = null } = request.body
+      const name = parseName(request.body.name)
+      checkVerified(session, ctx.clock.now())
+      const owner = await getPasskey(ctx, { userId, credentialId })
+      const actor = { kind: 'user', id: userId } as const
+      const wallet = await createWallet(ctx, { accountId: account.id, mode, name, owner, actor })
+      const balances = await readBalances(ctx, { mode, addresses: [wallet.address] })
+      const ownedBy = { userId, userName: session.userName, passkeyName: owner.name }
+      return reply.code(201).send({ wallet: formatWallet({ ...wallet, ownedBy, grants: 0 }, balances, userId) })
+    },
+  )
+
+  http.get(
+    '/console/workspaces/:slug/wallets/:address',
+    { schema: { params: SlugAddressParams, querystring: ModeQuery } },
+    async (request) => {
+      const { account, userId } = await membershipOf(door, request, 'viewer')
+      const { mode } = request.query
+      const address = parseWallet(request.params.address)
+      const wallet = await getWallet(ctx, { accountId: account.id, mode, address })
+      const balances = await readBalances(ctx, { mode, addresses: [address] })
+      return { wallet: formatWallet(wallet, balances, userId) }
+    },
+  )
+
+  http.post(
+    '/console/workspaces/:slug/wallets/:address/faucet',
+    { schema: { params: SlugAddressParams, body: ModeBody } },
+    async (request, reply) => {
+      const { account } = await membershipOf(door, request, 'admin')
+      const { mode } = request.body
+      if (mode !== 'test' || door.faucet?.kind !== 'endpoint') throw problem('faucet_not_available')
+      const address = parseWallet(request.params.address)
+      await getWallet(ctx, { accountId: account.id, mode, address })
+      await takeAttempt(ctx, { subject: account.id, bucket: 'faucet' })
+      const hash = await askFaucet(door.faucet.url, { address, amountMicro: FAUCET_AMOUNT_MICRO })
+      return reply.code(201).send({ tx_hash: hash, amount_usdc: formatAmount(FAUCET_AMOUNT_MICRO) })
+    },
+  )
+}
+
+function parseWallet(text: string): Address {
+  const address = parseAddress(text)
+  if (address === null) throw problem('wallet_not_found')
+  return address
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { exchange, isAlive, issued, seedRequest, type SeededRequest } from '../../../../test/support/connections.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
+import {
+  changeUnsigned,
+  openActive,
+  openOwned,
+  openPending,
+  signChange,
+  type Owned,
+} from '../../../../test/support/owned-grants.ts'
+import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
+import { createAgent } from '../agents/create-agent.ts'
+import { listAgents } from '../agents/list-agents.ts'
+import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
+import type { Context } from '../context.ts'
+import { deleteAgent } from './delete-agent.ts'
+
+const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
+const HAS_GRANTS = { status: 409, code: 'has_active_grants' } as const
+
+describe('an agent that is deleted while something is made for it', () => {
+  let sandbox: SandboxEnclave
+  let given: TestContext
+  let ctx: Context
+  let other: Context
+  before(async () => {
+    sandbox = await openSandboxEnclave()
+    given = await openTestContext(sandbox.use)
+    ctx = given.context
+    other = given.openAnother()
+    await openConnections(ctx.db, other.db)
+  })
+  after(async () => {
+    await given.close()
+    await sandbox.close()
+  })
+
+  test('is not, when a grant comes first', async () => {
+    const owned = await openOwned(ctx)
+    const [opened, deleted] = await inOrder(owned.accountId, [() => openPending(ctx, owned), () => remove(owned)])
+    assert.equal(opened?.status, 'fulfilled')
+    assert.deepEqual(reasonOf(deleted), HAS_GRANTS)
+  })
+
+  test('is, when a grant comes second, which finds no agent', async () => {
+    const owned = await openOwned(ctx)
+    const [deleted, opened] = await inOrder(owned.accountId, [() => remove(owned), () => openPending(ctx, owned)])
+    assert.equal(deleted?.status, 'fulfilled')
+    assert.deepEqual(reasonOf(opened), NO_AGENT)
+    assert.deepEqual(await listGrants(owned), [])
+  })
+
+  test('and made anew is another agent: the grant was for the one before', async () => {
+    const owned = await openOwned(ctx)
+    const { accountId, mode, agentId } = owned
+    const create = () => createAgent(other, { accountId, mode, id: agentId })
+    const [deleted, created, opened] = await inOrder(accountId, [
+      () => remove(owned),
+      create,
+      () => openPending(ctx, owned),
+    ])
+    assert.deepEqual([deleted?.status, created?.status], ['fulfilled', 'fulfilled'])
+    assert.deepEqual(reasonOf(opened), NO_AGENT)
+    assert.deepEqual(await listGrants(owned), [])
+    const made = await openActive(ctx, owned)
+    assert.equal(made.status, 'active')
+    await signChange(ctx, owned, { grantId: made.id, change: 'revoke' })
+    await remove(owned)
+  })
+
+  test('is not while a grant waits for its signature; it is when that was dropped', async () => {
+    const owned = await openOwned(ctx)
+    const { id } = await openPending(ctx, owned)
+    await assert.rejects(remove(owned), HAS_GRANTS)
+    await changeUnsigned(ctx, owned, { grantId: id, change: 'revoke' })
+    await remove(owned)
+    assert.deepEqual(await listAgents(ctx, { accountId: owned.accountId, mode: 'test' }), [])
+  })
+
+  test('ends a connection that was approved first', async () => {
+    const request = await seedRequest(ctx)
+    const accountId = request.membership.account.id
+    const [approved, deleted] = await inOrder(accountId, [() => approve(request), () => removeOf(request)])
+    assert.deepEqual([approved?.status, deleted?.status], ['fulfilled', 'fulfilled'])
+    const code = approved?.status === 'fulfilled' ? String((approved.value as { code?: string }).code) : ''
+    assert.equal((await exchange(ctx, { ...request, code })).kind, 'refused')
+  })
+
+  test('is not there for a consent that comes second, which can be given for another one', async () => {
+    const request = await seedRequest(ctx)
+    const accountId = request.membership.account.id
+    const [deleted, approved] = await inOrder(accountId, [() => removeOf(request), () => approve(request)])
+    assert.equal(deleted?.status, 'fulfilled')
+    assert.deepEqual(reasonOf(approved), NO_AGENT)
+    await createAgent(ctx, { accountId, mode: 'test', id: request.agentId })
+    const { code = '' } = await approve(request)
+    assert.ok(await isAlive(ctx, issued(await exchange(ctx, { ...request, code })).accessToken))
+  })
+
+  function remove({ accountId, mode, agentId }: Owned): Promise<void> {
+    return deleteAgent(other, { accountId, mode, id: agentId })
+  }
+
+  function removeOf({ membership, mode, agentId }: SeededRequest): Promise<void> {
+    return deleteAgent(other, { accountId: membership.account.id, mode, id: agentId })
+  }
+
+  function approve({ handle, membership, mode, agentId }: SeededRequest) {
+    const decision = { approve: true, membership, mode, agentId, scopes: null } as const
+    return decideAuthorizationRequest(ctx, { handle, userId: membership.userId, decision })
+  }
+
+  /** Starts each step when the one before it waits for the account's lock, then lets them go in that order. */
+  async function inOrder(
+    accountId: string,
+    steps: readonly (() => Promise<unknown>)[],
+  ): Promise<PromiseSettledResult<unknown>[]> {
+    const started: Promise<unknown>[] = []
+    await ctx.db.transaction(async (transaction) => {
+      await transaction.run({
+        name: '',
+        text: 'select 1 from accounts where id = $1 for no key update',
+        values: [accountId],
+        read: () => null,
+      })
+      for (const step of steps) {
+        const made = step()
+        made.catch(() => undefined)
+        started.push(made)
+        await waitFor('it waits for the lock', async () => (await countWaiting()) === started.length)
+      }
+    })
+    return await Promise.allSettled(started)
+  }
+
+  async function countWaiting(): Promise<number> {
+    const text = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return (await readRows(ctx.db, text)).length
+  }
+
+  function listGrants({ accountId }: Owned) {
+    return readRows(ctx.db, 'select id from grants where account_id = $1', [accountId])
+  }
+
+  function reasonOf(outcome: PromiseSettledResult<unknown> | undefined): object {
+    if (outcome?.status !== 'rejected') return assert.fail('it was not refused')
+    const { status, code } = outcome.reason as { status: number; code: string }
+    return { status, code }
+  }
+})

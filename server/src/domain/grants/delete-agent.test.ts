@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { readAudit } from '../../../../test/support/audit.ts'
+import {
+  exchange,
+  isAlive,
+  readConnection,
+  seedConnection,
+  seedRequest,
+  seedTokens,
+} from '../../../../test/support/connections.ts'
+import { expectPayment, expectRefusal } from '../../../../test/support/expect-outcome.ts'
+import { later } from '../../../../test/support/moved-clock.ts'
+import { makeTerms } from '../../../../test/support/owned-grants.ts'
+import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
+import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createAccount } from '../accounts/create-account.ts'
+import { createAgent } from '../agents/create-agent.ts'
+import { getAgent } from '../agents/get-agent.ts'
+import { listAgents } from '../agents/list-agents.ts'
+import { countAgents, findSigner } from '../agents/store.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
+import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
+import type { Context } from '../context.ts'
+import { createPayment } from '../payments/create-payment.ts'
+import { deleteAgent } from './delete-agent.ts'
+import { openGrant } from './open-grant.ts'
+import { markRevoked } from './store.ts'
+
+const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+/** D11. */
+describe('deleteAgent', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test('is refused while a grant is not revoked, and names those that are not', async () => {
+    const seeded = await seed(ctx)
+    const other = await seedWallet(ctx, seeded)
+    const second = await seedGrant(ctx, { ...seeded, wallet: other })
+    await assert.rejects(remove(seeded), (error: { status: number; code: string; details: unknown }) => {
+      assert.deepEqual([error.status, error.code], [409, 'has_active_grants'])
+      const named = (error.details as { grants: { id: string }[] }).grants
+      assert.deepEqual(
+        named.toSorted((left, right) => (left.id < right.id ? -1 : 1)),
+        [
+          { id: seeded.grant.id, wallet: seeded.wallet, status: 'active' },
+          { id: second.id, wallet: other, status: 'active' },
+        ].toSorted((left, right) => (left.id < right.id ? -1 : 1)),
+      )
+      return true
+    })
+    await revoke(seeded)
+    await assert.rejects(remove(seeded), { details: { grants: [{ id: second.id, wallet: other, status: 'active' }] } })
+    assert.equal((await getAgent(ctx, at(seeded))).activeSigners, 1)
+    await ctx.db.write(markRevoked(seeded.account.id, second.id, ctx.clock.now()))
+    await remove(seeded)
+  })
+
+  test('leaves an agent that nobody finds, and its place in the plan', async () => {
+    const seeded = await seedRevoked()
+    const { account, agentId } = seeded
+    assert.equal(await ctx.db.read(countAgents(account.id, 'test')), 1)
+    await remove(seeded)
+    assert.equal(await ctx.db.read(countAgents(account.id, 'test')), 0)
+    assert.deepEqual(await listAgents(ctx, { accountId: account.id, mode: 'test' }), [])
+    await assert.rejects(getAgent(ctx, at(seeded)), NO_AGENT)
+    assert.equal(await ctx.db.read(findSigner(account.id, 'test', agentId)), null)
+    expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'agent_not_found')
+    const asked = { accountId: account.id, mode: 'test', agentId, wallet: seeded.wallet, ...makeTerms() } as const
+    await assert.rejects(openGrant(ctx, asked), NO_AGENT)
+    await assert.rejects(remove(seeded), NO_AGENT)
+  })
+
+  test('keeps what was paid, and the key with which it was signed no longer', async () => {
+    const seeded = await seed(ctx)
+    const paid = expectPayment(await createPayment(ctx, paymentRequest(seeded)))
+    await revoke(seeded)
+    await remove(seeded)
+    const rows = await readRows(
+      ctx.db,
+      `select p.id, a.signer_id, a.signer_private_key_sealed from payments p
+        join agents a on a.account_id = p.account_id and a.mode = p.mode and a.id = p.agent_id where p.id = $1`,
+      [paid.id],
+    )
+    assert.deepEqual(rows, [{ id: paid.id, signer_id: null, signer_private_key_sealed: null }])
+  })
+
+  test('an agent that there never was, or is in the other mode or workspace, is not found', async () => {
+    const [seeded, other] = [await seedRevoked(), await seedRevoked()]
+    const asked = at(seeded)
+    for (const wrong of [
+      ...['', '.', 'a\u0000', 'x'.repeat(65), 'nobody'].map((id) => ({ ...asked, id })),
+      { ...asked, mode: 'live' as const },
+      { ...asked, accountId: other.account.id },
+    ]) {
+      await assert.rejects(deleteAgent(ctx, wrong), NO_AGENT)
+    }
+    assert.equal((await getAgent(ctx, asked)).id, seeded.agentId)
+  })
+
+  test('ends its connections for good, and those only', async () => {
+    const { account, agentId } = await seedRevoked()
+    const options = { account, agentId }
+    const connected = await seedTokens(ctx, options)
+    const { membership } = connected
+    const consented = await seedConnection(ctx, { ...options, membership })
+    const other = await seedTokens(ctx, { membership, agentId: agent('other') })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId })
+    assert.equal(await isAlive(ctx, connected.tokens.accessToken), false)
+    assert.equal((await exchange(ctx, consented)).kind, 'refused')
+    assert.equal(await isAlive(ctx, other.tokens.accessToken), true)
+
+    await createAgent(ctx, { accountId: account.id, mode: 'test', id: agentId })
+    assert.equal(await isAlive(ctx, connected.tokens.accessToken), false)
+    assert.equal((await exchange(ctx, consented)).kind, 'refused')
+    const again = await seedTokens(ctx, { ...options, membership })
+    assert.equal(await isAlive(ctx, again.tokens.accessToken), true)
+  })
+
+  test('is in the log, with each connection that it ended', async () => {
+    const { account, agentId } = await seedRevoked()
+    const ended = await seedTokens(ctx, { account, agentId })
+    const { id } = await readConnection(ctx, ended)
+    const old = later(ctx, -40 * DAY_MS)
+    await seedTokens(old, { account, agentId, membership: ended.membership })
+    const actor = { kind: 'user', id: ended.membership.userId } as const
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor })
+    const rows = (await readAudit(ctx.db, account.id)).slice(-2)
+    const by = { actor_kind: 'user', actor_id: actor.id }
+    assert.deepEqual(
+      rows.toSorted((left, right) => (left['action'] < right['action'] ? -1 : 1)),
+      [
+        { ...by, action: 'agent.deleted', subject: agentId, details: { mode: 'test' } },
+        { ...by, action: 'connection.revoked', subject: id, details: {} },
+      ],
+      'and none that had ended before',
+    )
+  })
+
+  test('made anew under its id it has nothing of before but the window of its cap', async () => {
+    const seeded = await seed(ctx, { dailyCap: '10' })
+    expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '6' })))
+    await revoke(seeded)
+    await remove(seeded)
+    const { account, agentId } = seeded
+    const hourLater = later(ctx, 60 * 60 * 1_000)
+    const made = await createAgent(hourLater, at(seeded))
+    assert.deepEqual([made.activeSigners, made.pendingSigners, made.wallets], [0, 0, []])
+    const found = await getAgent(hourLater, at(seeded))
+    assert.deepEqual(found.createdAt, made.createdAt)
+    assert.ok(found.createdAt.getTime() > Date.now() + 59 * 60 * 1_000)
+    assert.deepEqual(await ctx.db.read(findSigner(account.id, 'test', agentId)), {
+      signerId: null,
+      privateKeySealed: null,
+    })
+    await seedGrant(ctx, seeded, { dailyCap: '10' })
+    expectRefusal(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '4.000001' })), 'daily_cap_exceeded')
+    expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '4' })))
+  })
+
+  test('makes room under the cap, and being made anew takes it', async () => {
+    const account = await createAccount(ctx, { name: 'Cap', plan: 'developer' })
+    const create = (id: string) => createAgent(ctx, { accountId: account.id, mode: 'test', id: agent(id) })
+    for (let index = 0; index < 100; index += 1) await create(`agent ${index}`)
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'agent 7' })
+    await create('one more')
+    await assert.rejects(create('agent 7'), { code: 'agent_cap_reached' })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'one more' })
+    assert.equal((await create('agent 7')).id, 'agent 7')
+    assert.equal((await listAgents(ctx, { accountId: account.id, mode: 'test' })).length, 100)
+  })
+
+  test('of 20 at once one deletes it; made anew 20 times at once it is one agent', async () => {
+    const seeded = await seedRevoked()
+    const processes = [ctx, given.openAnother()] as const
+    await openConnections(processes[0].db, processes[1].db)
+    const each = <Done>(run: (process: Context) => Promise<Done>) =>
+      Promise.allSettled(Array.from({ length: 20 }, (_, index) => run(processes[index % 2 === 0 ? 0 : 1])))
+    const deleted = await each((process) => deleteAgent(process, at(seeded)))
+    assert.equal(deleted.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const outcome of deleted) {
+      if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'agent_not_found')
+    }
+    const made = await each((process) => createAgent(process, at(seeded)))
+    const times = made.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.createdAt.getTime() : 0))
+    assert.equal(new Set(times).size, 1)
+    const actions = (await readAudit(ctx.db, seeded.account.id)).map((row) => String(row['action']))
+    assert.deepEqual(actions.filter((action) => action.startsWith('agent.')).toSorted(), [
+      ...['agent.created', 'agent.created', 'agent.deleted'],
+    ])
+  })
+
+  test('a consent that is asked for it meanwhile finds no agent', async () => {
+    const { account, agentId } = await seedRevoked()
+    const { membership, handle } = await seedRequest(ctx, { account, agentId })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
+    const decision = { approve: true, membership, mode: 'test', agentId, scopes: null } as const
+    await assert.rejects(decideAuthorizationRequest(ctx, { handle, userId: membership.userId, decision }), NO_AGENT)
+  })
+
+  function at({ account, agentId }: Pick<Seed, 'account' | 'agentId'>) {
+    return { accountId: account.id, mode: 'test', id: agentId } as const
+  }
+
+  function remove(seeded: Seed): Promise<void> {
+    return deleteAgent(ctx, at(seeded))
+  }
+
+  async function revoke({ account, grant }: Seed): Promise<void> {
+    await ctx.db.write(markRevoked(account.id, grant.id, ctx.clock.now()))
+  }
+
+  async function seedRevoked(): Promise<Seed> {
+    const seeded = await seed(ctx)
+    await revoke(seeded)
+    return seeded
+  }
+})

@@ -1,0 +1,48 @@
+import { parseAgentId } from '../../values/agent-id.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
+import { lockAccount } from '../accounts/store.ts'
+import { findAgent, markDeleted } from '../agents/store.ts'
+import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import { revokeByAgent } from '../connections/store.ts'
+import type { Context } from '../context.ts'
+import { listLiveGrants } from './store.ts'
+
+/** So many of the grants that stand in the way are named. */
+const GRANTS_NAMED_MAX = 50
+
+/**
+ * Deletes an agent (D11), and ends its connections. The account's lock keeps out grants and consents that come at the
+ * same time: they find no agent, or are found. What it paid stays on record, and under its id it can be made anew.
+ * Errors: 404 `agent_not_found`; 409 `has_active_grants`, whose details name them.
+ */
+export async function deleteAgent(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, mode, id, actor = OPERATOR }: { accountId: string; mode: Mode; id: string; actor?: Actor },
+): Promise<void> {
+  const agentId = parseAgentId(id)
+  if (agentId === null) throw problem('agent_not_found')
+  const createdAt = ctx.clock.now()
+  await ctx.db.transaction(async (transaction) => {
+    const [, agent, live] = await transaction.batch([
+      lockAccount(accountId),
+      findAgent(accountId, mode, agentId, createdAt),
+      listLiveGrants(accountId, mode, { agentId, limit: GRANTS_NAMED_MAX }),
+    ])
+    if (agent === null) throw problem('agent_not_found')
+    if (live.length > 0) {
+      const grants = live.map((grant) => ({ id: grant.id, wallet: grant.walletAddress, status: grant.status }))
+      throw problem('has_active_grants', { details: { grants } })
+    }
+    const [, ended] = await transaction.batch([
+      markDeleted(accountId, mode, agentId, createdAt),
+      revokeByAgent({ accountId, mode, agentId }, createdAt),
+    ])
+    const entry = { logId: accountId, createdAt, actor } as const
+    await transaction.commit([
+      insertAuditEntry({ ...entry, action: 'agent.deleted', subject: agentId, details: { mode } }),
+      ...ended.map((subject) => insertAuditEntry({ ...entry, action: 'connection.revoked', subject })),
+    ])
+  })
+}

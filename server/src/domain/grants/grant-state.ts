@@ -1,0 +1,14 @@
+import type { Grant } from './grant.ts'
+
+export type GrantState = 'pending' | 'active' | 'suspended' | 'expired' | 'revoked' | 'replaced'
+
+/** What is told of a grant beside its status: one that is not revoked may be suspended, or over. */
+export function grantState(
+  { status, replacedBy, suspendedAt, expiresAt }: Pick<Grant, 'status' | 'replacedBy' | 'suspendedAt' | 'expiresAt'>,
+  now: Date,
+): GrantState {
+  if (status === 'revoked') return replacedBy === null ? 'revoked' : 'replaced'
+  if (suspendedAt !== null) return 'suspended'
+  if (expiresAt !== null && expiresAt <= now) return 'expired'
+  return status
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
+import {
+  changeUnsigned,
+  listEnforced,
+  listGrantEvents,
+  makeTerms,
+  openNext,
+  openPair,
+  readFates,
+  signAndCrash,
+  signChange,
+  type GrantPair,
+} from '../../../../test/support/owned-grants.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Context } from '../context.ts'
+
+describe('the enclave holds the new policy, and the service died before it was written down', () => {
+  let sandbox: SandboxEnclave
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    sandbox = await openSandboxEnclave()
+    given = await openTestContext(sandbox.use)
+    ctx = given.context
+  })
+  after(async () => {
+    await given.close()
+    await sandbox.close()
+  })
+
+  test('asking for the signature again records it, with nothing to sign', async () => {
+    const { owned, old, next } = await openCrashed()
+    const recorded = await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
+    assert.equal(recorded.status, 'active')
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['revoked', next.id],
+      ['active', null],
+    ])
+    assert.deepEqual((await listGrantEvents(ctx, owned)).slice(1), [
+      ['permission.revoked', old.id],
+      ['permission.granted', next.id],
+    ])
+  })
+
+  test('revoking the old one leaves the new one bound, and waiting to be recorded', async () => {
+    const { owned, old, next } = await openCrashed()
+    await changeUnsigned(ctx, owned, { grantId: old.id, change: 'revoke' })
+    assert.deepEqual(await listEnforced(ctx, owned), [next.enclavePolicyId])
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['revoked', null],
+      ['pending', null],
+    ])
+    await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
+    assert.deepEqual(await readFates(ctx, owned, [next]), [['active', null]])
+  })
+
+  test('dropping the new one needs a signature, and neither is left', async () => {
+    const { owned, old, next } = await openCrashed()
+    const dropped = await signChange(ctx, owned, { grantId: next.id, change: 'revoke' })
+    assert.equal(dropped.status, 'revoked')
+    assert.deepEqual(await listEnforced(ctx, owned), [])
+    assert.deepEqual(await readFates(ctx, owned, [old]), [['revoked', null]])
+  })
+
+  test('dropping it and dying again is recorded by the next one who asks', async () => {
+    const { owned, old, next } = await openCrashed()
+    await signAndCrash(ctx, owned, { grantId: next.id, change: 'revoke' })
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['active', null],
+      ['pending', null],
+    ])
+    await changeUnsigned(ctx, owned, { grantId: next.id, change: 'revoke' })
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['revoked', null],
+      ['revoked', null],
+    ])
+  })
+
+  test('replacing the old one once more records the new one instead', async () => {
+    const { owned, old, next } = await openCrashed()
+    await assert.rejects(openNext(ctx, owned, old, makeTerms(3)), {
+      status: 409,
+      code: 'grant_not_active',
+    })
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['revoked', next.id],
+      ['active', null],
+    ])
+    const last = await openNext(ctx, owned, next, makeTerms(3))
+    await signChange(ctx, owned, { grantId: last.id, change: 'activate' })
+    assert.deepEqual(await listEnforced(ctx, owned), [last.enclavePolicyId])
+  })
+
+  async function openCrashed(): Promise<GrantPair> {
+    const pair = await openPair(ctx)
+    await signAndCrash(ctx, pair.owned, { grantId: pair.next.id, change: 'activate' })
+    assert.deepEqual(await listEnforced(ctx, pair.owned), [pair.next.enclavePolicyId])
+    assert.deepEqual(await readFates(ctx, pair.owned, [pair.old, pair.next]), [
+      ['active', null],
+      ['pending', null],
+    ])
+    return pair
+  }
+})

@@ -1,0 +1,16 @@
+import { all, type Query } from '../../../db/query.ts'
+import type { Credential } from './credential.ts'
+
+/** Those of the ids that are an API key or a connection of the account. By primary keys. */
+export function listCredentials(accountId: string, ids: readonly string[]): Query<Credential[]> {
+  return {
+    name: 'list_payment_credentials',
+    text: `select 'key' as kind, k.id, nullif(k.name, '') as name
+      from api_keys k where k.account_id = $1 and k.id = any($2::text[])
+      union all
+      select 'connection', c.id, o.name from connections c join oauth_clients o on o.id = c.client_id
+      where c.account_id = $1 and c.id = any($2::text[])`,
+    values: [accountId, ids],
+    read: all((row) => ({ kind: row['kind'], id: row['id'], name: row['name'] })),
+  }
+}

@@ -1,0 +1,98 @@
+import { changed, firstOrNull, type Query, type Row } from '../../../db/query.ts'
+import type { Mode } from '../../../values/mode.ts'
+import type { Scanned } from '../scan/scan.ts'
+import { readScan, scanText, textOfMode } from '../scan/store.ts'
+import type { PaymentRefusal } from './refusal.ts'
+
+const COLUMNS = `account_id, id, mode, credential_id, agent_id, wallet_address, to_address, amount_usdc, memo,
+  idempotency_key, code, details, created_at`
+
+export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
+  return {
+    name: 'insert_payment_refusal',
+    text: `insert into payment_refusals (${COLUMNS})
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    values: [
+      refusal.accountId,
+      refusal.id,
+      refusal.mode,
+      refusal.credentialId,
+      refusal.agentId,
+      refusal.wallet,
+      refusal.to,
+      refusal.amountUsdc,
+      refusal.memo,
+      refusal.idempotencyKey,
+      refusal.code,
+      JSON.stringify(refusal.details),
+      refusal.createdAt,
+    ],
+    read: changed,
+  }
+}
+
+/** By the primary key. */
+export function findRefusal(accountId: string, mode: Mode, id: string): Query<PaymentRefusal | null> {
+  return {
+    name: 'find_payment_refusal',
+    text: `select ${COLUMNS} from payment_refusals where account_id = $1 and id = $2 and mode = $3`,
+    values: [accountId, id, mode],
+    read: firstOrNull(toRefusal),
+  }
+}
+
+export interface RefusalScan {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly agentId: string | null
+  /** An id, or what sorts among them. */
+  readonly below: string
+  readonly limit: number
+  readonly scanRowsMax: number
+}
+
+const listText = textOfMode('list_payment_refusals', (mode) =>
+  scanText({
+    columns: COLUMNS,
+    table: 'payment_refusals',
+    range: `account_id = $1 and mode = ${mode} and id < $2`,
+    filter: '($3::text is null or agent_id = $3)',
+    limit: '$4',
+    scanRowsMax: '$5',
+  }),
+)
+
+/** Newest first. By `payment_refusals_listed`. */
+export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal>> {
+  const { accountId, mode, agentId, below, limit, scanRowsMax } = scan
+  return { ...listText(mode), values: [accountId, below, agentId, limit, scanRowsMax], read: readScan(toRefusal) }
+}
+
+/** So many of those from before a time. By `payment_refusals_by_time`. */
+export function deleteOldRefusals(before: Date, limit: number): Query<number> {
+  return {
+    name: 'delete_old_payment_refusals',
+    text: `delete from payment_refusals where (account_id, id) in (
+        select account_id, id from payment_refusals where created_at < $1 order by created_at limit $2)`,
+    values: [before, limit],
+    read: (_rows, count) => count,
+  }
+}
+
+function toRefusal(row: Row): PaymentRefusal {
+  return {
+    accountId: row['account_id'],
+    id: row['id'],
+    mode: row['mode'],
+    credentialId: row['credential_id'],
+    agentId: row['agent_id'],
+    wallet: row['wallet_address'],
+    to: row['to_address'],
+    amountUsdc: row['amount_usdc'],
+    memo: row['memo'],
+    idempotencyKey: row['idempotency_key'],
+    code: row['code'],
+    details: row['details'],
+    createdAt: row['created_at'],
+  }
+}

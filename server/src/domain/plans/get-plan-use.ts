@@ -1,0 +1,20 @@
+import type { Context } from '../context.ts'
+import { monthOf, nextMonthOf, PLANS, type Plan, type PlanLimits } from './plan.ts'
+import { findPlanUse, type UsedOfPlan } from './store.ts'
+
+export interface PlanUse {
+  readonly used: UsedOfPlan
+  readonly limits: PlanLimits
+  /** When the allowance starts anew. */
+  readonly resetsAt: Date
+}
+
+/** What a workspace has used of its plan by now. */
+export async function getPlanUse(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, plan }: { accountId: string; plan: Plan },
+): Promise<PlanUse> {
+  const now = ctx.clock.now()
+  const used = await ctx.db.read(findPlanUse(accountId, monthOf(now)))
+  return { used, limits: PLANS[plan], resetsAt: nextMonthOf(now) }
+}

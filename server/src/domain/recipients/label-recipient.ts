@@ -1,0 +1,42 @@
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
+import { lockAccount } from '../accounts/store.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { RECIPIENTS_MAX, type Recipient } from './recipient.ts'
+import { countRecipients, findRecipient, keepRecipient } from './store.ts'
+
+/**
+ * Gives an address a label, or another one. One more than there may be (exact under races): 409
+ * `recipient_limit_reached`.
+ */
+export async function labelRecipient(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  {
+    accountId,
+    mode,
+    address,
+    label,
+    actor,
+  }: { accountId: string; mode: Mode; address: Address; label: string; actor: Actor },
+): Promise<Recipient> {
+  return await ctx.db.transaction(async (transaction) => {
+    const [, before, count] = await transaction.batch([
+      lockAccount(accountId),
+      findRecipient(accountId, mode, address),
+      countRecipients(accountId, mode),
+    ])
+    if (before === null && count >= RECIPIENTS_MAX) {
+      throw problem('recipient_limit_reached', { details: { recipients_max: RECIPIENTS_MAX } })
+    }
+    if (before?.label === label) return before
+    const now = ctx.clock.now()
+    const recipient = { accountId, mode, address, label, createdAt: before?.createdAt ?? now }
+    const details = { mode, label, ...(before === null ? {} : { before: before.label }) }
+    const entry = { logId: accountId, createdAt: now, actor, action: 'recipient.labeled', details } as const
+    await transaction.commit([keepRecipient(recipient), insertAuditEntry({ ...entry, subject: address })])
+    return recipient
+  })
+}

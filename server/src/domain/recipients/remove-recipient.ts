@@ -1,0 +1,21 @@
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import { takeRecipient } from './store.ts'
+
+/** Takes an address's label away, or 404 `recipient_not_found`. Grants that name the address stay as they are. */
+export async function removeRecipient(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, mode, address, actor }: { accountId: string; mode: Mode; address: Address; actor: Actor },
+): Promise<void> {
+  const createdAt = ctx.clock.now()
+  await ctx.db.transaction(async (transaction) => {
+    const label = await transaction.run(takeRecipient(accountId, mode, address))
+    if (label === null) throw problem('recipient_not_found')
+    const entry = { logId: accountId, createdAt, actor, action: 'recipient.removed', subject: address } as const
+    await transaction.commit([insertAuditEntry({ ...entry, details: { mode, label } })])
+  })
+}

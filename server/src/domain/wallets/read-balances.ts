@@ -1,0 +1,44 @@
+import { ChainUnavailable } from '../../chain/errors.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { MicroUsdc } from '../../values/money.ts'
+import type { Context } from '../context.ts'
+
+const READS_AT_ONCE_MAX = 10
+/** Of a longer list no more are asked for: the chain's nodes are shared with the payments. */
+const BALANCES_MAX = 100
+
+/**
+ * The USDC of wallets, of the first 100 of them. What the chain does not answer lacks; once it has failed, the rest is
+ * not asked for, so that a dead chain costs one time limit and not one a wallet.
+ */
+export async function readBalances(
+  ctx: Pick<Context, 'chains' | 'balances'>,
+  { mode, addresses }: { mode: Mode; addresses: readonly Address[] },
+): Promise<ReadonlyMap<Address, MicroUsdc>> {
+  const balances = new Map<Address, MicroUsdc>()
+  const asked = addresses.slice(0, BALANCES_MAX)
+  for (let start = 0; start < asked.length; start += READS_AT_ONCE_MAX) {
+    const some = asked.slice(start, start + READS_AT_ONCE_MAX)
+    const read = await Promise.all(some.map((address) => readBalance(ctx, mode, address)))
+    some.forEach((address, index) => {
+      const balance = read[index] ?? null
+      if (balance !== null) balances.set(address, balance)
+    })
+    if (read.includes(null)) break
+  }
+  return balances
+}
+
+async function readBalance(
+  { chains, balances }: Pick<Context, 'chains' | 'balances'>,
+  mode: Mode,
+  address: Address,
+): Promise<MicroUsdc | null> {
+  try {
+    return (await balances.read(chains[mode], address)).balanceMicro
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return null
+    throw error
+  }
+}

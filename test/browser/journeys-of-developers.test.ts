@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { connectWith, startClientApp } from '../support/client-app.ts'
+import { call } from '../support/json-client.ts'
+import {
+  acceptInvitation,
+  approve,
+  button,
+  confirm,
+  createInvitation,
+  heading,
+  openConsent,
+  signUp,
+} from '../support/pages.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+import { addEndpoint, createKey, doAndConfirm, enterOwner, goTo } from './owner-steps.ts'
+
+const DAY_SECONDS = 24 * 60 * 60
+
+/** Each from sign-up on, by what a person sees and presses. */
+describe('what owners set out to do with keys, webhooks, people and applications', () => {
+  let stage: Stage
+  before(async () => {
+    stage = await openStage()
+  })
+  afterEach(() => stage.leave())
+  after(() => stage.close())
+
+  test('a webhook that failed is replayed by one click, and arrives', async () => {
+    const receiver = await startReceiver()
+    try {
+      const { page } = await enterOwner(stage, 'Willa Webhook', 'Mail')
+      await addEndpoint(page, receiver.url)
+      receiver.reply((response) => response.writeHead(500).end('the database is down'))
+      await page.getByRole('table', { name: 'Webhook endpoints' }).getByRole('link').click()
+      await button(page, 'Send a test event').click()
+      await receiver.arrived(1)
+      await page
+        .getByRole('link', { name: /^webhook\.test/ })
+        .first()
+        .click()
+      await page.getByText('500').first().waitFor()
+      await page.getByText('What was answered').click()
+      await page.getByText('the database is down').waitFor()
+
+      receiver.reply(200)
+      await button(page, 'Replay').click()
+      await page.getByRole('main').getByText('Delivered', { exact: true }).first().waitFor()
+      await receiver.arrived(2)
+      assert.equal(receiver.received[1]?.eventId, receiver.received[0]?.eventId)
+      assert.deepEqual(receiver.received[1]?.body, receiver.received[0]?.body)
+    } finally {
+      await receiver.close()
+    }
+  })
+
+  test('a member is invited, comes in, and is removed', async () => {
+    const owner = (await enterOwner(stage, 'Olive Owner', 'House')).page
+    await goTo(owner, 'Members')
+    const link = await createInvitation(owner, 'Viewer')
+    const guest = (await stage.enter()).page
+    await signUp(guest, 'Guy Guest')
+    await acceptInvitation(guest, link)
+    await goTo(guest, 'Agents')
+    assert.equal(await button(guest, 'New agent').count(), 0, 'a viewer is offered nothing to change')
+
+    await owner.reload()
+    const row = owner.getByRole('main').getByRole('listitem').filter({ hasText: 'Guy Guest' })
+    await row.getByRole('button', { name: /^Remove/ }).click()
+    await confirm(owner, 'Remove the member')
+    await row.waitFor({ state: 'hidden' })
+    await guest.reload()
+    await heading(guest, 'There is no such page').waitFor()
+  })
+
+  test('an application connects, shows its use, and is disconnected', async () => {
+    const app = await startClientApp(stage.host, { name: 'Invoice helper' })
+    try {
+      const { page } = await enterOwner(stage, 'Cora Connect', 'Wire')
+      await goTo(page, 'Agents')
+      await button(page, 'New agent').first().click()
+      await page.getByLabel('Id of the agent').fill('wire-bot')
+      await button(page, 'Create the agent').click()
+      await heading(page, 'wire-bot').waitFor()
+      const authorization = app.start()
+      await openConsent(page, authorization.url)
+      await approve(page)
+      await page.waitForURL((url) => url.origin === app.origin)
+      const { tokens } = await connectWith(stage.host, authorization, new URL(page.url()))
+
+      await page.goto('/w/wire/test/developers/connections')
+      const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Invoice helper' })
+      await row.getByText(/Last used (?:just now|\d+ min ago)/).waitFor()
+      await doAndConfirm(page, /^Disconnect/, 'Disconnect')
+      await row.waitFor({ state: 'hidden' })
+      assert.equal(await stage.host.statusOfMe(tokens.access_token), 401)
+    } finally {
+      await app.close()
+    }
+  })
+
+  // The clock is moved from here on.
+
+  test('a key is rotated: both work for a day, which is counted down, then only the new one', async () => {
+    const { page } = await enterOwner(stage, 'Kay Key', 'Lock')
+    const old = await createKey(page, 'Backend')
+    await button(page, 'I have kept it').click()
+    await doAndConfirm(page, 'Rotate Backend', 'Make a new key')
+    const fresh = await page.getByLabel('The key', { exact: true }).inputValue()
+    assert.notEqual(fresh, old)
+    await page.getByText(/The old key works for 23 h 59 min/).waitFor()
+    const statuses = () => Promise.all([old, fresh].map((key) => stage.host.statusOfMe(key)))
+    assert.deepEqual(await statuses(), [200, 200])
+    const answer = await call(stage.host.baseUrl, 'GET', '/v1/me', { key: old })
+    assert.ok(answer.headers['service-rotation-grace-until'] !== undefined)
+
+    await stage.host.control('/clock', { advance_seconds: DAY_SECONDS })
+    assert.deepEqual(await statuses(), [401, 200])
+  })
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { call } from '../support/json-client.ts'
+import { button, heading } from '../support/pages.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+import { createKey, createWallet, doAndConfirm, enterOwner, goTo, signGrant, signWithPasskey } from './owner-steps.ts'
+
+const FIRST_PAYMENT_MS_MAX = 120_000
+const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+/** Each from sign-up on, by what a person sees and presses. */
+describe('what owners set out to do with their money', () => {
+  let stage: Stage
+  before(async () => {
+    stage = await openStage()
+  })
+  afterEach(() => stage.leave())
+  after(() => stage.close())
+
+  test('the first payment: from sign-up to confirmed, in under two minutes', async (context) => {
+    const startedAt = performance.now()
+    const { page } = await enterOwner(stage, 'Ada Lovelace', 'Engine')
+    await page.getByText('0 of 6 steps').waitFor()
+    const wallet = await createWallet(page, 'Main wallet')
+    await signGrant(page, 'first-bot', { maxPerTx: '10', dailyCap: '50' })
+    const key = await createKey(page, 'Laptop')
+    await page.getByRole('link', { name: 'See what to send with it' }).click()
+    const example = page.getByRole('region', { name: 'POST /v1/payments', exact: true })
+    const command = await example.filter({ hasText: wallet }).innerText()
+    assert.ok(!command.includes(key), 'the page names no secret')
+    const answer = await runInShell(command, { BURSAR_KEY: key })
+    const { payment } = JSON.parse(answer) as { payment?: { id: string } }
+    assert.ok(payment !== undefined, answer)
+
+    await goTo(page, 'Overview')
+    const latest = page.getByRole('region', { name: 'Latest payments' })
+    await latest.getByRole('link', { name: /^0\.01 USDC/ }).click()
+    await page.waitForURL((url) => url.pathname.endsWith(payment.id))
+    await page.getByRole('main').getByText('Confirmed', { exact: true }).first().waitFor()
+    const elapsedMs = performance.now() - startedAt
+    context.diagnostic(`first payment confirmed after ${(elapsedMs / 1_000).toFixed(1)} s`)
+    assert.ok(elapsedMs < FIRST_PAYMENT_MS_MAX)
+  })
+
+  test('a refused payment tells on its page which limit stopped it, and what to do', async () => {
+    const { page } = await enterOwner(stage, 'Rosa Refused', 'Brakes')
+    const wallet = await createWallet(page, 'Main wallet')
+    await signGrant(page, 'eager-bot', { maxPerTx: '10', dailyCap: '15' })
+    const key = await createKey(page, 'Laptop')
+    await goTo(page, 'Payments')
+    const paid = await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '10' })
+    assert.equal(paid.status, 201)
+    await page.getByRole('row').filter({ hasText: '10.00' }).waitFor()
+    const refused = await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '6' })
+    assert.equal(refused.body.error.code, 'daily_cap_exceeded')
+
+    await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'Refused' }).click()
+    await page.getByRole('row').filter({ hasText: '6.00' }).getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: /^Refused: / }).waitFor()
+    const main = page.getByRole('main')
+    for (const number of ['10', '15', '5', '6']) {
+      await main
+        .getByText(new RegExp(`\\b${number}(?:\\.00)? ?USDC`))
+        .first()
+        .waitFor()
+    }
+    await main.getByText('daily_cap_exceeded').first().waitFor()
+    await page
+      .getByRole('link', { name: /policy/i })
+      .first()
+      .click()
+    await heading(page, 'Replace policy')
+      .or(page.getByRole('heading', { level: 1 }))
+      .first()
+      .waitFor()
+    await page.getByLabel('Most in 24 hours').fill('30')
+    await button(page, 'Review and sign').click()
+    await signWithPasskey(page)
+    assert.equal((await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '6' })).status, 201)
+  })
+
+  test('a grant is suspended at once, replaced by one signature, and revoked by another', async () => {
+    const { page } = await enterOwner(stage, 'Greta Grant', 'Gate')
+    const wallet = await createWallet(page, 'Main wallet')
+    await signGrant(page, 'gate-bot', { maxPerTx: '2', dailyCap: '20' })
+    const grantPage = page.url()
+    const key = await createKey(page, 'Laptop')
+    const payTwo = () => pay(key, { agent_id: 'gate-bot', wallet, amount_usdc: '2' })
+    assert.equal((await payTwo()).status, 201)
+
+    const signatures = await countSignatures(page)
+    await page.goto(grantPage)
+    await doAndConfirm(page, 'Suspend', 'Suspend at once')
+    await page.getByRole('main').getByText('Suspended', { exact: true }).first().waitFor()
+    assert.equal((await payTwo()).body.error.code, 'permission_not_found')
+    assert.equal(signatures.count, 0, 'stopping an agent waits for nobody')
+
+    await page.getByRole('link', { name: 'Replace policy' }).click()
+    await page.getByLabel('Most per payment').fill('1')
+    await button(page, 'Review and sign').click()
+    await page.getByText('gate-bot').first().waitFor()
+    await signWithPasskey(page)
+    assert.equal(signatures.count, 1, 'one signature replaces a policy')
+    const tooMuch = await payTwo()
+    assert.equal(tooMuch.body.error.code, 'amount_too_large')
+    assert.equal((await pay(key, { agent_id: 'gate-bot', wallet, amount_usdc: '1' })).status, 201)
+
+    await doAndConfirm(page, 'Revoke', 'Sign and revoke')
+    await page.getByRole('main').getByText('Revoked', { exact: true }).first().waitFor()
+    assert.equal(signatures.count, 2)
+    assert.equal(
+      (await pay(key, { agent_id: 'gate-bot', wallet, amount_usdc: '1' })).body.error.code,
+      'permission_not_found',
+    )
+    await page.goto(grantPage)
+    await page.getByRole('main').getByText('Replaced', { exact: true }).first().waitFor()
+  })
+
+  function pay(
+    key: string,
+    payment: { readonly agent_id: string; readonly wallet: string; readonly amount_usdc: string },
+  ) {
+    return call(stage.host.baseUrl, 'POST', '/v1/payments', { key, body: { ...payment, to: RECIPIENT } })
+  }
+})
+
+/** How often the owner's signature was handed in. */
+async function countSignatures(page: Page): Promise<{ readonly count: number }> {
+  const seen = { count: 0 }
+  await page.route('**/grants/*/signature', async (route) => {
+    seen.count += 1
+    await route.continue()
+  })
+  return seen
+}
+
+/** Pastes a command into a shell; answers what it prints. */
+async function runInShell(command: string, environment: Readonly<Record<string, string>>): Promise<string> {
+  const shell = spawn('sh', ['-c', command], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return await text(shell.stdout)
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { confirm, button, heading, signUp } from '../support/pages.ts'
+import type { Stage } from '../support/stage.ts'
+import type { Person } from '../support/browser.ts'
+
+/** What an owner does in a workspace, in test mode, by the links and buttons of its pages. */
+
+/** Somebody signs up, and makes a workspace of their own. Ends on its overview. */
+export async function enterOwner(stage: Stage, name: string, workspace: string): Promise<Person> {
+  const person = await stage.enter()
+  await signUp(person.page, name)
+  await person.page.getByLabel('Name of the workspace').fill(workspace)
+  await button(person.page, 'Create the workspace').click()
+  await heading(person.page, 'Overview').waitFor()
+  return person
+}
+
+/** Follows a link of the workspace's navigation. */
+export async function goTo(page: Page, name: string): Promise<void> {
+  await page
+    .getByRole('navigation', { name: /^Workspace / })
+    .getByRole('link', { name, exact: true })
+    .click()
+  await heading(page, name).waitFor()
+}
+
+/** Ends on the page of the wallet, with 100 USDC in it; answers its address. */
+export async function createWallet(page: Page, name: string): Promise<string> {
+  await goTo(page, 'Wallets')
+  await button(page, 'New wallet').click()
+  await page.getByLabel('Name', { exact: true }).fill(name)
+  await button(page, 'Create the wallet').click()
+  await heading(page, name).waitFor()
+  await button(page, 'Get 100 test USDC').click()
+  await page.getByRole('status').filter({ hasText: '100.00 USDC arrived.' }).waitFor()
+  return decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '')
+}
+
+export interface GrantTerms {
+  readonly maxPerTx: string
+  readonly dailyCap: string
+}
+
+/** Signs a grant for a new agent on the only wallet. Ends on the page of the grant. */
+export async function signGrant(page: Page, agentId: string, { maxPerTx, dailyCap }: GrantTerms): Promise<void> {
+  await goTo(page, 'Grants')
+  await page.getByRole('link', { name: 'New grant' }).first().click()
+  await page.getByLabel('Id of the new agent').fill(agentId)
+  await page.getByLabel('Most per payment').fill(maxPerTx)
+  await page.getByLabel('Most in 24 hours').fill(dailyCap)
+  await button(page, 'Review and sign').click()
+  await signWithPasskey(page)
+}
+
+/** On the page of a grant that waits for it. */
+export async function signWithPasskey(page: Page): Promise<void> {
+  await button(page, 'Sign with your passkey').click()
+  await page.getByRole('main').getByText('Active', { exact: true }).first().waitFor()
+}
+
+/** Makes a key; answers its secret, which is on the page that is open then. */
+export async function createKey(page: Page, name: string): Promise<string> {
+  await goTo(page, 'API keys')
+  await button(page, 'Create a key').click()
+  await page.getByLabel('Name of the key').fill(name)
+  await button(page, 'Create the key').click()
+  return await page.getByLabel('The key', { exact: true }).inputValue()
+}
+
+/** Adds an endpoint for every kind of event. */
+export async function addEndpoint(page: Page, url: string): Promise<void> {
+  await goTo(page, 'Webhooks')
+  await button(page, 'Add an endpoint').click()
+  await page.getByLabel('Address', { exact: true }).fill(url)
+  await button(page, 'Add the endpoint').click()
+  await button(page, 'I have kept it').click()
+}
+
+/** Presses the button that asks first, and says yes. */
+export async function doAndConfirm(page: Page, label: string | RegExp, yes: string): Promise<void> {
+  await page.getByRole('main').getByRole('button', { name: label }).first().click()
+  await confirm(page, yes)
+}
+
+/** What a page of the workspace `demo` would send, by the person whose browser it is. */
+export async function postToConsole<Body>(page: Page, path: string, data: object): Promise<Body> {
+  const origin = new URL(page.url()).origin
+  const answer = await page.request.post(`/console/workspaces/demo/${path}`, { data, headers: { origin } })
+  assert.ok(answer.ok(), await answer.text())
+  return (await answer.json()) as Body
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { inspectPage } from '../support/inspect-page.ts'
+import { call } from '../support/json-client.ts'
+import { joinDemo } from '../support/pages.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+import { postToConsole } from './owner-steps.ts'
+
+const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
+const AGENT = 'demo-agent'
+const LIMITS = { max_per_tx_usdc: '10', daily_cap_usdc: '100' }
+
+describe('the pages of what is spent, in both themes and at every width', () => {
+  let stage: Stage
+  let page: Page
+  const ids: Record<string, string> = {}
+  before(async () => {
+    stage = await openStage()
+    page = (await stage.enter()).page
+    await joinDemo(page, 'Ada Lovelace', stage.host)
+    await seed()
+  })
+  after(async () => {
+    await stage.leave()
+    await stage.close()
+  })
+
+  const pages: readonly (readonly [name: string, path: () => string, title: string | RegExp])[] = [
+    ['overview', () => '', 'Overview'],
+    ['overview-live-empty', () => '../live', 'Overview'],
+    ['payments', () => 'payments', 'Payments'],
+    ['payments-refused', () => 'payments?status=refused', 'Payments'],
+    ['payments-no-match', () => 'payments?q=nothing-like-it', 'Payments'],
+    ['payment', () => `payments/${ids['paid']}`, /^1\.50/],
+    ['payment-failed', () => `payments/${ids['failed']}`, /^2\.00/],
+    ['refusal', () => `refusals/${ids['refused']}`, /^Refused: /],
+    ['agents', () => 'agents', 'Agents'],
+    ['agent', () => `agents/${AGENT}`, AGENT],
+    ['wallets', () => 'wallets', 'Wallets'],
+    ['wallet', () => `wallets/${stage.host.workspace.wallets.test}`, 'Demo wallet'],
+    ['grants', () => 'grants', 'Grants'],
+    ['grant-new', () => 'grants/new', 'New grant'],
+    ['grant-active', () => `grants/${ids['active']}`, `Grant for ${AGENT}`],
+    ['grant-pending', () => `grants/${ids['pending']}`, 'Grant for pending-bot'],
+    ['grant-suspended', () => `grants/${ids['suspended']}`, 'Grant for stopped-bot'],
+    ['grant-replace', () => `grants/${ids['active']}/replace`, /^Replace/],
+    ['recipients', () => 'recipients', 'Recipients'],
+    ['missing', () => 'payments/pay_00000000000000000000000000', 'Payment'],
+    ['nowhere', () => 'nowhere', 'There is no such page'],
+  ]
+  for (const [name, path, title] of pages) {
+    test(name, async () => {
+      await page.goto(`/w/demo/test/${path()}`)
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
+      await inspectPage(page, name)
+      assert.match(await page.title(), / · Bursar$/)
+    })
+  }
+
+  /** One of everything that there is to see. */
+  async function seed(): Promise<void> {
+    const { host } = stage
+    const { keys, wallets } = host.workspace
+    const order = { agent_id: AGENT, wallet: wallets.test, to: RECIPIENT }
+    const pay = (changes: object) =>
+      call(host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: { ...order, ...changes } })
+    ids['paid'] = (await pay({ amount_usdc: '1.5', memo: 'Search results, forty pages of them' })).body.payment.id
+    await host.control('/enclave/faults', { fault: 'reject', count: 1 })
+    ids['failed'] = (await pay({ amount_usdc: '2' })).body.payment.id
+    assert.equal((await pay({ amount_usdc: '11' })).body.error.code, 'amount_too_large')
+    for (const id of ['pending-bot', 'stopped-bot']) {
+      await call(host.baseUrl, 'POST', '/v1/agents', { key: keys.test, body: { id } })
+    }
+    const grant = { mode: 'test', wallet: wallets.test, ...LIMITS }
+    const pending = { ...grant, agent_id: 'pending-bot', sign: false, recipient_allowlist: [RECIPIENT] }
+    const path = `/workspaces/${host.workspace.slug}/grants`
+    ids['pending'] = (await host.control(path, pending)).grant.id
+    ids['suspended'] = (await host.control(path, { ...grant, agent_id: 'stopped-bot' })).grant.id
+    await host.control(`/grants/${ids['suspended']}/suspend`, {})
+    await postToConsole(page, 'recipients', { mode: 'test', address: RECIPIENT, label: 'A paper mill' })
+    const { refusals } = await readFromConsole<{ refusals: readonly { id: string }[] }>('refusals?mode=test')
+    ids['refused'] = refusals[0]?.id ?? ''
+    const { grants } = await readFromConsole<{ grants: readonly { id: string; agent_id: string }[] }>(
+      'grants?mode=test',
+    )
+    ids['active'] = grants.find(({ agent_id }) => agent_id === AGENT)?.id ?? ''
+  }
+
+  async function readFromConsole<Body>(path: string): Promise<Body> {
+    const answer = await page.request.get(`/console/workspaces/demo/${path}`)
+    assert.equal(answer.status(), 200)
+    return (await answer.json()) as Body
+  }
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { markRevoked } from '../../server/src/domain/grants/store.ts'
+import { createPayment } from '../../server/src/domain/payments/create-payment.ts'
+import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { readAudit } from '../support/audit.ts'
+import { isAlive, seedTokens } from '../support/connections.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError } from '../support/http-client.ts'
+import { paymentRequest, seed, type Seed } from '../support/seed.ts'
+import { openVisitor, type Visitor } from './person.ts'
+
+const NO_AGENT = { type: 'not_found', code: 'agent_not_found' } as const
+
+interface WireAgent {
+  readonly id: string
+  readonly created_at: string
+}
+
+/** D9, D11. */
+describe('agents in the dashboard', () => {
+  let server: ConsoleServer
+  let owner: Visitor
+  let seeded: Seed
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  beforeEach(async () => {
+    owner = await openVisitor(server)
+    seeded = await seed(server.context, { maxPerTx: '10', dailyCap: '25.5' })
+    await addMember(server.context, { account: seeded.account, userId: owner.userId, role: 'owner', actor: OPERATOR })
+  })
+  after(() => server.close())
+
+  test('are listed, and looked at, with what they may spend today', async () => {
+    await createPayment(server.context, paymentRequest(seeded, { amountUsdc: '2.25' }))
+    const wallet = {
+      address: seeded.wallet,
+      max_per_tx_usdc: '10',
+      daily_cap_usdc: '25.5',
+      spent_24h_usdc: '2.25',
+      remaining_24h_usdc: '23.25',
+      expires_at: null,
+    }
+    const { agents } = await owner.browser.ask<{ agents: WireAgent[] }>('GET', `${at('agents')}?mode=test`)
+    const whole = {
+      id: seeded.agentId,
+      mode: 'test',
+      status: 'active',
+      created_at: agents[0]?.created_at,
+      active_signers: 1,
+      pending_signers: 0,
+      wallets: [wallet],
+    }
+    assert.equal(new Date(String(agents[0]?.created_at)).toISOString(), agents[0]?.created_at)
+    assert.deepEqual(agents, [whole])
+    assert.deepEqual(await owner.browser.ask('GET', oneAt(seeded.agentId)), { agent: whole })
+    assert.deepEqual(await owner.browser.ask('GET', `${at('agents')}?mode=live`), { agents: [] })
+  })
+
+  test('a new one may spend nothing, and is made once however often it is asked for', async () => {
+    const made: { agent: WireAgent }[] = []
+    for (let time = 0; time < 2; time += 1) {
+      made.push(await owner.browser.ask('POST', at('agents'), { mode: 'live', id: 'ko\u0308der 1' }, 201))
+    }
+    const [first, second] = made
+    assert.deepEqual(first?.agent, {
+      id: 'köder 1',
+      mode: 'live',
+      status: 'no_permissions',
+      created_at: first?.agent.created_at,
+      active_signers: 0,
+      pending_signers: 0,
+      wallets: [],
+    })
+    assert.deepEqual(second, first)
+    assert.deepEqual(await owner.browser.ask('GET', `${at('agents')}?mode=live`), { agents: [first?.agent] })
+  })
+
+  test('an id of any kind leads to its agent', async () => {
+    for (const id of ['a/b', '100%', 'köder ?#&', 'x'.repeat(64), '字'.repeat(64)]) {
+      await owner.browser.ask('POST', at('agents'), { mode: 'test', id }, 201)
+      const { agent } = await owner.browser.ask<{ agent: WireAgent }>('GET', oneAt(id))
+      assert.equal(agent.id, id)
+      assert.deepEqual(await owner.browser.ask('DELETE', oneAt(id)), {})
+    }
+  })
+
+  test('one with grants is not deleted, and they are named', async () => {
+    const answered = await owner.browser.call('DELETE', oneAt(seeded.agentId))
+    const { details } = expectError(answered, { type: 'conflict', code: 'has_active_grants' })
+    assert.deepEqual(details, { grants: [{ id: seeded.grant.id, wallet: seeded.wallet, status: 'active' }] })
+    assert.equal((await owner.browser.ask<{ agent: WireAgent }>('GET', oneAt(seeded.agentId))).agent.id, seeded.agentId)
+  })
+
+  test('one without is deleted with its connections, and can be made anew', async () => {
+    await revoke()
+    const { tokens } = await seedTokens(server.context, { account: seeded.account, agentId: seeded.agentId })
+    const before = await owner.browser.ask<{ agent: WireAgent }>('GET', oneAt(seeded.agentId))
+    assert.deepEqual(await owner.browser.ask('DELETE', oneAt(seeded.agentId)), {})
+    for (const method of ['GET', 'DELETE']) await owner.browser.refuse(method, oneAt(seeded.agentId), NO_AGENT)
+    assert.deepEqual(await owner.browser.ask('GET', `${at('agents')}?mode=test`), { agents: [] })
+    assert.deepEqual(await owner.browser.ask('GET', at('connections')), { connections: [] })
+    assert.equal(await isAlive(server.context, tokens.accessToken), false)
+    const rows = await readAudit(server.context.db, seeded.account.id)
+    const deleted = rows.filter((row) => ['agent.deleted', 'connection.revoked'].includes(String(row['action'])))
+    assert.deepEqual(
+      deleted.map((row) => [row['actor_kind'], row['actor_id']]),
+      [
+        ['user', owner.userId],
+        ['user', owner.userId],
+      ],
+    )
+    const again = { mode: 'test', id: seeded.agentId }
+    const { agent } = await owner.browser.ask<{ agent: WireAgent }>('POST', at('agents'), again, 201)
+    assert.notEqual(agent.created_at, before.agent.created_at)
+    assert.deepEqual(await owner.browser.ask('GET', at('connections')), { connections: [] })
+    assert.equal(await isAlive(server.context, tokens.accessToken), false)
+  })
+
+  test('of the other mode, another workspace, or with an id that none can have, is not found', async () => {
+    await revoke()
+    const other = await seed(server.context)
+    const odd = [other.agentId, 'x'.repeat(65), '%00', '%E2%80%AE', '%20']
+    for (const path of [
+      `${at(`agents/${seeded.agentId}`)}?mode=live`,
+      ...odd.map((id) => `${at(`agents/${id}`)}?mode=test`),
+    ]) {
+      for (const method of ['GET', 'DELETE']) await owner.browser.refuse(method, path, NO_AGENT)
+    }
+    assert.equal((await owner.browser.ask<{ agents: [] }>('GET', `${at('agents')}?mode=test`)).agents.length, 1)
+  })
+
+  test('mode must be said', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const answered = await owner.browser.call(method, at(`agents/${seeded.agentId}`))
+      const { details } = expectError(answered, { type: 'validation_failed' })
+      assert.equal((details as { path: string }[])[0]?.path, 'mode')
+    }
+  })
+
+  function at(path: string): string {
+    return `/console/workspaces/${seeded.account.slug}/${path}`
+  }
+
+  function oneAt(id: string): string {
+    return `${at(`agents/${encodeURIComponent(id)}`)}?mode=test`
+  }
+
+  async function revoke(): Promise<void> {
+    const { db, clock } = server.context
+    await db.write(markRevoked(seeded.account.id, seeded.grant.id, clock.now()))
+  }
+})

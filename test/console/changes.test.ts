@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { createId } from '../../server/src/values/ids.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { announce } from '../support/deliveries.ts'
+import { expectError, send } from '../support/http-client.ts'
+import { seed, type Seed } from '../support/seed.ts'
+import { paymentBody } from '../support/test-service.ts'
+import type { Browser } from './browser.ts'
+import { EventSource } from './event-source.ts'
+import { openVisitor } from './person.ts'
+
+describe('what changes is told to an open page', () => {
+  let server: ConsoleServer
+  const sources: EventSource[] = []
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  afterEach(() => {
+    for (const source of sources.splice(0)) source.close()
+  })
+  after(() => server.close())
+
+  test('it begins with when to come back, and that it is ready', async () => {
+    const { listen } = await openDesk()
+    const source = await listen()
+    await source.waitFor('ready')
+    assert.equal(source.text, 'retry: 3000\n\nevent: ready\ndata: {}\n\n')
+    assert.equal(source.status, 200)
+    const { headers } = source.incoming
+    assert.equal(headers['content-type'], 'text/event-stream; charset=utf-8')
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.equal(headers['x-accel-buffering'], 'no')
+    assert.match(String(headers['request-id']), /^req_/)
+  })
+
+  test('each kind of change is told, once', async () => {
+    const { seeded, listen } = await openDesk()
+    const source = await listen()
+    await source.waitFor('ready')
+    source.take()
+    const cases = [
+      ['payments', () => pay(seeded)],
+      ['refusals', () => pay(seeded, { amount_usdc: '11' })],
+      ['payments', () => announce(server.context, seeded.account, { type: 'payment.confirmed' })],
+      ['payments', () => announce(server.context, seeded.account, { type: 'payment.failed' })],
+      ['deposits', () => announce(server.context, seeded.account, { type: 'inbound.received' })],
+      ['grants', () => announce(server.context, seeded.account, { type: 'permission.granted' })],
+      ['grants', () => announce(server.context, seeded.account, { type: 'permission.revoked' })],
+    ] as const
+    for (const [kind, make] of cases) {
+      await make()
+      await source.waitFor('change')
+      assert.deepEqual(source.take(), [{ event: 'change', data: { kinds: [kind] } }])
+    }
+    // A later one is told alone: nothing is told twice.
+    await pay(seeded, { amount_usdc: '11' })
+    await source.waitFor('change')
+    assert.deepEqual(source.take(), [{ event: 'change', data: { kinds: ['refusals'] } }])
+  })
+
+  test('one that becomes visible long after its time is told all the same', async () => {
+    const { seeded, listen } = await openDesk()
+    const source = await listen()
+    await source.waitFor('ready')
+    await announce(server.context, seeded.account)
+    await source.waitFor('change')
+    source.take()
+    const then = new Date(server.clock.now().getTime() - 20_000)
+    await announce(server.context, seeded.account, { id: createId('event', then), createdAt: then })
+    await source.waitFor('change')
+  })
+
+  test('what was before is not told, nor what is of another workspace or mode', async () => {
+    const { seeded, listen } = await openDesk()
+    const other = await openDesk()
+    await pay(seeded)
+    const source = await listen()
+    await source.waitFor('ready')
+    const others = await other.listen()
+    await others.waitFor('ready')
+    await announce(server.context, seeded.account, { mode: 'live' })
+    await pay(other.seeded)
+    await others.waitFor('change')
+    // The look that found that one has looked here too.
+    await announce(server.context, seeded.account, { type: 'inbound.received' })
+    await source.waitFor('change')
+    assert.deepEqual(source.take(), [
+      { event: 'ready', data: {} },
+      { event: 'change', data: { kinds: ['deposits'] } },
+    ])
+  })
+
+  test('a page that joins others is told from then on', async () => {
+    const { seeded, listen } = await openDesk()
+    const first = await listen()
+    await first.waitFor('ready')
+    await pay(seeded)
+    await first.waitFor('change')
+    const second = await listen()
+    await second.waitFor('ready')
+    await announce(server.context, seeded.account, { type: 'inbound.received' })
+    await Promise.all([first.waitFor('change', 2), second.waitFor('change')])
+    assert.deepEqual(second.take().at(-1), { event: 'change', data: { kinds: ['deposits'] } })
+  })
+
+  test('five pages of a session listen, and no sixth, until one is closed', async () => {
+    const { listen, browser, path } = await openDesk()
+    const open = await Promise.all(Array.from({ length: 5 }, () => listen()))
+    assert.deepEqual(
+      open.map(({ status }) => status),
+      [200, 200, 200, 200, 200],
+    )
+    const refused = await browser.call('GET', path)
+    expectError(refused, { type: 'rate_limited', code: 'rate_limit_exceeded' })
+    assert.equal(refused.headers['retry-after'], '30')
+    open[0]?.close()
+    for (;;) {
+      const again = await listen()
+      if (again.status === 200) break
+    }
+  })
+
+  test('whoever may not look may not listen', async () => {
+    const { path } = await openDesk()
+    const stranger = await openVisitor(server)
+    await stranger.browser.refuse('GET', path, { type: 'not_found' })
+    stranger.browser.cookies.clear()
+    await stranger.browser.refuse('GET', path, { type: 'unauthenticated' })
+    const { browser, path: own } = await openDesk()
+    await browser.refuse('GET', own.replace('mode=test', 'mode=none'), { type: 'validation_failed' })
+    assert.equal((await browser.call('HEAD', own)).status, 404)
+  })
+
+  test('the stop of the service ends every stream at once', async () => {
+    const another = await openConsoleServer()
+    const { listen } = await openDesk(another)
+    const open = await Promise.all([listen(), listen()])
+    await Promise.all(open.map((source) => source.waitFor('ready')))
+    const startedAt = performance.now()
+    await another.close()
+    assert.ok(performance.now() - startedAt < STOP_MS_MAX)
+    for (const source of open) await source.waitForEnd()
+  })
+
+  async function openDesk(of: ConsoleServer = server) {
+    const seeded = await seed(of.context)
+    const { browser, userId } = await openVisitor(of)
+    await addMember(of.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })
+    const path = `/console/workspaces/${seeded.account.slug}/changes?mode=test`
+    return { seeded, browser, path, listen: () => listen(of, browser, path) }
+  }
+
+  async function listen(of: ConsoleServer, browser: Browser, path: string): Promise<EventSource> {
+    const source = await EventSource.open(of.url, path, browser)
+    sources.push(source)
+    return source
+  }
+
+  async function pay(seeded: Seed, changes: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, changes) })
+  }
+})
+
+/** Far below the time in which connections are cut that do not end by themselves. */
+const STOP_MS_MAX = 5_000

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { answerJson, startFakeServer, type FakeServer } from '../support/fake-server.ts'
+import { expectError } from '../support/http-client.ts'
+import { seedWallet } from '../support/seed.ts'
+import { openDesk, type Desk } from './desk.ts'
+
+const HASH = `0x${'ab'.repeat(32)}`
+const NONE = { type: 'not_found', code: 'faucet_not_available' } as const
+const FAUCETS_AN_HOUR = 10
+
+describe('the faucet in the dashboard', () => {
+  let faucet: FakeServer
+  let server: ConsoleServer
+  let desk: Desk
+  let wallet: string
+  let asked: string[] = []
+  let answer: (response: ServerResponse) => void
+  before(async () => {
+    faucet = await startFakeServer((request, body, response) => {
+      asked.push(`${request.method} ${request.url} ${request.headers['content-type']} ${body}`)
+      answer(response)
+    })
+    const given = { kind: 'endpoint', url: `${faucet.url}/drip` } as const
+    server = await openConsoleServer((config) => ({ ...config, faucet: given }))
+  })
+  beforeEach(async () => {
+    asked = []
+    answer = (response) => answerJson(response, { tx_hash: HASH }, 201)
+    desk = await openDesk(server)
+    wallet = await seedWallet(server.context, { account: desk.account, mode: 'test' })
+  })
+  after(async () => {
+    await server.close()
+    await faucet.close()
+  })
+
+  test('sends 100 USDC to a wallet of the workspace', async () => {
+    const answered = await desk.browser.ask('POST', pathOf(wallet), { mode: 'test' }, 201)
+    assert.deepEqual(answered, { tx_hash: HASH, amount_usdc: '100' })
+    const body = JSON.stringify({ mode: 'test', address: wallet, amount_usdc: '100' })
+    assert.deepEqual(asked, [`POST /drip application/json ${body}`])
+  })
+
+  test('is no business of others: their wallets, and what is none, are not found', async () => {
+    const other = await openDesk(server)
+    const theirs = await seedWallet(server.context, { account: other.account, mode: 'test' })
+    const live = await seedWallet(server.context, { account: desk.account, mode: 'live' })
+    for (const text of [theirs, live, 'x', '0x0']) {
+      const missing = { type: 'not_found', code: 'wallet_not_found' } as const
+      await desk.browser.refuse('POST', pathOf(text), missing, { mode: 'test' })
+    }
+    assert.deepEqual(asked, [])
+  })
+
+  test('gives in test mode alone', async () => {
+    await desk.browser.refuse('POST', pathOf(wallet), NONE, { mode: 'live' })
+    expectError(await desk.browser.call('POST', pathOf(wallet), {}), { type: 'validation_failed' })
+    assert.deepEqual(asked, [])
+  })
+
+  test('gives ten times an hour to a workspace, whoever asks and for whichever wallet', async () => {
+    const other = await openDesk(server, { account: desk.account, role: 'admin' })
+    const second = await seedWallet(server.context, { account: desk.account, mode: 'test' })
+    const calls = Array.from({ length: FAUCETS_AN_HOUR + 2 }, (_, index) => {
+      const { browser } = index % 2 === 0 ? desk : other
+      return browser.call('POST', pathOf(index % 3 === 0 ? wallet : second), { mode: 'test' })
+    })
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 201).length, FAUCETS_AN_HOUR)
+    assert.equal(asked.length, FAUCETS_AN_HOUR)
+    const limited = { type: 'rate_limited', code: 'rate_limit_exceeded' } as const
+    const refused = await desk.browser.call('POST', pathOf(wallet), { mode: 'test' })
+    expectError(refused, limited)
+    assert.ok(Number(refused.headers['retry-after']) > 3_000)
+    const neighbour = await openDesk(server)
+    const theirs = await seedWallet(server.context, { account: neighbour.account, mode: 'test' })
+    const path = neighbour.at(`wallets/${theirs}/faucet`)
+    await neighbour.browser.ask('POST', path, { mode: 'test' }, 201)
+  })
+
+  const faults: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+    ['refuses', (response) => answerJson(response, { error: { message: 'dry' } }, 503)],
+    ['has an answer without a hash', (response) => answerJson(response, { tx_hash: '0x12' }, 201)],
+    ['answers null', (response) => answerJson(response, null, 201)],
+    ['answers what is no JSON', (response) => response.end('<html>')],
+    ['hangs up', (response) => response.destroy()],
+    ['sends elsewhere', (response) => response.writeHead(307, { location: '/other' }).end()],
+    ['answers without end', (response) => endless(response)],
+  ]
+  for (const [what, fault] of faults) {
+    test(`a faucet that ${what} is 503, with what to do`, async () => {
+      answer = fault
+      const failed = await desk.browser.call('POST', pathOf(wallet), { mode: 'test' })
+      assert.match(expectError(failed, { type: 'unavailable' }).message, /Try again/)
+      assert.ok(Number(failed.headers['retry-after']) >= 1)
+      assert.equal(asked.length, 1)
+    })
+  }
+
+  test('where there is none, or only a site, the endpoint gives nothing', async () => {
+    for (const given of [null, { kind: 'site', url: 'https://faucet.example' } as const]) {
+      const without = await openConsoleServer((config) => ({ ...config, faucet: given }))
+      const there = await openDesk(without)
+      const address = await seedWallet(without.context, { account: there.account, mode: 'test' })
+      await there.browser.refuse('POST', there.at(`wallets/${address}/faucet`), NONE, { mode: 'test' })
+      await without.close()
+    }
+  })
+
+  function pathOf(address: string): string {
+    return desk.at(`wallets/${address}/faucet`)
+  }
+})
+
+function endless(response: ServerResponse): void {
+  const push = (): void => {
+    if (!response.destroyed) response.write(' '.repeat(8_192), () => setImmediate(push))
+  }
+  response.writeHead(201, { 'content-type': 'application/json' })
+  push()
+}

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { ApiKey, IssuedApiKey } from '../../dashboard/src/api/wire-developers.ts'
+import { KEYS_LISTED_MAX, KEYS_MAX, ROTATION_GRACE_MS } from '../../server/src/domain/keys/api-key.ts'
+import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
+import { VERIFICATION_MS } from '../../server/src/domain/people/session.ts'
+import { readAudit } from '../support/audit.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError, send } from '../support/http-client.ts'
+import { openConnections, readRows } from '../support/read-rows.ts'
+import { openDesk, type Desk } from './desk.ts'
+import { verify } from './person.ts'
+
+const NO_KEY = { type: 'not_found', code: 'key_not_found' } as const
+const UNVERIFIED = { type: 'forbidden', code: 'verification_required' } as const
+const FULL = { type: 'conflict', code: 'key_limit_reached' } as const
+const SECRET_PATTERN = /^svc_test_[A-Za-z0-9]{20,}$/
+const HOUR_MS = 3_600_000
+
+describe('API keys in the dashboard', () => {
+  let server: ConsoleServer
+  let desk: Desk
+  let offsetMs = 0
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  beforeEach(async () => {
+    desk = await openDesk(server)
+  })
+  after(() => server.close())
+
+  test('a key is made with a name and its maker, its secret shown once; it works, and tells when', async () => {
+    const made = await create({ name: ' Payroll ' })
+    assert.match(made.secret, SECRET_PATTERN)
+    const { id, created_at: createdAt } = made.key
+    assert.match(id, /^key_[0-9A-HJKMNP-TV-Z]{26}$/)
+    const expected = {
+      ...{ id, mode: 'test', name: 'Payroll', created_at: createdAt, created_by: 'Ada' },
+      ...{ grace_until: null, revoked_at: null, state: 'active', last_used_at: null },
+    }
+    assert.deepEqual(made.key, expected)
+    assert.deepEqual(await list(), [expected])
+    assert.deepEqual(await list('live'), [])
+    const used = server.clock.now().getTime()
+    assert.equal((await callApi(made.secret)).status, 200)
+    const lastUsedAt = (await list())[0]?.last_used_at ?? null
+    const at = new Date(lastUsedAt ?? 0).getTime()
+    assert.ok(at >= used && at <= server.clock.now().getTime(), String(lastUsedAt))
+    assert.ok(!JSON.stringify(await list()).includes(made.secret))
+    const rows = await readAudit(server.context.db, desk.account.id)
+    assert.deepEqual(rows.at(-1), {
+      ...{ actor_kind: 'user', actor_id: desk.userId, action: 'key.issued', subject: id },
+      details: { mode: 'test', name: 'Payroll' },
+    })
+  })
+
+  test('what the operator made has no maker', async () => {
+    await issueKey(server.context, { accountId: desk.account.id, mode: 'test' })
+    const [key] = await list()
+    assert.deepEqual([key?.name, key?.created_by], ['API key', null])
+  })
+
+  test('a rotation gives another key of the same name; the old one works on till its grace is over', async () => {
+    const old = await create()
+    const rotated = await desk.browser.ask<IssuedApiKey>('POST', desk.at(`keys/${old.key.id}/rotate`), {}, 201)
+    assert.match(rotated.secret, SECRET_PATTERN)
+    assert.notEqual(rotated.secret, old.secret)
+    assert.deepEqual([rotated.key.name, rotated.key.state, rotated.key.grace_until], ['Key', 'active', null])
+    const grace = new Date(String(rotated.grace_until)).getTime()
+    assert.ok(Math.abs(grace - server.clock.now().getTime() - ROTATION_GRACE_MS) < HOUR_MS)
+    for (const { secret } of [old, rotated]) assert.equal((await callApi(secret)).status, 200)
+    const states = async () => (await list()).map(({ id, state, grace_until: until }) => [id, state, until])
+    assert.deepEqual(await states(), [
+      [rotated.key.id, 'active', null],
+      [old.key.id, 'rotated', rotated.grace_until],
+    ])
+    const stranger = { type: 'conflict', code: 'key_not_rotatable' } as const
+    await desk.browser.refuse('POST', desk.at(`keys/${old.key.id}/rotate`), stranger, {})
+    await server.context.db.write({
+      ...{ name: 'test_end_grace', text: 'update api_keys set grace_until = $2 where id = $1' },
+      ...{ values: [old.key.id, server.clock.now()], read: () => null },
+    })
+    assert.equal((await callApi(old.secret)).status, 401)
+    assert.equal((await list())[1]?.state, 'expired')
+  })
+
+  test('of ten rotations of one key at once, one wins', async () => {
+    const { key } = await create()
+    await openConnections(server.context.db)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => desk.browser.call('POST', desk.at(`keys/${key.id}/rotate`), {})),
+    )
+    const losers = answers.filter(({ status }) => status !== 201)
+    assert.equal(losers.length, 9)
+    for (const answer of losers) {
+      expectError(answer, { type: 'conflict', code: 'key_not_rotatable' })
+    }
+    assert.equal((await list()).length, 2)
+  })
+
+  test('a revoked key is 401 at once, stays in the list, and a second time changes nothing', async () => {
+    const { key, secret } = await create()
+    const path = desk.at(`keys/${key.id}/revoke`)
+    const first = await desk.browser.ask<{ key: ApiKey }>('POST', path, {})
+    assert.equal(first.key.state, 'revoked')
+    assert.equal((await callApi(secret)).status, 401)
+    const second = await desk.browser.ask<{ key: ApiKey }>('POST', path, {})
+    assert.equal(second.key.revoked_at, first.key.revoked_at)
+    const actions = (await readAudit(server.context.db, desk.account.id)).map((row) => row['action'])
+    assert.equal(actions.filter((action) => action === 'key.revoked').length, 1)
+    const gone = { type: 'conflict', code: 'key_not_rotatable' } as const
+    await desk.browser.refuse('POST', desk.at(`keys/${key.id}/rotate`), gone, {})
+  })
+
+  test('the newest is listed first, what has ended last, and no more than a hundred', async () => {
+    const [first, second, third] = [await create(), await create(), await create()]
+    await desk.browser.ask('POST', desk.at(`keys/${third.key.id}/revoke`), {})
+    const listed = await list()
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      [second.key.id, first.key.id, third.key.id],
+    )
+    for (let left = KEYS_LISTED_MAX; left > 0; left -= 1) {
+      const { key } = await issueKey(server.context, { accountId: desk.account.id, mode: 'test' })
+      await readRows(server.context.db, 'update api_keys set revoked_at = created_at where id = $1', [key.id])
+    }
+    const many = await list()
+    assert.equal(many.length, KEYS_LISTED_MAX)
+    assert.deepEqual(
+      many.slice(0, 2).map(({ id }) => id),
+      [second.key.id, first.key.id],
+    )
+  })
+
+  test('of 60 made at once, 50 are; a rotation needs room as well, and a revocation makes some', async () => {
+    await openConnections(server.context.db)
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => desk.browser.call('POST', desk.at('keys'), { mode: 'test', name: 'Race' })),
+    )
+    const refused = answers.filter(({ status }) => status !== 201)
+    assert.equal(refused.length, 60 - KEYS_MAX)
+    for (const answer of refused) assert.deepEqual(expectError(answer, FULL).details, { keys_max: KEYS_MAX })
+    const keys = await list()
+    assert.equal(keys.length, KEYS_MAX)
+    const [one, other] = keys
+    assert.ok(one !== undefined && other !== undefined)
+    const rotation = desk.at(`keys/${one.id}/rotate`)
+    await desk.browser.refuse('POST', rotation, FULL, {})
+    assert.equal((await list())[0]?.state, 'active', 'the refused rotation left no grace behind')
+    await desk.browser.ask('POST', desk.at(`keys/${other.id}/revoke`), {})
+    await desk.browser.ask('POST', rotation, {}, 201)
+    await desk.browser.refuse('POST', desk.at('keys'), FULL, { mode: 'test', name: 'One more' })
+    assert.equal((await desk.browser.call('POST', desk.at('keys'), { mode: 'live', name: 'Other mode' })).status, 201)
+    await issueKey(server.context, { accountId: desk.account.id, mode: 'test' })
+  })
+
+  test('a live key wants the person to be there, a test key does not, and a revocation never', async () => {
+    const live = await create({ mode: 'live' })
+    assert.match(live.secret, /^svc_live_/)
+    server.clock.setOffset((offsetMs += VERIFICATION_MS))
+    const body = { mode: 'live', name: 'Key' }
+    await desk.browser.refuse('POST', desk.at('keys'), UNVERIFIED, body)
+    await desk.browser.refuse('POST', desk.at(`keys/${live.key.id}/rotate`), UNVERIFIED, {})
+    assert.equal((await list('live')).length, 1)
+    assert.equal((await list('live'))[0]?.state, 'active')
+    const test = await create()
+    await desk.browser.ask('POST', desk.at(`keys/${test.key.id}/rotate`), {}, 201)
+    await verify(desk.browser, desk.passkey)
+    await create({ mode: 'live' })
+    await desk.browser.ask('POST', desk.at(`keys/${live.key.id}/rotate`), {}, 201)
+    server.clock.setOffset((offsetMs += VERIFICATION_MS))
+    await desk.browser.ask('POST', desk.at(`keys/${live.key.id}/revoke`), {})
+  })
+
+  test('a key of another workspace, and what is no key, are not found', async () => {
+    const { key } = await create()
+    const other = await openDesk(server)
+    for (const id of [key.id, 'key_01J00000000000000000000000', 'key_', 'x', '%00']) {
+      for (const verb of ['rotate', 'revoke']) {
+        await other.browser.refuse('POST', other.at(`keys/${id}/${verb}`), NO_KEY, {})
+      }
+    }
+    assert.equal((await list())[0]?.state, 'active')
+  })
+
+  const bodies: readonly (readonly [string, object])[] = [
+    ['mode', { name: 'Key' }],
+    ['mode', { mode: 'prod', name: 'Key' }],
+    ['name', { mode: 'test' }],
+    ['name', { mode: 'test', name: '' }],
+    ['name', { mode: 'test', name: ' ' }],
+    ['name', { mode: 'test', name: 'x'.repeat(101) }],
+    ['name', { mode: 'test', name: 'a\u202eb' }],
+    ['name', { mode: 'test', name: ['Key'] }],
+  ]
+  for (const [member, body] of bodies) {
+    test(`${JSON.stringify(body).slice(0, 40)} is 400, and ${member} is named`, async () => {
+      const answer = await desk.browser.call('POST', desk.at('keys'), body)
+      const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
+      assert.deepEqual(
+        details.map(({ path }) => path),
+        [member],
+      )
+      assert.deepEqual(await list(), [])
+    })
+  }
+
+  async function create(wanted: object = {}): Promise<IssuedApiKey> {
+    const body = { mode: 'test', name: 'Key', ...wanted }
+    return await desk.browser.ask<IssuedApiKey>('POST', desk.at('keys'), body, 201)
+  }
+
+  async function list(mode = 'test'): Promise<readonly ApiKey[]> {
+    return (await desk.browser.ask<{ keys: ApiKey[] }>('GET', `${desk.at('keys')}?mode=${mode}`)).keys
+  }
+
+  function callApi(key: string) {
+    return send(server.url, { path: '/v1/me', key })
+  }
+})

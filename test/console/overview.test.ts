@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError, send } from '../support/http-client.ts'
+import { seedPayment } from '../support/payment-rows.ts'
+import { readRows } from '../support/read-rows.ts'
+import { seed, type Seed } from '../support/seed.ts'
+import { paymentBody } from '../support/test-service.ts'
+import { openVisitor } from './person.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+const HOUR_MS = 60 * 60_000
+
+describe('the overview in the dashboard', () => {
+  let server: ConsoleServer
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  after(() => server.close())
+
+  test('it tells what was spent and refused, what is left, and what came last', async () => {
+    const seeded = await seed(server.context)
+    const { read } = await openDesk(seeded)
+    await seedPayment(server.context, seeded, { amountUsdc: '1.50' })
+    const confirmed = await seedPayment(server.context, seeded, { amountUsdc: '2.000001', status: 'confirmed' })
+    await seedPayment(server.context, seeded, { amountUsdc: '7', status: 'failed' })
+    await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, { amount_usdc: '11' }) })
+    const deposit = await seedDeposit(seeded)
+
+    const overview = await read('range=24h')
+    const { bars_at: barsAt, spend, payments, ...rest } = overview
+    const bars = barsAt as string[]
+    assert.equal(bars.length, 24)
+    assert.equal(Date.parse(bars[23] ?? '') - Date.parse(bars[0] ?? ''), 23 * HOUR_MS)
+    assert.deepEqual(rest, {
+      range: '24h',
+      bar_seconds: 3_600,
+      spent_usdc: '3.500001',
+      counts: { confirmed: 1, pending: 1, failed: 1, refused: 1 },
+      caps: [
+        {
+          grant_id: seeded.grant.id,
+          agent_id: seeded.agentId,
+          wallet: seeded.wallet,
+          wallet_name: 'Seeded',
+          state: 'active',
+          daily_cap_usdc: '100',
+          spent_24h_usdc: '3.500001',
+          remaining_24h_usdc: '96.499999',
+        },
+      ],
+      deposits: [deposit],
+      steps: { wallet: true, deposit: true, agent: true, grant: true, key: true, payment: true },
+    })
+    const [only] = spend as (Wire & { bars_usdc: string[] })[]
+    assert.deepEqual([only?.['agent_id'], only?.['total_usdc']], [seeded.agentId, '3.500001'])
+    assert.equal(only?.bars_usdc.length, 24)
+    assert.deepEqual(
+      only?.bars_usdc.filter((bar) => bar !== '0'),
+      ['3.500001'],
+    )
+    const latest = payments as Wire[]
+    assert.equal(latest.length, 3)
+    assert.equal(latest.find(({ id }) => id === confirmed.id)?.['status'], 'confirmed')
+    assert.deepEqual(Object.keys(latest[0] ?? {}).toSorted(), PAYMENT_MEMBERS)
+  })
+
+  test('the other ranges have other bars, and the other mode is empty', async () => {
+    const seeded = await seed(server.context)
+    const { read } = await openDesk(seeded)
+    await seedPayment(server.context, seeded)
+    for (const [range, bars, seconds] of [
+      ['7d', 28, 6 * 3_600],
+      ['30d', 30, 24 * 3_600],
+    ] as const) {
+      const overview = await read(`range=${range}`)
+      assert.deepEqual([(overview['bars_at'] as []).length, overview['bar_seconds']], [bars, seconds])
+      assert.equal(overview['spent_usdc'], '1')
+    }
+    const live = await read('range=7d', 'live')
+    assert.deepEqual([live['spent_usdc'], live['spend'], live['payments']], ['0', [], []])
+  })
+
+  test('a range that there is not is 400, and named; so is none', async () => {
+    const { browser, path } = await openDesk(await seed(server.context))
+    for (const query of ['?mode=test&range=1y', '?mode=test']) {
+      const error = expectError(await browser.call('GET', `${path}${query}`), { type: 'validation_failed' })
+      assert.equal((error.details as { path: string }[])[0]?.path, 'range')
+    }
+  })
+
+  async function openDesk({ account }: Seed) {
+    const { browser, userId } = await openVisitor(server)
+    await addMember(server.context, { account, userId, role: 'viewer', actor: OPERATOR })
+    const path = `/console/workspaces/${account.slug}/overview`
+    const read = async (query: string, mode = 'test') =>
+      (await browser.ask<{ overview: Wire }>('GET', `${path}?mode=${mode}&${query}`)).overview
+    return { browser, path, read }
+  }
+
+  /** As the watcher would have found it; answers it as it is told. */
+  async function seedDeposit({ account, wallet }: Seed): Promise<Wire> {
+    const told = {
+      id: 'dep_01M7ZJDS8P0000000000030D0F',
+      wallet,
+      from: `0x${'9'.repeat(40)}`,
+      amount_usdc: '12.5',
+      tx_hash: `0x${'c'.repeat(64)}`,
+      block_number: 7,
+      created_at: '2026-06-01T12:00:00.000Z',
+    }
+    await readRows(
+      server.context.db,
+      `insert into deposits (account_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position,
+          block_number, block_hash, created_at)
+        values ($1, $2, 'test', $3, $4, 12500000, $5, 0, 7, '0x1', $6)`,
+      [account.id, told.id, wallet, told.from, told.tx_hash, told.created_at],
+    )
+    return told
+  }
+})
+
+const PAYMENT_MEMBERS = [
+  ...['agent_id', 'amount_usdc', 'created_at', 'failure_code', 'from', 'grant_id', 'id', 'idempotency_key', 'memo'],
+  ...['status', 'to', 'tx_hash'],
+]

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { listEndpoints } from '../../server/src/domain/webhooks/list-endpoints.ts'
+import { replayDelivery } from '../../server/src/domain/webhooks/replay-delivery.ts'
+import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { seedTokens } from '../support/connections.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { makeEndpoint } from '../support/deliveries.ts'
+import { expectError, readBody, send, type Answer } from '../support/http-client.ts'
+import { seedManyPayments, seedPayment } from '../support/payment-rows.ts'
+import { readRows } from '../support/read-rows.ts'
+import { RECIPIENT, seed, type Seed } from '../support/seed.ts'
+import { paymentBody } from '../support/test-service.ts'
+import type { Browser } from './browser.ts'
+import { openVisitor } from './person.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+interface Detail {
+  readonly payment: Wire
+  readonly grant: Wire
+  readonly events: readonly (Wire & { readonly deliveries: readonly Wire[] })[]
+}
+interface Page {
+  readonly payments: readonly Wire[]
+  readonly next: string | null
+}
+
+describe('payments in the dashboard', () => {
+  let server: ConsoleServer
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  after(() => server.close())
+
+  test('a payment by an API key is told with all that is known of it', async () => {
+    const desk = await openDesk()
+    const { endpoint } = await makeEndpoint(server.context, desk.seeded.account)
+    const made = paymentOf(await desk.pay({ memo: 'lunch', idempotency_key: 'k', amount_usdc: '1.50' }))
+    const detail = await desk.read(String(made['id']))
+    const [key] = await readRows(server.context.db, 'select id from api_keys where account_id = $1', [
+      desk.seeded.account.id,
+    ])
+    const payment: Wire = detail.payment
+    const credential = payment['credential'] as Wire
+    const expected: Wire = {
+      ...made,
+      agent_id: desk.seeded.agentId,
+      grant_id: desk.seeded.grant.id,
+      failure_code: null,
+      mode: 'test',
+      accepted_at: payment['accepted_at'],
+      settled_at: null,
+      block_number: null,
+      credential: { kind: 'key', id: key?.['id'], name: credential['name'] },
+      limits: { max_per_tx_usdc: '10', daily_cap_usdc: '100', spent_24h_usdc: '0' },
+    }
+    assert.deepEqual(payment, expected)
+    assert.ok(String(payment['accepted_at']) >= String(payment['created_at']))
+    assert.equal(detail.grant['id'], desk.seeded.grant.id)
+    assert.equal(detail.grant['spent_24h_usdc'], '1.5')
+    const [event] = detail.events
+    assert.deepEqual(
+      [detail.events.length, event?.['type'], event?.['created_at']],
+      [1, 'payment.created', payment['created_at']],
+    )
+    assert.deepEqual(
+      event?.deliveries.map((delivery) => [delivery['url'], delivery['webhook_id'], delivery['status']]),
+      [[endpoint.url, endpoint.id, 'pending']],
+    )
+  })
+
+  test('it is refreshed from the chain, and its events follow, with where each was sent', async () => {
+    const desk = await openDesk()
+    await makeEndpoint(server.context, desk.seeded.account)
+    await makeEndpoint(server.context, desk.seeded.account, { events: ['payment.confirmed'] })
+    const made = paymentOf(await desk.pay())
+    // Others stand beside it.
+    await desk.pay()
+    server.chains.test.receipts.set(String(made['tx_hash']), {
+      contract: server.config.chains.test.usdc,
+      from: desk.seeded.wallet,
+      to: RECIPIENT,
+      amountMicro: 1_000_000n,
+      blockNumber: server.chains.test.head,
+    })
+    const { payment, events } = await desk.read(String(made['id']))
+    assert.deepEqual([payment['status'], payment['block_number']], ['confirmed', Number(server.chains.test.head)])
+    assert.deepEqual(
+      events.map((event) => [event['type'], event['created_at'], event.deliveries.length]),
+      [
+        ['payment.created', payment['created_at'], 1],
+        ['payment.confirmed', payment['settled_at'], 2],
+      ],
+    )
+    const first = String(events[0]?.deliveries[0]?.['id'])
+    await replayDelivery(server.context, { accountId: desk.seeded.account.id, deliveryId: first, actor: OPERATOR })
+    const again = await desk.read(String(made['id']))
+    assert.deepEqual(
+      again.events[0]?.deliveries.map((delivery) => delivery['trigger']),
+      ['event', 'replay'],
+    )
+    assert.equal((await listEndpoints(server.context, { accountId: desk.seeded.account.id, mode: 'test' })).length, 2)
+  })
+
+  test('one that the enclave refused says so', async () => {
+    const desk = await openDesk()
+    server.enclave.behave = () => 'reject'
+    const made = paymentOf(await desk.pay())
+    server.enclave.behave = () => 'sign'
+    const { payment, events } = await desk.read(String(made['id']))
+    assert.deepEqual([payment['failure_code'], payment['accepted_at']], ['enclave_refused', null])
+    assert.deepEqual(
+      events.map((event) => [event['type'], event['created_at']]),
+      [
+        ['payment.created', payment['created_at']],
+        ['payment.failed', payment['settled_at']],
+      ],
+    )
+  })
+
+  test('one by a connection names its client; one from before this was kept names nobody', async () => {
+    const desk = await openDesk()
+    const connected = await seedTokens(server.context, { account: desk.seeded.account, agentId: desk.seeded.agentId })
+    const made = paymentOf(await desk.pay({}, connected.tokens.accessToken))
+    const { payment } = await desk.read(String(made['id']))
+    const { kind, name } = payment['credential'] as Record<string, unknown>
+    assert.deepEqual([kind, name], ['connection', connected.client.name])
+    const old = await seedPayment(server.context, desk.seeded)
+    const told = (await desk.read(old.id)).payment
+    assert.deepEqual([told['credential'], told['accepted_at']], [null, null])
+  })
+
+  test('the list is narrowed by its parameters, page by page', async () => {
+    const desk = await openDesk()
+    const made = paymentOf(await desk.pay({ memo: 'lunch' }))
+    const [first] = (await desk.list()).payments
+    const { agentId, grant, wallet } = desk.seeded
+    assert.deepEqual(first, { ...made, agent_id: agentId, grant_id: grant.id, failure_code: null })
+    const ids = await seedManyPayments(server.context, desk.seeded, {
+      count: 120,
+      before: new Date('2026-01-01T00:00:00Z'),
+    })
+    const all = [String(made['id']), ...ids.toReversed()]
+    const walked: unknown[] = []
+    let next: string | null = null
+    do {
+      const page: Page = await desk.list(next === null ? '' : `before=${next}`)
+      assert.ok(page.payments.length <= 50)
+      walked.push(...page.payments.map(({ id }) => id))
+      next = page.next
+    } while (next !== null)
+    assert.deepEqual(walked, all)
+    const find = async (query: string) => (await desk.list(query)).payments.map(({ id }) => id)
+    assert.deepEqual(await find(`agent=${encodeURIComponent(agentId)}&q=LUNCH`), [made['id']])
+    assert.deepEqual(await find('q=number%2077'), [ids[76]])
+    assert.deepEqual(await find(`q=%20${String(made['id'])}%20`), [made['id']])
+    assert.deepEqual(await find(`wallet=${wallet.toLowerCase()}&status=pending&from=2026-01-02T00:00:00Z`), [
+      made['id'],
+    ])
+    assert.deepEqual(await find('to=2025-12-31T23:59:59.881Z'), [ids[0]])
+    assert.equal((await find('q=')).length, 50)
+    assert.deepEqual(await find('status=failed'), [])
+  })
+
+  const faults = [
+    ['mode', 'mode=none'],
+    ['status', 'status=sent'],
+    ['agent', 'agent=%20x'],
+    ['agent', 'agent='],
+    ['wallet', 'wallet=0x12'],
+    ['q', 'q=a%00b'],
+    ['q', `q=${'x'.repeat(401)}`],
+    ['from', 'from=yesterday'],
+    ['to', 'to=2026-02-30T00:00:00Z'],
+    ['before', 'before=pay_1'],
+    ['before', 'before=ref_01M7ZJDS8P0000000000030D0F'],
+  ] as const
+  for (const [member, query] of faults) {
+    test(`${query.slice(0, 40)} is 400, and names ${member}`, async () => {
+      const { browser, at } = await openDesk()
+      const paths = [at('payments'), ...(member === 'before' ? [] : [at('payments/export')])]
+      for (const path of paths) {
+        const full = `${path}?${query.startsWith('mode') ? '' : 'mode=test&'}${query}`
+        const { details } = expectError(await browser.call('GET', full), { type: 'validation_failed' })
+        assert.equal((details as { path: string }[])[0]?.path, member)
+      }
+    })
+  }
+
+  test('what is of another workspace or mode is not there', async () => {
+    const [desk, other] = [await openDesk(), await openDesk()]
+    const id = String(paymentOf(await desk.pay())['id'])
+    await desk.pay({ amount_usdc: '11' })
+    const { refusals } = await desk.browser.ask<{ refusals: Wire[] }>('GET', `${desk.at('refusals')}?mode=test`)
+    const refusal = String(refusals[0]?.['id'])
+    for (const path of [`payments/${id}`, `refusals/${refusal}`]) {
+      assert.ok(await desk.browser.ask('GET', `${desk.at(path)}?mode=test`))
+      await desk.browser.refuse('GET', `${desk.at(path)}?mode=live`, { type: 'not_found' })
+      await other.browser.refuse('GET', `${other.at(path)}?mode=test`, { type: 'not_found' })
+      await other.browser.refuse('GET', `${desk.at(path)}?mode=test`, { type: 'not_found' })
+      await desk.browser.refuse('GET', desk.at(path), { type: 'validation_failed' })
+    }
+    assert.deepEqual(await desk.list('', 'live'), { payments: [], next: null })
+  })
+
+  test('a refused request is told with its answer', async () => {
+    const desk = await openDesk()
+    const answer = await desk.pay({ amount_usdc: '11', memo: 'dinner', idempotency_key: 'k' })
+    const error = expectError(answer, { type: 'forbidden', code: 'amount_too_large' })
+    const page = await desk.browser.ask<{ refusals: Wire[] }>('GET', `${desk.at('refusals')}?mode=test`)
+    const [refusal] = page.refusals
+    assert.deepEqual(page, { refusals: [refusal], next: null })
+    assert.deepEqual(refusal, {
+      id: refusal?.['id'],
+      mode: 'test',
+      code: 'amount_too_large',
+      message: error.message,
+      details: error.details,
+      agent_id: desk.seeded.agentId,
+      wallet: desk.seeded.wallet,
+      to: RECIPIENT,
+      amount_usdc: '11',
+      memo: 'dinner',
+      idempotency_key: 'k',
+      credential: refusal?.['credential'],
+      created_at: refusal?.['created_at'],
+    })
+    assert.equal((refusal?.['credential'] as Wire | undefined)?.['kind'], 'key')
+    const alone = await desk.browser.ask('GET', `${desk.at(`refusals/${String(refusal?.['id'])}`)}?mode=test`)
+    assert.deepEqual(alone, { refusal })
+    assert.deepEqual((await desk.list()).payments, [])
+    const none = await desk.browser.ask<{ refusals: Wire[] }>('GET', `${desk.at('refusals')}?mode=test&agent=nobody`)
+    assert.deepEqual(none.refusals, [])
+  })
+
+  test('what is no refusal of a payment leaves none: bad input, no credential, an agent that is not the connection’s', async () => {
+    const desk = await openDesk()
+    const { tokens } = await seedTokens(server.context, { account: desk.seeded.account, scopes: ['wallet:read'] })
+    expectError(await desk.pay({ amount_usdc: '-1' }), { type: 'validation_failed', code: 'amount_invalid' })
+    expectError(await desk.pay({ to: '0x1' }), { type: 'validation_failed', code: 'address_invalid' })
+    expectError(await desk.pay({}, 'svc_test_none'), { type: 'unauthenticated' })
+    expectError(await desk.pay({}, tokens.accessToken), { type: 'forbidden', code: 'insufficient_scope' })
+    assert.deepEqual(await desk.browser.ask('GET', `${desk.at('refusals')}?mode=test`), { refusals: [], next: null })
+  })
+
+  test('the export is CSV with the name of what it is of, narrowed as the list is', async () => {
+    const desk = await openDesk()
+    await desk.pay({ memo: 'lunch, "late"' })
+    await desk.pay({ memo: '=1+1' })
+    const today = server.clock.now().toISOString().slice(0, 10)
+    const answer = await desk.browser.call('GET', `${desk.at('payments/export')}?mode=test`)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers['content-type'], 'text/csv; charset=utf-8; header=present')
+    const name = `payments-${desk.seeded.account.slug}-test-${today}.csv`
+    assert.equal(answer.headers['content-disposition'], `attachment; filename="${name}"`)
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+    const lines = answer.text.split('\r\n')
+    assert.deepEqual([lines.length, lines[3]], [4, ''])
+    assert.match(lines[0] ?? '', /^id,created_at,status,/)
+    assert.match(lines[1] ?? '', /,'=1\+1,/)
+    assert.match(lines[2] ?? '', /,"lunch, ""late""",/)
+    const narrowed = await desk.browser.call('GET', `${desk.at('payments/export')}?mode=test&q=lunch`)
+    assert.equal(narrowed.text.split('\r\n').length, 3)
+    const head = await desk.browser.call('HEAD', `${desk.at('payments/export')}?mode=test`)
+    assert.equal(head.status, 404)
+  })
+
+  test('an export of many pages is whole, and holds no connection between them', async () => {
+    const desk = await openDesk()
+    const ids = await seedManyPayments(server.context, desk.seeded, { count: 3_500, before: server.clock.now() })
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => desk.browser.call('GET', `${desk.at('payments/export')}?mode=test`)),
+    )
+    for (const { text } of answers) {
+      const lines = text.split('\r\n').slice(1, -1)
+      assert.deepEqual(
+        lines.map((line) => line.split(',')[0]),
+        ids.toReversed(),
+      )
+    }
+  })
+
+  async function openDesk() {
+    const seeded = await seed(server.context)
+    const { browser, userId } = await openVisitor(server)
+    await addMember(server.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })
+    const at = (path: string) => `/console/workspaces/${seeded.account.slug}/${path}`
+    return {
+      seeded,
+      browser,
+      at,
+      pay: (changes: Wire = {}, key?: string) => payWith(seeded, changes, key),
+      list: (query = '', mode = 'test') =>
+        browser.ask<Page>('GET', `${at('payments')}?mode=${mode}${query === '' ? '' : `&${query}`}`),
+      read: (id: string) => browser.ask<Detail>('GET', `${at(`payments/${id}`)}?mode=test`),
+    } satisfies Record<string, unknown> & { browser: Browser; seeded: Seed }
+  }
+
+  async function payWith(seeded: Seed, changes: Wire, key: string = seeded.key): Promise<Answer> {
+    return await send(server.url, { path: '/v1/payments', key, body: paymentBody(seeded, changes) })
+  }
+})
+
+function paymentOf(answer: Answer): Wire {
+  return readBody<{ payment: Wire }>(answer, 201).payment
+}

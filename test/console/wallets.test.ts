@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { Passkey } from '../../dashboard/src/api/wire.ts'
+import type { Wallet } from '../../dashboard/src/api/wire-spending.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { VERIFICATION_MS } from '../../server/src/domain/people/session.ts'
+import { readAudit } from '../support/audit.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError } from '../support/http-client.ts'
+import { makePasskey, toBytes } from '../support/people.ts'
+import { openConnections, readRows } from '../support/read-rows.ts'
+import { address, seed, seedWallet } from '../support/seed.ts'
+import { openDesk, type Desk } from './desk.ts'
+import { openVisitor, verify } from './person.ts'
+
+const NO_WALLET = { type: 'not_found', code: 'wallet_not_found' } as const
+const NO_PASSKEY = { type: 'not_found', code: 'passkey_not_found' } as const
+
+describe('wallets in the dashboard', () => {
+  let server: ConsoleServer
+  let desk: Desk
+  let offsetMs = 0
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  beforeEach(async () => {
+    desk = await openDesk(server)
+    for (const chain of [server.chains.test, server.chains.live]) chain.down = false
+  })
+  after(() => server.close())
+
+  test('a wallet is made under the one passkey of whoever makes it, and shown with what it holds', async () => {
+    server.chains.test.balanceMicro = 12_500_000n
+    const made = await create({ name: ' Treasury ' })
+    const expected = {
+      ...{ address: address(made.address), mode: 'test', name: 'Treasury', created_at: made.created_at },
+      owner: {
+        credential_id: desk.passkey.credentialId,
+        passkey_name: 'First passkey',
+        user_name: 'Ada',
+        is_mine: true,
+      },
+      ...{ balance_usdc: '12.5', grants: 0 },
+    }
+    assert.deepEqual(made, expected)
+    assert.deepEqual(await list(), [expected])
+    assert.deepEqual(await get(made.address), expected)
+    assert.deepEqual(await get(made.address.toLowerCase()), expected)
+    assert.deepEqual(await list('live'), [])
+    assert.deepEqual((await readAudit(server.context.db, desk.account.id)).at(-1), {
+      ...{ actor_kind: 'user', actor_id: desk.userId, action: 'wallet.created', subject: made.address },
+      details: { mode: 'test', name: 'Treasury' },
+    })
+  })
+
+  test('the newest comes last', async () => {
+    const names = ['b', 'a', 'c']
+    for (const name of names) await create({ name })
+    assert.deepEqual(
+      (await list()).map(({ name }) => name),
+      names,
+    )
+  })
+
+  test('a named passkey owns it, else the one that was used last; somebody else’s is not found', async () => {
+    const second = await addPasskey('Laptop')
+    assert.equal((await create({ credential_id: desk.passkey.credentialId })).owner.passkey_name, 'First passkey')
+    assert.equal((await create({ credential_id: second })).owner.passkey_name, 'Laptop')
+    await readRows(server.context.db, 'update passkeys set last_used_at = $2 where credential_id = $1', [
+      desk.passkey.credentialId,
+      new Date(server.clock.now().getTime() + 1_000),
+    ])
+    assert.equal((await create()).owner.passkey_name, 'First passkey')
+    const other = await openVisitor(server)
+    for (const id of [other.passkey.credentialId, 'AAAA']) {
+      const body = { mode: 'live', name: 'W', credential_id: id }
+      await desk.browser.refuse('POST', desk.at('wallets'), NO_PASSKEY, body)
+    }
+    assert.deepEqual(await list('live'), [])
+    assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 2, Laptop: 1 })
+  })
+
+  test('passkeys tell how many wallets they own, of the workspaces where the person still is', async () => {
+    const other = await openDesk(server)
+    await addMember(server.context, { account: desk.account, userId: other.userId, role: 'admin', actor: OPERATOR })
+    await create()
+    await create({ mode: 'live' })
+    const body = { mode: 'test', name: 'Theirs' }
+    const { wallet } = await other.browser.ask<{ wallet: Wallet }>('POST', desk.at('wallets'), body, 201)
+    assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 2 })
+    assert.deepEqual(await ownedByPasskeys(other), { 'First passkey': 1 })
+    assert.equal((await get(wallet.address)).owner.is_mine, false)
+    await desk.browser.ask('DELETE', desk.at(`members/${other.userId}`))
+    assert.deepEqual(await ownedByPasskeys(other), { 'First passkey': 0 })
+  })
+
+  test('an owner whose passkey was removed is nobody’s name', async () => {
+    const second = await addPasskey('Laptop')
+    const made = await create({ credential_id: second })
+    await desk.browser.ask('DELETE', `/console/passkeys/${second}`)
+    const { owner } = await get(made.address)
+    assert.deepEqual(owner, { credential_id: second, passkey_name: null, user_name: null, is_mine: false })
+  })
+
+  test('without the person there is none: the passkey is asked for first', async () => {
+    server.clock.setOffset((offsetMs += VERIFICATION_MS))
+    const unverified = { type: 'forbidden', code: 'verification_required' } as const
+    await desk.browser.refuse('POST', desk.at('wallets'), unverified, { mode: 'test', name: 'W' })
+    assert.deepEqual(await list(), [])
+    await verify(desk.browser, desk.passkey)
+    await create()
+  })
+
+  test('of ten at once, as many are made as the plan has', async () => {
+    await openConnections(server.context.db)
+    const body = { mode: 'test', name: 'Race' }
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => desk.browser.call('POST', desk.at('wallets'), body)),
+    )
+    const refused = answers.filter(({ status }) => status !== 201)
+    assert.equal(refused.length, 7)
+    for (const answer of refused) {
+      const { details } = expectError(answer, { type: 'validation_failed', code: 'wallet_cap_reached' })
+      assert.deepEqual(details, { wallets_max: 3 })
+    }
+    assert.equal((await list()).length, 3)
+  })
+
+  test('while the chain does not answer, balances are unknown and all else is there', async () => {
+    await create()
+    await create()
+    server.clock.setOffset((offsetMs += 2_000))
+    server.chains.test.down = true
+    const wallets = await list()
+    assert.deepEqual(
+      wallets.map(({ balance_usdc: balance }) => balance),
+      [null, null],
+    )
+    assert.equal((await get(String(wallets[0]?.address))).balance_usdc, null)
+    assert.equal((await create()).balance_usdc, null)
+    assert.equal((await create({ mode: 'live' })).balance_usdc, '1000000000')
+  })
+
+  test('of very many wallets the balances of the newest hundred are read', async () => {
+    const account = desk.account
+    for (let count = 0; count < 105; count += 1) await seedWallet(server.context, { account, mode: 'test' })
+    const balances = (await list()).map(({ balance_usdc: balance }) => balance)
+    assert.equal(balances.length, 105)
+    assert.ok(balances.slice(0, 5).every((balance) => balance === null))
+    assert.ok(balances.slice(5).every((balance) => balance !== null))
+  })
+
+  test('a wallet tells its grants that are not revoked', async () => {
+    const seeded = await seed(server.context)
+    const { browser } = await openDesk(server, { account: seeded.account, role: 'viewer' })
+    const path = `/console/workspaces/${seeded.account.slug}/wallets/${seeded.wallet}?mode=test`
+    const count = async () => (await browser.ask<{ wallet: Wallet }>('GET', path)).wallet.grants
+    assert.equal(await count(), 1)
+    const revoke = `update grants set status = 'revoked', revoked_at = created_at where id = $1`
+    await readRows(server.context.db, revoke, [seeded.grant.id])
+    assert.equal(await count(), 0)
+  })
+
+  test('a wallet of another workspace or mode, and what is none, are not found', async () => {
+    const made = await create()
+    const other = await openDesk(server)
+    await other.browser.refuse('GET', `${other.at(`wallets/${made.address}`)}?mode=test`, NO_WALLET)
+    await desk.browser.refuse('GET', `${desk.at(`wallets/${made.address}`)}?mode=live`, NO_WALLET)
+    for (const text of ['x', '0x12', `${made.address}0`]) {
+      await desk.browser.refuse('GET', `${desk.at(`wallets/${text}`)}?mode=test`, NO_WALLET)
+    }
+  })
+
+  const bodies: readonly (readonly [string, object])[] = [
+    ['mode', { name: 'W' }],
+    ['mode', { mode: 'prod', name: 'W' }],
+    ['name', { mode: 'test' }],
+    ['name', { mode: 'test', name: ' ' }],
+    ['name', { mode: 'test', name: 'x'.repeat(101) }],
+    ['name', { mode: 'test', name: 'a\nb' }],
+    ['credential_id', { mode: 'test', name: 'W', credential_id: '' }],
+    ['credential_id', { mode: 'test', name: 'W', credential_id: 'a+b' }],
+    ['credential_id', { mode: 'test', name: 'W', credential_id: 7 }],
+  ]
+  for (const [member, body] of bodies) {
+    test(`${JSON.stringify(body).slice(0, 50)} is 400, and ${member} is named`, async () => {
+      const answer = await desk.browser.call('POST', desk.at('wallets'), body)
+      const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
+      assert.equal(details[0]?.path, member)
+      assert.deepEqual(await list(), [])
+    })
+  }
+
+  async function create(wanted: object = {}): Promise<Wallet> {
+    const body = { mode: 'test', name: 'Wallet', ...wanted }
+    return (await desk.browser.ask<{ wallet: Wallet }>('POST', desk.at('wallets'), body, 201)).wallet
+  }
+
+  async function list(mode = 'test'): Promise<readonly Wallet[]> {
+    return (await desk.browser.ask<{ wallets: Wallet[] }>('GET', `${desk.at('wallets')}?mode=${mode}`)).wallets
+  }
+
+  async function get(wallet: string): Promise<Wallet> {
+    return (await desk.browser.ask<{ wallet: Wallet }>('GET', `${desk.at(`wallets/${wallet}`)}?mode=test`)).wallet
+  }
+
+  async function addPasskey(name: string): Promise<string> {
+    const { browser } = desk
+    type Options = { challenge: string; user: { id: string } }
+    const { options } = await browser.ask<{ options: Options }>('POST', '/console/passkeys/options', {})
+    const passkey = makePasskey(server.context, options.user.id)
+    const body = { name, response: passkey.register(toBytes(options.challenge)) }
+    const { passkey: made } = await browser.ask<{ passkey: Passkey }>('POST', '/console/passkeys', body, 201)
+    assert.equal(made.wallets, 0)
+    return made.id
+  }
+
+  async function ownedByPasskeys({ browser }: Pick<Desk, 'browser'> = desk): Promise<Record<string, number>> {
+    const { passkeys } = await browser.ask<{ passkeys: Passkey[] }>('GET', '/console/passkeys')
+    return Object.fromEntries(passkeys.map(({ name, wallets }) => [name, wallets]))
+  }
+})

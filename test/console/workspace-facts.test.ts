@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { PlanUse, WorkspaceDetail } from '../../dashboard/src/api/wire.ts'
+import { changePlan } from '../../server/src/domain/accounts/change-plan.ts'
+import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
+import { nextMonthOf } from '../../server/src/domain/plans/plan.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { readRows } from '../support/read-rows.ts'
+import { agent, seedWallet } from '../support/seed.ts'
+import { openDesk, type Desk } from './desk.ts'
+
+describe('what the dashboard tells of a workspace', () => {
+  let server: ConsoleServer
+  let desk: Desk
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  beforeEach(async () => {
+    desk = await openDesk(server, { role: 'viewer' })
+  })
+  after(() => server.close())
+
+  test('its plan and one’s role in it, and where its chains and its API are', async () => {
+    const { slug, name } = desk.account
+    const { test: testChain, live } = server.config.chains
+    assert.deepEqual(await readWorkspace(), {
+      ...{ slug, name, role: 'viewer', plan: 'developer', base_url: server.config.baseUrl },
+      chains: {
+        test: {
+          ...{ chain_id: 84532, usdc: testChain.usdc, explorer_url: 'https://sepolia.basescan.org' },
+          faucet: { kind: 'site', url: 'https://faucet.circle.com' },
+        },
+        live: { chain_id: 8453, usdc: live.usdc, explorer_url: 'https://basescan.org', faucet: null },
+      },
+    })
+  })
+
+  test('of a faucet of ours no more than that there is one, and in test mode alone', async () => {
+    const faucet = { kind: 'endpoint', url: 'https://secret.example/faucet' } as const
+    const other = await openConsoleServer((config) => {
+      const { test: testChain, live } = config.chains
+      return { ...config, faucet, chains: { test: { ...testChain, explorerUrl: null }, live } }
+    })
+    const there = await openDesk(other)
+    const { chains } = await readWorkspace(there)
+    await other.close()
+    assert.deepEqual([chains.test.faucet, chains.live.faucet], [{ kind: 'endpoint' }, null])
+    assert.deepEqual([chains.test.explorer_url, chains.live.explorer_url], [null, 'https://basescan.org'])
+  })
+
+  test('what of its plan is used: live payments of this month, agents and wallets of each mode', async () => {
+    const { account } = desk
+    const before = await readUse()
+    const none = { used: 0, limit: 100 }
+    const noWallets = { used: 0, limit: 3 }
+    const resetsAt = nextMonthOf(server.clock.now()).toISOString()
+    assert.deepEqual(before, {
+      plan: 'developer',
+      allowance: { used: 0, limit: 1_000, resets_at: resetsAt },
+      agents: { test: none, live: none },
+      wallets: { test: noWallets, live: noWallets },
+    })
+    for (const id of ['a', 'b', 'gone']) {
+      await createAgent(server.context, { accountId: account.id, mode: 'test', id: agent(id) })
+    }
+    await createAgent(server.context, { accountId: account.id, mode: 'live', id: agent('a') })
+    await readRows(
+      server.context.db,
+      `update agents set deleted_at = created_at where account_id = $1 and id = 'gone'`,
+      [account.id],
+    )
+    await seedWallet(server.context, { account, mode: 'live' })
+    await seedWallet(server.context, { account: (await openDesk(server)).account, mode: 'live' })
+    await readRows(server.context.db, `insert into allowances values ($1, '2020-01-01', 7)`, [account.id])
+    await changePlan(server.context, { account, plan: 'pro', allowanceUsed: 41 })
+    assert.deepEqual(await readUse(), {
+      plan: 'pro',
+      allowance: { used: 41, limit: 50_000, resets_at: resetsAt },
+      agents: { test: { used: 2, limit: 10_000 }, live: { used: 1, limit: 10_000 } },
+      wallets: { test: { used: 0, limit: 100 }, live: { used: 1, limit: 100 } },
+    })
+    await changePlan(server.context, { account, plan: 'scale' })
+    const { allowance, agents, wallets } = await readUse()
+    assert.deepEqual([allowance.limit, agents.test.limit, wallets.live.limit], [null, null, null])
+  })
+
+  async function readWorkspace(from: Desk = desk): Promise<WorkspaceDetail> {
+    return (await from.browser.ask<{ workspace: WorkspaceDetail }>('GET', from.at(''))).workspace
+  }
+
+  async function readUse(): Promise<PlanUse> {
+    return (await desk.browser.ask<{ use: PlanUse }>('GET', desk.at('plan'))).use
+  }
+})

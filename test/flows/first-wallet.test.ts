@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Workspace, WorkspaceDetail } from '../../dashboard/src/api/wire.ts'
+import type { IssuedApiKey } from '../../dashboard/src/api/wire-developers.ts'
+import type { DepositPage, Wallet } from '../../dashboard/src/api/wire-spending.ts'
+import { Browser } from '../console/browser.ts'
+import { signUp } from '../console/person.ts'
+import { call } from '../support/json-client.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+/** A balance may be shown as it was so long ago. */
+const BALANCE_SNAPSHOT_SECONDS = 1
+
+describe('the first wallet of a new workspace, in the sandbox', () => {
+  let world: World
+  before(async () => {
+    world = await openWorld()
+  })
+  after(() => world.close())
+
+  test('is made under the visitor’s passkey, filled by the faucet, and there for the API', async () => {
+    const authUrl = world.sandbox.facts.auth_url
+    const relyingParty = { id: new URL(authUrl).hostname, origin: authUrl }
+    const browser = new Browser({ url: authUrl, config: { authUrl } })
+    await signUp({ context: { relyingParty } }, browser)
+    const named = await browser.ask<{ workspace: Workspace }>('POST', '/console/workspaces', { name: 'New' }, 201)
+    const at = (path: string) => `/console/workspaces/${named.workspace.slug}${path}`
+
+    const { workspace } = await browser.ask<{ workspace: WorkspaceDetail }>('GET', at(''))
+    assert.deepEqual(workspace.chains.test.faucet, { kind: 'endpoint' })
+    // Its chains have the ids of public ones, whose explorers know nothing of them.
+    for (const { explorer_url: explorer } of Object.values(workspace.chains)) assert.equal(explorer, null)
+
+    const { wallet } = await browser.ask<{ wallet: Wallet }>('POST', at('/wallets'), { mode: 'test', name: 'W' }, 201)
+    assert.deepEqual([wallet.balance_usdc, wallet.owner.is_mine], ['0', true])
+    type Given = { tx_hash: string }
+    const given = await browser.ask<Given>('POST', at(`/wallets/${wallet.address}/faucet`), { mode: 'test' }, 201)
+
+    await waitFor('the deposit is told', async () => {
+      const rows = await world.query('select 1 from deposits where wallet_address = $1', [wallet.address])
+      return rows.length > 0
+    })
+    const path = `${at('/deposits')}?mode=test&wallet=${wallet.address}`
+    const { deposits } = await browser.ask<DepositPage>('GET', path)
+    assert.deepEqual(
+      deposits.map(({ amount_usdc: amount, tx_hash: hash }) => [amount, hash]),
+      [['100', given.tx_hash]],
+    )
+    await world.advanceClock(BALANCE_SNAPSHOT_SECONDS)
+    const shown = await browser.ask<{ wallet: Wallet }>('GET', `${at(`/wallets/${wallet.address}`)}?mode=test`)
+    assert.equal(shown.wallet.balance_usdc, '100')
+    const { secret } = await browser.ask<IssuedApiKey>('POST', at('/keys'), { mode: 'test', name: 'First' }, 201)
+    assert.equal((await call(workspace.base_url, 'GET', '/v1/me', { key: secret })).status, 200)
+  })
+})

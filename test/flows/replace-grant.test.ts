@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { readConfig } from '../../server/src/config.ts'
+import type { Context } from '../../server/src/domain/context.ts'
+import { getGrantSummary } from '../../server/src/domain/grants/get-grant-summary.ts'
+import type { Grant } from '../../server/src/domain/grants/grant.ts'
+import { createPayment, type PaymentOutcome } from '../../server/src/domain/payments/create-payment.ts'
+import { createClock } from '../../server/src/lib/clock.ts'
+import { createLogger } from '../../server/src/lib/logger.ts'
+import { openContext } from '../../server/src/service.ts'
+import { formatAmount, microUsdc, parseAmount } from '../../server/src/values/money.ts'
+import { expectPayment, expectRefusal } from '../support/expect-outcome.ts'
+import {
+  changeUnsigned,
+  makeTerms,
+  openActive,
+  openNext,
+  openOwned,
+  signAndCrash,
+  signChange,
+  type Owned,
+} from '../support/owned-grants.ts'
+import { RECIPIENT } from '../support/seed.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+/** D14, D16, with an enclave and a chain that are real: what each of the two allows is seen apart. */
+describe('a payment while its policy is replaced', () => {
+  let world: World
+  let ways: ReturnType<typeof openContext>
+  let ctx: Context
+  before(async () => {
+    world = await openWorld()
+    ways = openContext(readConfig(world.environment()), { clock: createClock(), logger: createLogger('silent') })
+    ctx = ways.context
+  })
+  after(async () => {
+    await ways.close()
+    await world.close()
+  })
+
+  test('by a narrower one is bound by the old one, then by both, then by the new one, and what was spent stays', async () => {
+    const owned = await openFunded()
+    const old = await openActive(ctx, owned, makeTerms(10))
+    const next = await openNext(ctx, owned, old, makeTerms(1, { dailyCapMicro: microUsdc(7_000_000n) }))
+    assert.equal(expectPayment(await pay(owned, '5')).status, 'pending')
+
+    // The enclave has answered, and nothing of it was written down.
+    await signAndCrash(ctx, owned, { grantId: next.id, change: 'activate' })
+    expectRefusal(await pay(owned, '10.000001'), 'amount_too_large')
+    const { status, failureCode } = expectPayment(await pay(owned, '1.000001'))
+    assert.deepEqual([status, failureCode], ['failed', 'enclave_refused'])
+    const paid = expectPayment(await pay(owned, '1'))
+    assert.deepEqual([paid.status, paid.grantId], ['pending', old.id])
+
+    await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
+    assert.equal(await readSpent(owned, next), '6')
+    expectRefusal(await pay(owned, '1.000001'), 'amount_too_large')
+    const last = expectPayment(await pay(owned, '1'))
+    assert.deepEqual([last.status, last.grantId], ['pending', next.id])
+    expectRefusal(await pay(owned, '0.000001'), 'daily_cap_exceeded')
+  })
+
+  test('by a wider one is bound by the old one until the new one is recorded', async () => {
+    const owned = await openFunded()
+    const old = await openActive(ctx, owned, makeTerms(1))
+    const next = await openNext(ctx, owned, old, makeTerms(3))
+    await signAndCrash(ctx, owned, { grantId: next.id, change: 'activate' })
+    expectRefusal(await pay(owned, '3'), 'amount_too_large')
+    await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
+    const paid = expectPayment(await pay(owned, '3'))
+    assert.deepEqual([paid.status, paid.grantId], ['pending', next.id])
+  })
+
+  test('that was allowed, and reaches the enclave after the signature, is bound by the new one there', async () => {
+    const owned = await openFunded()
+    const old = await openActive(ctx, owned, makeTerms(10))
+    const next = await openNext(ctx, owned, old, makeTerms(1))
+    const hold = world.enclave.hold('request')
+    const under = pay(owned, '5')
+    await hold.held
+    await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
+    assert.equal(await hold.release(), 400)
+    const { status, failureCode, grantId } = expectPayment(await under)
+    assert.deepEqual([status, failureCode, grantId], ['failed', 'enclave_refused', old.id])
+    assert.equal(await readSpent(owned, next), '0')
+    assert.equal(expectPayment(await pay(owned, '1')).status, 'pending')
+  })
+
+  async function openFunded(): Promise<Owned> {
+    const owned = await openOwned(ctx)
+    const { wallet, mode } = owned
+    await world.control('/faucet', { mode, address: wallet.address, amount_usdc: '100' })
+    return owned
+  }
+
+  function pay({ accountId, mode, agentId, wallet }: Owned, amountUsdc: string): Promise<PaymentOutcome> {
+    const amountMicro = parseAmount(amountUsdc) ?? assert.fail(amountUsdc)
+    const what = { to: RECIPIENT, amountMicro, amountUsdc, memo: null, idempotencyKey: null, credentialId: null }
+    return createPayment(ctx, { accountId, mode, agentId, wallet: wallet.address, ...what })
+  }
+
+  async function readSpent({ accountId, actor }: Owned, { id: grantId }: Pick<Grant, 'id'>): Promise<string | null> {
+    const { spent24hMicro } = await getGrantSummary(ctx, { accountId, grantId, userId: actor.id })
+    return spent24hMicro === null ? null : formatAmount(spent24hMicro)
+  }
+})
