@@ -24,7 +24,7 @@ export async function seedPayments(database: SandboxDatabase, count: number, now
       ...grant,
       payment_id: createId('payment', createdAt),
       recipient: recipients[index % RECIPIENTS],
-      amount: String(((index * 7_919) % 9_000_000) + 1_000),
+      amount: String((((index * 7_919) % 900) + 1) * 10_000),
       failed: index % 50 === 49,
       tx_hash: `0x${randomBytes(32).toString('hex')}`,
       created_at: createdAt.toISOString(),
@@ -38,7 +38,7 @@ export async function seedPayments(database: SandboxDatabase, count: number, now
       select account_id, 'test', payment_id, agent_id, wallet_address, id, recipient, amount,
         trim(trailing '.' from trim(trailing '0' from to_char(amount / 1000000, 'FM999990.999999'))), 'Invoice ' || block,
         case when failed then 'failed' else 'confirmed' end, case when failed then 'reverted' end, tx_hash, created_at,
-        10000000, 1000000000000, 0, 1, block, tx_hash, created_at, created_at + interval '2 seconds'
+        10000000, 1000000000000, 0, 1, 1, tx_hash, created_at, created_at + interval '2 seconds'
       from jsonb_to_recordset($1::jsonb) as t (account_id text, id text, agent_id text, wallet_address text,
         payment_id text, recipient text, amount numeric, failed boolean, tx_hash text, created_at timestamptz, block bigint)`,
     [JSON.stringify(rows)],

@@ -1,14 +1,23 @@
 -- What owners see and steer from the dashboard: who allowed a payment, and with which credential it was asked for; what
 -- was refused, and why; policies replaced by one signature (D14); agents deleted (D11); names for keys and recipients.
+-- Only what is done in a moment stands here; what looks through every row of a large table is 0005.
+
+-- All at once and before anything else, in the order in which payments take them: processes of the version before may be
+-- at work, and tables locked one by one, between their statements, would be a deadlock sooner or later.
+lock table grants, payments, agents, api_keys in access exclusive mode;
+-- Foreign keys to these are added.
+lock table accounts, users in share row exclusive mode;
 
 -- A deleted agent's row stays: its grants and payments name it. Created anew, it begins anew (and its window does not).
-alter table agents add column deleted_at timestamptz;
+-- Its key at the enclave goes with it.
+alter table agents
+  add column deleted_at timestamptz,
+  add check (deleted_at is null or signer_id is null);
 
 alter table api_keys
   add column name text not null default '' check (char_length(name) <= 100),
   -- Null: the operator.
   add column created_by text references users (id);
-create index api_keys_listed on api_keys (account_id, mode, id);
 
 alter table grants
   -- The grant whose place this one takes when it is signed.
@@ -20,23 +29,12 @@ alter table grants
   add foreign key (account_id, replaces) references grants (account_id, id),
   add foreign key (account_id, replaced_by) references grants (account_id, id),
   add check (replaced_by is null or status = 'revoked');
--- At most one non-revoked grant for an agent on a wallet (D14), and beside it at most one that waits to replace it.
-create unique index grants_one_active_per_agent_and_wallet
-  on grants (account_id, mode, agent_id, wallet_address) where status = 'active';
-create unique index grants_one_pending_per_agent_and_wallet
-  on grants (account_id, mode, agent_id, wallet_address) where status = 'pending';
-create index grants_live_by_agent on grants (account_id, mode, agent_id, wallet_address) where status <> 'revoked';
-drop index grants_one_live_per_agent_and_wallet;
-create index grants_listed on grants (account_id, mode, id);
 
 alter table payments
   -- The API key or the connection that asked for it.
   add column credential_id text,
   -- When the enclave accepted it, by our clock.
   add column accepted_at timestamptz;
--- Lists and charts: ids sort by time. By agent apart, so that a busy agent does not stand before a quiet one.
-create index payments_listed on payments (account_id, mode, id);
-create index payments_of_agent on payments (account_id, mode, agent_id, id);
 
 -- Requests that the pre-check refused. They are no payments (specification, part 4, rule 1): nothing was reserved, no
 -- event tells of them, and they are deleted after 30 days.

@@ -197,13 +197,17 @@ class Reader {
     return text
   }
 
-  /** An address that a secret is sent to: https, or loopback, and in production https alone. */
+  /**
+   * An address that a secret is sent to: https, or loopback, and in production https alone. Without a name and password
+   * in it: no request can be made of such an address.
+   */
   secureUrl(name: string, fallback: string, production: boolean): string {
     const text = this.text(name, fallback)
     const url = URL.canParse(text) ? new URL(text) : null
-    if (url?.protocol === 'https:' || (!production && url?.protocol === 'http:' && isLoopback(url.hostname)))
-      return text
-    this.faults.push(`${name} must be an https address`)
+    const isSecure =
+      url?.protocol === 'https:' || (!production && url?.protocol === 'http:' && isLoopback(url.hostname))
+    if (!isSecure) this.faults.push(`${name} must be an https address`)
+    else if (url.username !== '' || url.password !== '') this.faults.push(`${name} must not hold a name or password`)
     return text
   }
 

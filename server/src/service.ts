@@ -70,7 +70,7 @@ export interface Service {
 export async function openService(config: Config): Promise<Service> {
   const clock = createClock(config.clockOffsetMs)
   const logger = createLogger(config.logLevel)
-  await migrate(config.database.url, clock)
+  await migrate(config.database.url, clock, { logger })
   const { context, close } = openContext(config, { clock, logger })
   const { db, chains, enclave } = context
 

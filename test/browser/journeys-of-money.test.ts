@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { readFile } from 'node:fs/promises'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { call } from '../support/json-client.ts'
@@ -54,6 +55,9 @@ describe('what owners set out to do with their money', () => {
     const paid = await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '10' })
     assert.equal(paid.status, 201)
     await page.getByRole('row').filter({ hasText: '10.00' }).waitFor()
+    const [file] = await Promise.all([page.waitForEvent('download'), button(page, 'Export CSV').click()])
+    assert.match(file.suggestedFilename(), /^payments-brakes-test-\d{4}-\d\d-\d\d\.csv$/)
+    assert.match(await readFile(await file.path(), 'utf8'), /^\ufeff?id,created_at,status,[^]*,10,/)
     const refused = await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '6' })
     assert.equal(refused.body.error.code, 'daily_cap_exceeded')
 

@@ -6,6 +6,7 @@ import { call } from '../support/json-client.ts'
 import { joinDemo } from '../support/pages.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { postToConsole } from './owner-steps.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 const AGENT = 'demo-agent'
@@ -79,8 +80,10 @@ describe('the pages of what is spent, in both themes and at every width', () => 
     ids['suspended'] = (await host.control(path, { ...grant, agent_id: 'stopped-bot' })).grant.id
     await host.control(`/grants/${ids['suspended']}/suspend`, {})
     await postToConsole(page, 'recipients', { mode: 'test', address: RECIPIENT, label: 'A paper mill' })
-    const { refusals } = await readFromConsole<{ refusals: readonly { id: string }[] }>('refusals?mode=test')
-    ids['refused'] = refusals[0]?.id ?? ''
+    ids['refused'] = await waitFor('the refusal', async () => {
+      const { refusals } = await readFromConsole<{ refusals: readonly { id: string }[] }>('refusals?mode=test')
+      return refusals[0]?.id
+    })
     const { grants } = await readFromConsole<{ grants: readonly { id: string; agent_id: string }[] }>(
       'grants?mode=test',
     )

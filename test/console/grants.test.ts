@@ -159,7 +159,11 @@ describe('grants in the dashboard', () => {
     await browser.refuse('POST', path, { type: 'conflict', code: 'grant_not_pending' }, early)
     const { signing_request: request } = await desk.requestSignature(id, 'activate')
     assert.ok(request !== null)
-    await browser.refuse('POST', path, { type: 'validation_failed', code: 'signature_invalid' }, early)
+    await browser.refuse('POST', path, { type: 'conflict', code: 'signing_request_stale' }, early)
+    const { signature } = early.response.response
+    const right = answer(passkey, request.options)
+    const forged = { response: { ...right, response: { ...right.response, signature } } }
+    await browser.refuse('POST', path, { type: 'validation_failed', code: 'signature_invalid' }, forged)
     server.clock.setOffset(SIGNING_REQUEST_MS)
     try {
       const late = { response: answer(passkey, request.options) }

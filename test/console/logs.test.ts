@@ -15,6 +15,7 @@ import { openConsoleServer, type ConsoleServer } from '../support/console-server
 import { announce, announceMany } from '../support/deliveries.ts'
 import { makeTxHash } from '../support/deposits.ts'
 import { expectError } from '../support/http-client.ts'
+import { later } from '../support/moved-clock.ts'
 import { RECIPIENT, seedWallet } from '../support/seed.ts'
 import { seedEndpoint } from '../support/webhooks.ts'
 import { openDesk, type Desk } from './desk.ts'
@@ -28,6 +29,8 @@ const CURSOR: DepositCursor = { blockNumber: 1n, blockHash: `0x${'1'.repeat(64)}
 describe('what came in and what became true, in the dashboard', () => {
   let server: ConsoleServer
   let desk: Desk
+  /** Deposits are a millisecond apart: ids of the same one sort by chance. */
+  let recorded = 0
   before(async () => {
     server = await openConsoleServer()
     for (const mode of ['test', 'live'] as const) await server.context.db.write(insertCursor(mode, CURSOR))
@@ -112,7 +115,8 @@ describe('what came in and what became true, in the dashboard', () => {
         const transfer = { txHash: makeTxHash(), from: RECIPIENT, to, amountMicro: microUsdc(1_500_000n), contract }
         const transfers = [{ ...transfer, blockNumber: 7n, blockHash: CURSOR.blockHash, logIndex: 0n }]
         const cursor = { from: CURSOR, to: CURSOR }
-        ids.push(...((await recordDeposits(server.context, { mode, transfers, cursor })) ?? []).map(({ id }) => id))
+        const ctx = later(server.context, (recorded += 1))
+        ids.push(...((await recordDeposits(ctx, { mode, transfers, cursor })) ?? []).map(({ id }) => id))
       }
       return ids.toSorted()
     }
@@ -120,7 +124,8 @@ describe('what came in and what became true, in the dashboard', () => {
 
   describe('events', () => {
     test('are listed as receivers get them, the newest first', async () => {
-      const first = await announce(server.context, desk.account)
+      // Ids of one millisecond sort by chance.
+      const first = await announce(later(server.context, -1), desk.account)
       const second = await announce(server.context, desk.account, { type: 'payment.failed' })
       await announce(server.context, desk.account, { mode: 'live' })
       const { events, next } = await readEvents()

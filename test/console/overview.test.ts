@@ -4,10 +4,12 @@ import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/people/add-member.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
+import { holdTable } from '../support/hold-table.ts'
 import { seedPayment } from '../support/payment-rows.ts'
 import { readRows } from '../support/read-rows.ts'
 import { seed, type Seed } from '../support/seed.ts'
 import { paymentBody } from '../support/test-service.ts'
+import { waitFor } from '../support/wait-for.ts'
 import { openVisitor } from './person.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -30,7 +32,11 @@ describe('the overview in the dashboard', () => {
     await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, { amount_usdc: '11' }) })
     const deposit = await seedDeposit(seeded)
 
-    const overview = await read('range=24h')
+    // It is kept a moment after its answer.
+    const overview = await waitFor('the refusal', async () => {
+      const found = await read('range=24h')
+      return (found['counts'] as Wire)['refused'] === 1 && found
+    })
     const { bars_at: barsAt, spend, payments, ...rest } = overview
     const bars = barsAt as string[]
     assert.equal(bars.length, 24)
@@ -84,6 +90,22 @@ describe('the overview in the dashboard', () => {
     assert.deepEqual([live['spent_usdc'], live['spend'], live['payments']], ['0', [], []])
   })
 
+  test('whoever asks while one is read shares the next one, which knows what happened meanwhile', async () => {
+    const seeded = await seed(server.context)
+    const { read } = await openDesk(seeded)
+    const release = await holdTable(server.context.db, 'payment_refusals')
+    const first = read('range=24h')
+    await waitFor('the first', async () => (await countHeld()) === 1)
+    await seedPayment(server.context, seeded)
+    const others = Array.from({ length: 8 }, () => read('range=24h'))
+    // Another range is read beside it, and was asked for last.
+    const beside = read('range=7d')
+    await waitFor('another range', async () => (await countHeld()) === 2)
+    await release()
+    for (const overview of [...(await Promise.all(others)), await beside]) assert.equal(overview['spent_usdc'], '1')
+    assert.equal((await first)['range'], '24h')
+  })
+
   test('a range that there is not is 400, and named; so is none', async () => {
     const { browser, path } = await openDesk(await seed(server.context))
     for (const query of ['?mode=test&range=1y', '?mode=test']) {
@@ -99,6 +121,11 @@ describe('the overview in the dashboard', () => {
     const read = async (query: string, mode = 'test') =>
       (await browser.ask<{ overview: Wire }>('GET', `${path}?mode=${mode}&${query}`)).overview
     return { browser, path, read }
+  }
+
+  async function countHeld(): Promise<number> {
+    const text = `select 1 from pg_locks where not granted and relation = 'payment_refusals'::regclass`
+    return (await readRows(server.context.db, text)).length
   }
 
   /** As the watcher would have found it; answers it as it is told. */

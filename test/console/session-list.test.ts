@@ -4,6 +4,7 @@ import type { SessionEntry } from '../../dashboard/src/api/wire.ts'
 import { SESSION_IDLE_MS } from '../../server/src/domain/people/session.ts'
 import { readAudit } from '../support/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError } from '../support/http-client.ts'
 import { DEVICE, signInPerson } from '../support/people.ts'
 import { readRows } from '../support/read-rows.ts'
 import { Browser } from './browser.ts'
@@ -61,6 +62,16 @@ describe('where a person is signed in', () => {
       details: { device: DEVICE },
     })
     await visitor.browser.refuse('DELETE', `/console/sessions/${other?.id}`, NONE)
+  })
+
+  test('of five sign-outs of one browser at once, one did it', async () => {
+    const other = (await list()).find(({ current }) => !current)
+    const path = `/console/sessions/${other?.id}`
+    const answers = await Promise.all(Array.from({ length: 5 }, () => visitor.browser.call('DELETE', path)))
+    const refused = answers.filter(({ status }) => status !== 200)
+    assert.equal(refused.length, 4)
+    for (const refusal of refused) expectError(refusal, NONE)
+    assert.equal(await readSession(elsewhere), null)
   })
 
   test('one’s own browser may be the one: it is signed out, and its cookie gone', async () => {

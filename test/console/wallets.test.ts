@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Passkey } from '../../dashboard/src/api/wire.ts'
 import type { Wallet } from '../../dashboard/src/api/wire-spending.ts'
+import { restoreSoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/people/add-member.ts'
 import { VERIFICATION_MS } from '../../server/src/domain/people/session.ts'
@@ -35,12 +36,7 @@ describe('wallets in the dashboard', () => {
     const made = await create({ name: ' Treasury ' })
     const expected = {
       ...{ address: address(made.address), mode: 'test', name: 'Treasury', created_at: made.created_at },
-      owner: {
-        credential_id: desk.passkey.credentialId,
-        passkey_name: 'First passkey',
-        user_name: 'Ada',
-        is_mine: true,
-      },
+      owner: { passkey_name: 'First passkey', user_name: 'Ada', is_mine: true },
       ...{ balance_usdc: '12.5', grants: 0 },
     }
     assert.deepEqual(made, expected)
@@ -100,7 +96,38 @@ describe('wallets in the dashboard', () => {
     const made = await create({ credential_id: second })
     await desk.browser.ask('DELETE', `/console/passkeys/${second}`)
     const { owner } = await get(made.address)
-    assert.deepEqual(owner, { credential_id: second, passkey_name: null, user_name: null, is_mine: false })
+    assert.deepEqual(owner, { passkey_name: null, user_name: null, is_mine: false })
+  })
+
+  test('whoever registers another key under the credential id of a removed passkey is not shown as the owner', async () => {
+    const id = await addPasskey('Laptop')
+    const { address: wallet } = await create({ credential_id: id })
+    await desk.browser.ask('DELETE', `/console/passkeys/${id}`)
+    const mallory = await openDesk(server, { account: desk.account, role: 'viewer', name: 'Mallory' })
+    await addPasskey('Spoofed', mallory, id)
+    for (const { browser } of [mallory, desk]) {
+      const { wallet: seen } = await browser.ask<{ wallet: Wallet }>('GET', `${desk.at(`wallets/${wallet}`)}?mode=test`)
+      assert.deepEqual(seen.owner, { passkey_name: null, user_name: null, is_mine: false })
+    }
+    assert.equal((await ownedByPasskeys(mallory))['Spoofed'], 0)
+  })
+
+  test('a passkey that is not ES256 owns none: it is refused by its name, and passed over where none is named', async () => {
+    const other = await addPasskey('Laptop')
+    await readRows(
+      server.context.db,
+      `update passkeys set public_key_cose = '\\xa1', last_used_at = $2 where credential_id = $1`,
+      [other, new Date(server.clock.now().getTime() + 1_000)],
+    )
+    assert.equal((await create()).owner.passkey_name, 'First passkey')
+    await refuseOwner({ credential_id: other })
+    await readRows(server.context.db, `update passkeys set public_key_cose = '\\xa1' where user_id = $1`, [desk.userId])
+    await refuseOwner({})
+    assert.equal((await list()).length, 1)
+  })
+
+  test('a name has a hundred characters, whatever they are made of', async () => {
+    assert.equal((await create({ name: '🦊'.repeat(100) })).name, '🦊'.repeat(100))
   })
 
   test('without the person there is none: the passkey is asked for first', async () => {
@@ -130,7 +157,7 @@ describe('wallets in the dashboard', () => {
   test('while the chain does not answer, balances are unknown and all else is there', async () => {
     await create()
     await create()
-    server.clock.setOffset((offsetMs += 2_000))
+    server.clock.setOffset((offsetMs += 16_000))
     server.chains.test.down = true
     const wallets = await list()
     assert.deepEqual(
@@ -140,6 +167,18 @@ describe('wallets in the dashboard', () => {
     assert.equal((await get(String(wallets[0]?.address))).balance_usdc, null)
     assert.equal((await create()).balance_usdc, null)
     assert.equal((await create({ mode: 'live' })).balance_usdc, '1000000000')
+  })
+
+  test('a list’s balances are a few seconds old, those of a wallet by itself are not', async () => {
+    server.chains.test.balanceMicro = 1_000_000n
+    const { address: wallet } = await create()
+    server.chains.test.balanceMicro = 2_000_000n
+    server.clock.setOffset((offsetMs += 10_000))
+    assert.equal((await list())[0]?.balance_usdc, '1')
+    assert.equal((await get(wallet)).balance_usdc, '2')
+    server.chains.test.balanceMicro = 3_000_000n
+    server.clock.setOffset((offsetMs += 16_000))
+    assert.equal((await list())[0]?.balance_usdc, '3')
   })
 
   test('of very many wallets the balances of the newest hundred are read', async () => {
@@ -179,6 +218,8 @@ describe('wallets in the dashboard', () => {
     ['name', { mode: 'test', name: ' ' }],
     ['name', { mode: 'test', name: 'x'.repeat(101) }],
     ['name', { mode: 'test', name: 'a\nb' }],
+    ['name', { mode: 'test', name: '\u200b\u3164\u00ad' }],
+    ['name', { mode: 'test', name: 'a\u202eb' }],
     ['credential_id', { mode: 'test', name: 'W', credential_id: '' }],
     ['credential_id', { mode: 'test', name: 'W', credential_id: 'a+b' }],
     ['credential_id', { mode: 'test', name: 'W', credential_id: 7 }],
@@ -205,11 +246,18 @@ describe('wallets in the dashboard', () => {
     return (await desk.browser.ask<{ wallet: Wallet }>('GET', `${desk.at(`wallets/${wallet}`)}?mode=test`)).wallet
   }
 
-  async function addPasskey(name: string): Promise<string> {
-    const { browser } = desk
+  async function refuseOwner(wanted: object): Promise<void> {
+    const answer = await desk.browser.call('POST', desk.at('wallets'), { mode: 'test', name: 'W', ...wanted })
+    const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
+    assert.equal(details[0]?.path, 'credential_id')
+  }
+
+  /** Under a credential id of its own choosing, where one is given: browsers tell what they like. */
+  async function addPasskey(name: string, { browser }: Pick<Desk, 'browser'> = desk, id?: string): Promise<string> {
     type Options = { challenge: string; user: { id: string } }
     const { options } = await browser.ask<{ options: Options }>('POST', '/console/passkeys/options', {})
-    const passkey = makePasskey(server.context, options.user.id)
+    const fresh = makePasskey(server.context, options.user.id)
+    const passkey = id === undefined ? fresh : restoreSoftwarePasskey({ ...fresh.export(), credentialId: id })
     const body = { name, response: passkey.register(toBytes(options.challenge)) }
     const { passkey: made } = await browser.ask<{ passkey: Passkey }>('POST', '/console/passkeys', body, 201)
     assert.equal(made.wallets, 0)

@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 export interface EnclaveProxy {
   /** The enclave's public address, which is part of what its clients sign. */
   readonly url: string
-  /** Holds the next signing request, or the enclave's answer to it, until it is let go. */
-  hold(side: 'request' | 'answer'): Hold
+  /** Holds the next request of such a path (default: to sign), or the enclave's answer to it, until it is let go. */
+  hold(side: 'request' | 'answer', path?: RegExp): Hold
+  /** Ends the connection of the next change of a wallet before the enclave has seen it, which it may do later. */
+  loseChange(): LostChange
   /** What was asked, in order. */
   readonly requests: readonly ProxiedRequest[]
   /** Ends every connection, and refuses new requests until `restore`. */
@@ -22,6 +24,11 @@ export interface Hold {
   release(): Promise<number>
 }
 
+export interface LostChange {
+  /** The request arrives after all; answers the status that the enclave gave. */
+  arrive(): Promise<number>
+}
+
 export interface ProxiedRequest {
   readonly method: string
   readonly path: string
@@ -30,6 +37,7 @@ export interface ProxiedRequest {
 }
 
 interface Gate {
+  readonly path: RegExp
   readonly side: 'request' | 'answer'
   readonly reached: () => void
   readonly opened: Promise<void>
@@ -38,9 +46,11 @@ interface Gate {
 
 const SIGNING_PATH = /^\/v1\/wallets\/[^/]+\/rpc$/
 
-export async function startEnclaveProxy(enclavePort: number): Promise<EnclaveProxy> {
+/** `findPort` is asked at each request: an enclave that must know its public address is started after the proxy. */
+export async function startEnclaveProxy(findPort: () => number): Promise<EnclaveProxy> {
   const requests: ProxiedRequest[] = []
   const gates: Gate[] = []
+  const losing: ((lost: ProxiedRequest) => void)[] = []
   let isCut = false
 
   const server = createServer((incoming, outgoing) => {
@@ -58,12 +68,18 @@ export async function startEnclaveProxy(enclavePort: number): Promise<EnclavePro
   })
 
   async function pass(asked: ProxiedRequest): Promise<EnclaveAnswer> {
-    const gate = SIGNING_PATH.test(asked.path) ? gates.shift() : undefined
+    const lose = asked.method === 'PATCH' ? losing.shift() : undefined
+    if (lose !== undefined) {
+      lose(asked)
+      throw new Error('the request is lost')
+    }
+    const found = gates.findIndex(({ path }) => path.test(asked.path))
+    const gate = found === -1 ? undefined : gates.splice(found, 1)[0]
     if (gate?.side === 'request') {
       gate.reached()
       await gate.opened
     }
-    const answer = await forward(enclavePort, asked)
+    const answer = await forward(findPort(), asked)
     if (gate?.side === 'answer') {
       gate.reached()
       await gate.opened
@@ -82,11 +98,11 @@ export async function startEnclaveProxy(enclavePort: number): Promise<EnclavePro
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    hold(side) {
+    hold(side, path = SIGNING_PATH) {
       const reached = Promise.withResolvers<void>()
       const opened = Promise.withResolvers<void>()
       const told = Promise.withResolvers<number>()
-      gates.push({ side, reached: reached.resolve, opened: opened.promise, told: told.resolve })
+      gates.push({ path, side, reached: reached.resolve, opened: opened.promise, told: told.resolve })
       return {
         held: reached.promise,
         release: () => {
@@ -94,6 +110,11 @@ export async function startEnclaveProxy(enclavePort: number): Promise<EnclavePro
           return told.promise
         },
       }
+    },
+    loseChange() {
+      const taken = Promise.withResolvers<ProxiedRequest>()
+      losing.push(taken.resolve)
+      return { arrive: async () => (await forward(findPort(), await taken.promise)).status }
     },
     cut: () => {
       isCut = true

@@ -68,13 +68,13 @@ export async function seedPayment(
 }
 
 /**
- * Many payments at once, a millisecond apart, the last one a millisecond before `before`; each has its number from 1 in
- * its memo. Answers their ids, the oldest first.
+ * Many payments at once, a millisecond apart, the last one a millisecond before `before`; the memo of each ends with its
+ * number, from 1. Answers their ids, the oldest first.
  */
 export async function seedManyPayments(
   ctx: Context,
   seeded: Seed,
-  { count, before }: { readonly count: number; readonly before: Date },
+  { count, before, memo = 'number ' }: { readonly count: number; readonly before: Date; readonly memo?: string },
 ): Promise<string[]> {
   const times = Array.from({ length: count }, (_, index) => new Date(before.getTime() - count + index))
   const ids = times.map((time) => createId('payment', time))
@@ -82,9 +82,9 @@ export async function seedManyPayments(
     ctx.db,
     `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro,
         amount_usdc, memo, status, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt)
-      select $1, $2, t.id, $3, $4, $5, $6, 1000000, '1', 'number ' || t.n, 'pending', t.at, 1000000, 1000000, 0, 1
+      select $1, $2, t.id, $3, $4, $5, $6, 1000000, '1', $9 || t.n, 'pending', t.at, 1000000, 1000000, 0, 1
       from unnest($7::text[], $8::timestamptz[]) with ordinality as t (id, at, n)`,
-    [seeded.account.id, seeded.mode, seeded.agentId, seeded.wallet, seeded.grant.id, RECIPIENT, ids, times],
+    [seeded.account.id, seeded.mode, seeded.agentId, seeded.wallet, seeded.grant.id, RECIPIENT, ids, times, memo],
   )
   return ids
 }

@@ -46,7 +46,7 @@ export interface WorldOptions {
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const [port, dataDir] = await Promise.all([findFreePorts(), makeDataDir()])
-  const enclave = await startEnclaveProxy(port + ENCLAVE_OFFSET)
+  const enclave = await startEnclaveProxy(() => port + ENCLAVE_OFFSET)
   const removeAll = async (): Promise<void> => {
     await enclave.close()
     await rm(dataDir, { recursive: true, force: true })

@@ -5,6 +5,8 @@ import { workspacePath } from './workspaces.ts'
 
 /** Changes come in bursts; the page reads anew at most this often. */
 const REFRESH_GAP_MS = 1_500
+/** What takes long to read is read the more seldom: nothing piles up at the server. */
+const REFRESH_GAP_FACTOR = 3
 /** The server refuses a stream while it has too many, or is out of reach. */
 const RETRY_GAP_MS = 20_000
 
@@ -16,9 +18,9 @@ export function useLiveChanges(slug: string, mode: Mode): void {
   const client = useQueryClient()
   useEffect(
     () =>
-      listenToChanges(`${workspacePath(slug, 'changes')}?mode=${mode}`, () => {
-        void client.invalidateQueries({ queryKey: liveKey(slug, mode) })
-      }),
+      listenToChanges(`${workspacePath(slug, 'changes')}?mode=${mode}`, () =>
+        client.invalidateQueries({ queryKey: liveKey(slug, mode) }),
+      ),
     [client, slug, mode],
   )
 }
@@ -27,18 +29,27 @@ export function useLiveChanges(slug: string, mode: Mode): void {
  * A page that nobody looks at is told nothing; it reads anew when it is looked at again. A stream that ends is opened
  * again by the browser; one that was refused, by us, later. Answers how to end it.
  */
-function listenToChanges(path: string, onChange: () => void): () => void {
+function listenToChanges(path: string, refresh: () => Promise<void>): () => void {
   let source: EventSource | null = null
-  let changeTimer: ReturnType<typeof setTimeout> | undefined
+  let refreshTimer: ReturnType<typeof setTimeout> | undefined
   let retryTimer: ReturnType<typeof setTimeout> | undefined
-  let changedAt = Number.NEGATIVE_INFINITY
-  const change = () => {
-    changeTimer = undefined
-    changedAt = performance.now()
-    onChange()
-  }
+  let isRefreshing = false
+  let hasMore = false
+  let refreshableAt = Number.NEGATIVE_INFINITY
   const note = () => {
-    changeTimer ??= setTimeout(change, Math.max(0, changedAt + REFRESH_GAP_MS - performance.now()))
+    // A read that is under way may be older than the change: it is let finish, and another one follows.
+    if (isRefreshing) hasMore = true
+    else refreshTimer ??= setTimeout(() => void run(), Math.max(0, refreshableAt - performance.now()))
+  }
+  const run = async () => {
+    const startedAt = performance.now()
+    isRefreshing = true
+    hasMore = false
+    await refresh()
+    isRefreshing = false
+    refreshTimer = undefined
+    refreshableAt = startedAt + Math.max(REFRESH_GAP_MS, REFRESH_GAP_FACTOR * (performance.now() - startedAt))
+    if (hasMore && source !== null) note()
   }
   const close = () => {
     clearTimeout(retryTimer)
@@ -65,7 +76,7 @@ function listenToChanges(path: string, onChange: () => void): () => void {
   return () => {
     document.removeEventListener('visibilitychange', follow)
     close()
-    clearTimeout(changeTimer)
+    clearTimeout(refreshTimer)
   }
 }
 

@@ -42,7 +42,7 @@ export function paymentQuery(slug: string, mode: Mode, id: string) {
   })
 }
 
-/** Where the payments of a filter are had as a file: CSV, the newest first, at most 100,000 rows. */
+/** Where the payments of a filter are had as a file: CSV, the newest first. More than 100,000 rows are refused. */
 export function paymentsExportPath(slug: string, mode: Mode, filter: PaymentFilter): string {
   return `${workspacePath(slug, 'payments', 'export')}?${searchOf(mode, filter)}`
 }

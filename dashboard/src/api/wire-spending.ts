@@ -31,7 +31,6 @@ export interface Wallet {
   readonly created_at: string
   /** The passkey that owns it, and whose it is; names are null once that passkey was removed from the person. */
   readonly owner: {
-    readonly credential_id: string
     readonly passkey_name: string | null
     readonly user_name: string | null
     /** It is a passkey of the one who asks. */

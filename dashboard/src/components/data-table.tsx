@@ -52,7 +52,7 @@ export function DataTable<Item>({ caption, columns, items, keyOf, toOf }: DataTa
             <tr
               key={keyOf(item)}
               role="row"
-              className={`relative grid grid-cols-[minmax(0,1fr)_fit-content(60%)] gap-x-4 gap-y-1 px-4 py-3 md:table-row md:p-0 ${toOf === undefined ? '' : 'hover:bg-sunken'}`}
+              className={`relative grid grid-cols-[minmax(min-content,1fr)_fit-content(60%)] gap-x-4 gap-y-1 px-4 py-3 md:table-row md:p-0 ${toOf === undefined ? '' : 'hover:bg-sunken'}`}
             >
               {columns.map((column, index) => (
                 <td

@@ -12,8 +12,8 @@ test('whose passkey a wallet answers to is told as far as it is known', () => {
     [false, null, null, 'a passkey that nobody here has'],
   ] as const
   for (const [is_mine, user_name, passkey_name, text] of rows) {
-    assert.equal(sayOwner({ credential_id: 'x', is_mine, user_name, passkey_name }), text)
-    const name = nameOwner({ credential_id: 'x', is_mine, user_name, passkey_name })
+    assert.equal(sayOwner({ is_mine, user_name, passkey_name }), text)
+    const name = nameOwner({ is_mine, user_name, passkey_name })
     assert.equal(name.toLowerCase(), text.toLowerCase())
     assert.match(name, /^[A-Z]/)
   }

@@ -53,7 +53,12 @@ export async function removeDataDir(dataDir: string): Promise<void> {
 }
 
 /** Starts the enclave as the process that the sandbox starts, on a free port. */
-export async function startTestEnclave(options: { dataDir: string; rpcUrl: string }): Promise<TestEnclave> {
+export async function startTestEnclave(options: {
+  dataDir: string
+  rpcUrl: string
+  /** Where its clients reach it, if that is not where it listens. */
+  publicUrl?: string
+}): Promise<TestEnclave> {
   const child = fork(fileURLToPath(new URL('../../src/enclave/main.ts', import.meta.url)), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -63,14 +68,15 @@ export async function startTestEnclave(options: { dataDir: string; rpcUrl: strin
       ENCLAVE_APP_SECRET: APP_SECRET,
       ENCLAVE_CONTROL_TOKEN: CONTROL_TOKEN,
       ENCLAVE_CHAINS: JSON.stringify({ [CAIP2]: options.rpcUrl }),
+      ...(options.publicUrl === undefined ? {} : { ENCLAVE_PUBLIC_URL: options.publicUrl }),
     },
   })
   const failed = once(child, 'exit').then(([code]) => {
     throw new Error(`The enclave ended with code ${String(code)} before it was ready.`)
   })
-  const [ready] = (await Promise.race([once(child, 'message'), failed])) as [{ url: string }]
+  const [ready] = (await Promise.race([once(child, 'message'), failed])) as [{ port: number }]
   failed.catch(() => undefined)
-  const { url } = ready
+  const url = `http://localhost:${ready.port}`
   const control = async (path: string, body: object): Promise<void> => {
     const response = await fetch(`${url}/control/${path}`, {
       method: 'POST',

@@ -12,7 +12,6 @@ export function formatWallet(wallet: WalletSummary, balances: ReadonlyMap<Addres
     name: wallet.name,
     created_at: wallet.createdAt.toISOString(),
     owner: {
-      credential_id: wallet.owner.credentialId,
       passkey_name: ownedBy?.passkeyName ?? null,
       user_name: ownedBy?.userName ?? null,
       is_mine: ownedBy?.userId === userId,

@@ -1,23 +1,10 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Static } from 'typebox'
-import { parseName as parsePersonName } from '../domain/people/user.ts'
 import { parseAgentId, type AgentId } from '../values/agent-id.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { parseTime as parseTimeText } from '../values/time.ts'
 import type { AuthenticationBody, RegistrationBody } from './schemas.ts'
-
-/** What turns the direction of the text around it: a name is read by others, next to what they decide on. */
-const DIRECTION_PATTERN = /[\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
-
-/** A name that a person gives: to themselves, a passkey, a workspace, and whatever else has one. */
-export function parseName(text: string, member = 'name'): string {
-  const name = parsePersonName(text)
-  if (name === null || DIRECTION_PATTERN.test(name)) {
-    throw invalid(member, 'must be 1 to 100 characters, without control characters')
-  }
-  return name
-}
 
 export function parseNewAgentId(text: string, member = 'id'): AgentId {
   const id = parseAgentId(text)

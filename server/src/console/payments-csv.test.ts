@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { Writable, type Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
+import { waitFor } from '../../../test/support/wait-for.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { microUsdc } from '../values/money.ts'
 import { parseAddress, ZERO_ADDRESS } from '../values/address.ts'
-import { toCsv } from './payments-csv.ts'
+import { openCsv } from './payments-csv.ts'
 
 const PAYMENT: Payment = {
   id: 'pay_1',
@@ -32,13 +35,14 @@ const PAYMENT: Payment = {
   minedBlock: null,
   minedBlockHash: null,
 }
-const HEAD = 'id,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id\r\n'
+const HEAD =
+  '\ufeffid,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id\r\n'
 
 describe('payments as CSV', () => {
   test('a line of names, then one a payment, each with its end', async () => {
     const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,bot,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,grt_1\r\n`
     assert.equal(await write([[PAYMENT]]), HEAD + line)
-    assert.equal(await write([[PAYMENT], [], [PAYMENT, PAYMENT]]), HEAD + line + line + line)
+    assert.equal(await write([[PAYMENT], [PAYMENT, PAYMENT]]), HEAD + line + line + line)
   })
 
   test('without payments there are the names', async () => {
@@ -55,10 +59,22 @@ describe('payments as CSV', () => {
     ['+1', "'+1"],
     ['-1', "'-1"],
     ['@sum', "'@sum"],
-    ['\tx', "'\tx"],
+    ['\tx', `"'\tx"`],
     ['\rx', `"'\rx"`],
     ['=HYPERLINK("x","y")', `"'=HYPERLINK(""x"",""y"")"`],
     ['a=1', 'a=1'],
+    ['a;=1+1;b', `"a;'=1+1;b"`],
+    ['a; "@x"', `"a;' ""@x"""`],
+    ['a\t-1', `"a\t'-1"`],
+    ['two\n+1', `"two\n'+1"`],
+    ['a, -1', '"a, -1"'],
+    ['  =1', "'  =1"],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠x', "'＠x"],
+    ['a;b', '"a;b"'],
+    ["it's 1-2", "it's 1-2"],
     [' é🍜 ', ' é🍜 '],
   ]
   for (const [memo, cell] of cells) {
@@ -68,25 +84,43 @@ describe('payments as CSV', () => {
     })
   }
 
-  test('a reader who goes away ends the walk', async () => {
-    let isEnded = false
-    async function* walk() {
-      try {
-        for (;;) yield [PAYMENT]
-      } finally {
-        isEnded = true
-      }
+  test('nothing is read ahead while the reader takes no more', async () => {
+    let pages = 0
+    const source = openCsv([PAYMENT], {
+      next: async () => {
+        pages += 1
+        return pages > 3 ? null : [PAYMENT]
+      },
+    })
+    const taken: (() => void)[] = []
+    const reader = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => void taken.push(done) })
+    source.pipe(reader)
+    for (const expected of [0, 1, 2, 3]) {
+      await waitFor('a page', () => taken.length === 1)
+      await settle()
+      assert.equal(pages, expected)
+      taken.shift()?.()
     }
-    for await (const text of toCsv([], walk())) if (text !== HEAD) break
-    assert.ok(isEnded)
+    await waitFor('its end', () => reader.writableFinished)
+  })
+
+  test('a walk that fails breaks it off', async () => {
+    const source = openCsv([PAYMENT], { next: () => Promise.reject(new Error('lost')) })
+    await assert.rejects(read(source), /lost/)
   })
 })
 
 async function write([first = [], ...others]: readonly (readonly Payment[])[]): Promise<string> {
-  async function* walk() {
-    yield* others
-  }
-  let text = ''
-  for await (const part of toCsv(first, walk())) text += part
-  return text
+  const pages = [...others]
+  return await read(openCsv(first, { next: async () => pages.shift() ?? null }))
+}
+
+/** With the byte order mark, which decoders leave out. */
+async function read(source: Readable): Promise<string> {
+  return (await buffer(source)).toString('utf8')
+}
+
+/** Lets everything run that is due. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

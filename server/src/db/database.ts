@@ -2,13 +2,15 @@ import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
 import { CommitUnknown, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
 import { openLane } from './lane.ts'
-import type { Query } from './query.ts'
-import { readResult } from './query.ts'
+import { openPool } from './open-pool.ts'
+import { readResult, type Query, type Results } from './query.ts'
+import { openReaders, type Readers } from './readers.ts'
 import { Transaction } from './transaction.ts'
+import { WriteBehind } from './write-behind.ts'
 
 export interface DatabaseConfig {
   readonly url: string
-  /** Connections for transactions. Besides them there are `LANES` shared ones. */
+  /** Connections for transactions. Besides them there are `LANES` shared ones, and those of `openReaders`. */
   readonly connectionsMax: number
 }
 
@@ -28,6 +30,8 @@ const PLANNER_OPTIONS = '-c enable_seqscan=off -c jit=off'
 export class Database {
   readonly #pool: pg.Pool
   readonly #lanes: readonly ReturnType<typeof openLane>[]
+  readonly #readers: Readers
+  readonly #writeBehind: WriteBehind
   #nextLane = 0
 
   constructor(config: DatabaseConfig, logger: Logger) {
@@ -40,13 +44,12 @@ export class Database {
       keepAlive: true,
       application_name: 'bursar',
     }
-    this.#pool = new pg.Pool({ ...connection, options: PLANNER_OPTIONS, pipeline: true, max: config.connectionsMax })
-    this.#pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
-    // A connection that is lost while a transaction has it fails that transaction; its event must not end the process.
-    this.#pool.on('connect', (client) => client.on('error', () => undefined))
-    // The lanes carry reads and rate counters, nothing that must outlive a power cut: they do not wait for the disk.
+    this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max: config.connectionsMax }, logger)
+    // All others carry reads, rate counters and logs, nothing that must outlive a power cut: they do not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
     this.#lanes = Array.from({ length: LANES }, () => openLane({ ...connection, options }))
+    this.#readers = openReaders({ ...connection, options }, logger)
+    this.#writeBehind = new WriteBehind((query) => this.readLarge(query), logger)
   }
 
   /** Runs a read, or a write that a power cut may undo (a rate counter), on a shared connection. */
@@ -70,20 +73,27 @@ export class Database {
     return await Promise.all([lane.run(first), lane.run(second)])
   }
 
+  /**
+   * Runs a read that may take long, on a connection of which there are few, and for which no transaction waits.
+   * `DatabaseUnavailable` when it takes too long, or when too many such reads are under way.
+   */
+  async readLarge<Result>(query: Query<Result>): Promise<Result> {
+    const [result] = await this.#readers.run([query] as const)
+    return result
+  }
+
+  /** Runs several such reads in one round trip. */
+  async readLargeBatch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
+    return await this.#readers.run(queries)
+  }
+
+  /** Runs one statement later, where nobody waits for it. It may fail, be dropped or undone: that is in the log alone. */
+  writeBehind(query: Query<unknown>): void {
+    this.#writeBehind.add(query)
+  }
+
   /** Runs one statement durably: when it resolves, it is on disk. */
   async write<Result>(query: Query<Result>): Promise<Result> {
-    return await this.#runAlone(
-      query,
-      (cause) => new CommitUnknown('the connection was lost during a write', { cause }),
-    )
-  }
-
-  /** Runs a read that may take long, where no other one waits behind it. */
-  async readLarge<Result>(query: Query<Result>): Promise<Result> {
-    return await this.#runAlone(query, translateError)
-  }
-
-  async #runAlone<Result>(query: Query<Result>, lostWith: (cause: unknown) => unknown): Promise<Result> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translateError(error)
     })
@@ -91,9 +101,11 @@ export class Database {
     const result = await client
       .query({ name: query.name, text: query.text, values: [...query.values] })
       .catch((error: unknown) => {
-        if (error instanceof pg.DatabaseError) throw translateError(error)
-        usable = false
-        throw lostWith(error)
+        const told = translateError(error)
+        // A statement that failed leaves the connection whole; a server that goes away tells so before it does.
+        usable = !(told instanceof DatabaseUnavailable)
+        if (error instanceof pg.DatabaseError) throw told
+        throw new CommitUnknown('the connection was lost during a write', { cause: error })
       })
       .finally(() => client.release(!usable))
     return readResult(query, result)
@@ -138,6 +150,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool.end(), ...this.#lanes.map((lane) => lane.close())])
+    await this.#writeBehind.close()
+    await Promise.all([this.#pool.end(), this.#readers.close(), ...this.#lanes.map((lane) => lane.close())])
   }
 }

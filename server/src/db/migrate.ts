@@ -1,34 +1,86 @@
-import { hash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/logger.ts'
+import { readMigrations, type Migration } from './migration.ts'
+import { runOutside } from './run-outside.ts'
 
-const MIGRATIONS_FOLDER = new URL('../../migrations/', import.meta.url)
-const FILE_PATTERN = /^(\d{4})_[a-z0-9_]+\.sql$/
 const CONNECT_TIMEOUT_MS = 5_000
-/** Several processes may start at once: the others wait this long for the one that migrates. */
-const LOCK_TIMEOUT_MS = 60_000
+/** Several processes may start at once: the others wait this long, at each try, for the one that migrates. */
+const LEDGER_TIMEOUT_MS = 60_000
+/** How a file waits for tables that other processes are at work on, which themselves wait behind it. */
+const PATIENCE = { tableTimeoutMs: 3_000, triesMax: 20, pauseMs: 1_000 }
 /** Unique violation, duplicate object, duplicate table: at which of the catalogue's tables the race was lost. */
 const CREATED_MEANWHILE: readonly (string | undefined)[] = ['23505', '42710', '42P07']
+/** Deadlock, and a lock that was not to be had in time: nothing was done, or it can be done again. */
+const LOCKED_OUT: readonly (string | undefined)[] = ['40P01', '55P03']
 
-/** Brings the schema up to date: forward only, each file once and whole, unchanged since. Safe to call from many processes. */
-export async function migrate(databaseUrl: string, clock: Clock): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  await client.connect()
+export interface MigrateOptions {
+  readonly logger?: Pick<Logger, 'warn'>
+  readonly patience?: Readonly<typeof PATIENCE>
+}
+
+/**
+ * Brings the schema up to date: forward only, each file once, unchanged since, and whole (in one transaction, or, where its
+ * first line says so, statement by statement in none). Safe to call from many processes, and beside processes of the
+ * version before that are at work: whoever is in the way is waited for, a while.
+ */
+export async function migrate(
+  databaseUrl: string,
+  clock: Clock,
+  { logger, patience = PATIENCE }: MigrateOptions = {},
+): Promise<void> {
+  const client = await connect(databaseUrl)
   try {
     await createLedger(client)
-    await client.query('begin')
-    await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
-    await client.query('lock table schema_migrations in exclusive mode')
-    const applied = await client.query<{ version: string; checksum: string }>(
-      'select version, checksum from schema_migrations',
-    )
-    const checksums = new Map(applied.rows.map((row) => [row.version, row.checksum]))
+    const ledger = await readLedger(client)
     for (const migration of await readMigrations()) {
-      const known = checksums.get(migration.version)
-      if (known === migration.checksum) continue
-      if (known !== undefined) throw new Error(`migration ${migration.version} was changed after it was applied`)
-      await client.query(migration.sql)
+      if (isApplied(ledger, migration)) continue
+      await insist(migration, { logger, patience }, () =>
+        applyOnce(client, migration, { databaseUrl, clock, tableTimeoutMs: patience.tableTimeoutMs }),
+      )
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Tries again while others hold what is needed. */
+async function insist(
+  { version }: Migration,
+  { logger, patience }: { logger: MigrateOptions['logger']; patience: typeof PATIENCE },
+  apply: () => Promise<void>,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await apply()
+      return
+    } catch (cause) {
+      if (!(cause instanceof pg.DatabaseError && LOCKED_OUT.includes(cause.code))) throw cause
+      if (tries >= patience.triesMax) {
+        const message = `migration ${version} did not get its locks in ${tries} tries: look for long transactions`
+        throw new Error(`${message} (pg_stat_activity), and start again`, { cause })
+      }
+      logger?.warn({ migration: version, tries, err: cause }, 'the migration waits for transactions of others')
+      await delay(patience.pauseMs)
+    }
+  }
+}
+
+/** The lock on the ledger keeps other processes out until the file is applied, even while its statements commit. */
+async function applyOnce(
+  client: pg.Client,
+  migration: Migration,
+  { databaseUrl, clock, tableTimeoutMs }: { databaseUrl: string; clock: Clock; tableTimeoutMs: number },
+): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(`set local lock_timeout = ${LEDGER_TIMEOUT_MS}`)
+    await client.query('lock table schema_migrations in exclusive mode')
+    if (!isApplied(await readLedger(client), migration)) {
+      await client.query(`set local lock_timeout = ${tableTimeoutMs}`)
+      if (migration.statements === null) await client.query(migration.sql)
+      else await runBeside(client, databaseUrl, migration.statements)
       await client.query('insert into schema_migrations (version, checksum, applied_at) values ($1, $2, $3)', [
         migration.version,
         migration.checksum,
@@ -36,9 +88,30 @@ export async function migrate(databaseUrl: string, clock: Clock): Promise<void> 
       ])
     }
     await client.query('commit')
-  } finally {
-    await client.end()
+  } catch (error) {
+    // A connection that is gone has rolled back.
+    await client.query('rollback').catch(() => undefined)
+    throw error
   }
+}
+
+/** On a connection of its own, while this one, which is idle as long as that takes, keeps the ledger's lock. */
+async function runBeside(client: pg.Client, databaseUrl: string, statements: readonly string[]): Promise<void> {
+  await client.query('set local idle_in_transaction_session_timeout = 0')
+  const beside = await connect(databaseUrl)
+  try {
+    await runOutside(beside, statements)
+  } finally {
+    await beside.end()
+  }
+}
+
+async function connect(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  // One that breaks while it is idle tells its next query.
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
 }
 
 async function createLedger(client: pg.Client): Promise<void> {
@@ -52,12 +125,18 @@ async function createLedger(client: pg.Client): Promise<void> {
   }
 }
 
-async function readMigrations(): Promise<{ version: string; checksum: string; sql: string }[]> {
-  const files = (await readdir(MIGRATIONS_FOLDER)).filter((file) => FILE_PATTERN.test(file)).sort()
-  return await Promise.all(
-    files.map(async (file) => {
-      const sql = await readFile(new URL(file, MIGRATIONS_FOLDER), 'utf8')
-      return { version: file.slice(0, 4), checksum: hash('sha256', sql, 'hex'), sql }
-    }),
+/** Checksums by version. */
+async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ version: string; checksum: string }>(
+    'select version, checksum from schema_migrations',
   )
+  return new Map(rows.map((row) => [row.version, row.checksum]))
+}
+
+function isApplied(ledger: ReadonlyMap<string, string>, { version, checksum }: Migration): boolean {
+  const known = ledger.get(version)
+  if (known !== undefined && known !== checksum) {
+    throw new Error(`migration ${version} was changed after it was applied`)
+  }
+  return known !== undefined
 }

@@ -22,6 +22,18 @@ export function readResult<Result>(query: Query<Result>, result: QueryResult): R
   return query.read(result.rows as Row[], result.rowCount ?? 0)
 }
 
+/** The results of several queries, in their order. */
+export function readResults<const Queries extends readonly Query<unknown>[]>(
+  queries: Queries,
+  results: readonly QueryResult[],
+): Results<Queries> {
+  return queries.map((query, index) => {
+    const result = results[index]
+    if (result === undefined) throw new Error(`no result ${index}`)
+    return readResult(query, result)
+  }) as Results<Queries>
+}
+
 /** Reads the first row with a mapper, or null when there is none. */
 export function firstOrNull<Item>(map: (row: Row) => Item): (rows: readonly Row[]) => Item | null {
   return (rows) => (rows[0] === undefined ? null : map(rows[0]))

@@ -2,8 +2,7 @@ import { DatabaseError } from 'pg'
 import type pg from 'pg'
 import { CommitUnknown, translateError } from './errors.ts'
 import { inOneWrite } from './one-write.ts'
-import type { Query, Results } from './query.ts'
-import { readResult } from './query.ts'
+import { readResults, type Query, type Results } from './query.ts'
 
 /** All exactness under locks rests on it: what is read after a lock was had shows what was committed before. */
 const BEGIN = 'begin isolation level read committed'
@@ -29,7 +28,7 @@ export class Transaction {
       ...queries.map((query) => this.#sendQuery(query)),
     ])
     const results = (await settled(sent)).slice(begins ? 1 : 0)
-    return queries.map((query, index) => readResult(query, at(results, index))) as Results<Queries>
+    return readResults(queries, results)
   }
 
   async run<Result>(query: Query<Result>): Promise<Result> {
@@ -55,7 +54,7 @@ export class Transaction {
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and no error.
     const { command } = await commit
     if (command !== 'COMMIT') throw new Error(`the commit was answered with ${command}`)
-    return queries.map((query, index) => readResult(query, at(results, index))) as Results<Queries>
+    return readResults(queries, results)
   }
 
   async rollback(): Promise<void> {
@@ -92,10 +91,4 @@ async function settled(sent: readonly Promise<pg.QueryResult>[]): Promise<pg.Que
     if (outcome.status === 'rejected') throw translateError(outcome.reason)
     return outcome.value
   })
-}
-
-function at<Item>(items: readonly Item[], index: number): Item {
-  const item = items[index]
-  if (item === undefined) throw new Error(`no result ${index}`)
-  return item
 }

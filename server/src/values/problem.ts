@@ -38,14 +38,17 @@ export const PROBLEM_CODES = {
   grant_exists: ['conflict', 'The agent already has a grant on the wallet. Replace it, or revoke it first.'],
   grant_limit_reached: ['conflict', 'The wallet has as many grants as it can hold.'],
   grant_not_pending: ['conflict', 'The grant is not awaiting a signature.'],
-  grant_not_active: ['conflict', 'The grant is not active: there is no policy to replace.'],
+  grant_not_active: ['conflict', 'The grant is not active.'],
   grant_revoked: ['conflict', 'The grant is revoked.'],
   signing_request_expired: ['conflict', 'The signing request has expired. Prepare it again and sign the new one.'],
   signing_request_stale: [
     'conflict',
-    "The wallet's grants changed meanwhile. Prepare the request again and sign the new one.",
+    'What was signed is out of date: the grants changed, or it was prepared anew. Prepare it again and sign that.',
   ],
-  signer_change_under_way: ['conflict', "Another change of the wallet's grants is under way. Try again in a moment."],
+  signer_change_under_way: [
+    'conflict',
+    "Another change of the wallet's grants is under way, or its outcome is not known yet. Try again when it is over.",
+  ],
   signature_invalid: ['validation_failed', "The signature is not the wallet owner's over this request."],
   key_not_rotatable: ['conflict', 'The key is revoked or was rotated already.'],
   key_not_found: ['not_found', 'The workspace has no such API key.'],
@@ -92,6 +95,11 @@ export const PROBLEM_CODES = {
     'There is no faucet here: test USDC comes from elsewhere, and live USDC is bought.',
   ],
   rate_limit_exceeded: ['rate_limited', 'Too many requests.'],
+  enclave_outcome_unknown: [
+    'internal',
+    'The enclave provider did not tell what came of it. Look again in a few minutes. Nothing is lost.',
+  ],
+  enclave_refused: ['internal', 'The enclave provider refused. Nothing was changed.'],
   privy_call_failed: ['internal', "The enclave provider's call failed. Retry with the same idempotency key."],
 } as const satisfies Record<string, readonly [ProblemType, string]>
 

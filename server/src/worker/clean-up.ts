@@ -2,6 +2,7 @@ import { giveBackLease } from '../db/leases.ts'
 import { cleanUpConnections } from '../domain/connections/clean-up-connections.ts'
 import type { Context } from '../domain/context.ts'
 import { cleanUpRefusals } from '../domain/payments/refusals/clean-up-refusals.ts'
+import { trimRefusals } from '../domain/payments/refusals/trim-refusals.ts'
 import { cleanUpPeople } from '../domain/people/clean-up-people.ts'
 import { takeLeaseNow } from '../domain/take-lease-now.ts'
 import { cleanUpWebhooks } from '../domain/webhooks/clean-up-webhooks.ts'
@@ -22,6 +23,7 @@ const STEPS: readonly Step[] = [
   cleanUpConnections,
   cleanUpWebhooks,
   cleanUpRefusals,
+  (ctx) => trimRefusals(ctx),
   (ctx) => ctx.db.write(deleteEndedAttempts(ctx.clock.now(), ATTEMPTS_PER_STEP)),
 ]
 

@@ -5,7 +5,7 @@ import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
-import { OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
+import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 
 export const ALL_RULES: readonly Rule[] = [
@@ -21,6 +21,7 @@ export const ALL_RULES: readonly Rule[] = [
   SQL_IN_STORES,
   SQL_WITHOUT_CLOCK,
   OWN_TABLES,
+  NAMED_COLUMNS,
   NO_BARRELS,
   NO_EXPORT_ALL,
   NO_DEFAULT_EXPORTS,

@@ -5,7 +5,7 @@ import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
-import { OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
+import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 
 type Files = Readonly<Record<string, string>>
@@ -201,6 +201,26 @@ export const SAMPLES: readonly Sample[] = [
         [`${DOMAIN}/grants/store.ts`]: "'insert into grants (id) values ($1)'\n'select 1 for update'",
         [`${DOMAIN}/payments/store.ts`]:
           "'select * from grants for update'\n'insert into payments (id) values ($1) on conflict do update set a = 1'",
+      },
+    ],
+  },
+  {
+    rule: NAMED_COLUMNS,
+    fails: [
+      {
+        files: {
+          'server/migrations/0001_core.sql': 'create table grants (id text);',
+          [`${DOMAIN}/grants/store.ts`]: "'select * from grants'\n'select g.*, 1 from w join grants as g on true'",
+          [`${DOMAIN}/grants/summaries/store.ts`]: "'select g.*, 1'\n\n'from grants g'",
+        },
+        at: [`${DOMAIN}/grants/store.ts:1`, `${DOMAIN}/grants/store.ts:2`, `${DOMAIN}/grants/summaries/store.ts:1`],
+      },
+    ],
+    passes: [
+      {
+        'server/migrations/0001_core.sql': 'create table grants (id text);',
+        [`${DOMAIN}/grants/store.ts`]: "'with g as (select id from grants) select g.*, count(*) from g'",
+        [`${DOMAIN}/grants/store.test.ts`]: "'select * from grants'",
       },
     ],
   },

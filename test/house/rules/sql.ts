@@ -71,6 +71,30 @@ export const OWN_TABLES: Rule = {
   },
 }
 
+const CREATED_TABLE_PATTERN = /\bcreate\s+table\s+(\w+)/gi
+const SOURCE_PATTERN = /\b(?:from|join|update|into)\s+(\w+)(?=(?:\s+(?:as\s+)?(\w+))?)/gi
+const STAR_PATTERN = /\b(\w+)\.\*|\bselect\s+\*\s+from\s+(\w+)/gi
+
+/** A prepared statement whose result gains a column fails; and a secret column is never read by accident. */
+export const NAMED_COLUMNS: Rule = {
+  name: 'a statement names the columns that it reads of a table',
+  check: (tree) => {
+    const migrations = tree.texts.filter(({ path }) => path.startsWith('server/migrations/'))
+    const tables = new Set(
+      migrations.flatMap(({ text }) => [...text.matchAll(CREATED_TABLE_PATTERN)].map(([, name]) => name)),
+    )
+    const isStore = (module: Module): boolean => isServer(module) && module.path.endsWith('/store.ts')
+    return eachString(tree, isStore, (text, module) => {
+      const sources = module.strings.flatMap((string) => [...string.text.matchAll(SOURCE_PATTERN)])
+      const names = new Set(sources.flatMap(([, table, alias]) => (tables.has(table) ? [table, alias] : [])))
+      for (const [star, of, from] of text.matchAll(STAR_PATTERN)) {
+        if (names.has(of ?? from)) return `\`${star}\` reads whatever columns the table has: name those that are needed`
+      }
+      return null
+    })
+  },
+}
+
 function eachString(
   tree: SourceTree,
   holdsIn: (module: Module) => boolean,

@@ -2,8 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { agentsQuery, createAgent } from '../../api/agents.ts'
 import type { Mode } from '../../api/wire.ts'
 import { NameForm } from '../../components/name-form.tsx'
-
-const AGENT_ID_CHARS_MAX = 64
+import { AGENT_ID_CHARS_MAX } from '../agents/agent-id.ts'
 
 interface CreateAgentFormProps {
   readonly slug: string

@@ -1,6 +1,6 @@
 import type { Grant } from '../../api/wire-spending.ts'
 import { Meter } from '../../components/meter.tsx'
-import { formatAmount } from '../../format/amount.ts'
+import { formatAmount, toPermille } from '../../format/amount.ts'
 
 type Spent = Pick<Grant, 'agent_id' | 'wallet_name' | 'daily_cap_usdc' | 'spent_24h_usdc' | 'remaining_24h_usdc'>
 
@@ -21,8 +21,8 @@ export function SpentMeter({ grant }: { readonly grant: Spent }) {
       </p>
       <Meter
         label={`Spent by ${agent_id} from ${wallet_name} in the last 24 hours`}
-        usedUsdc={spent_24h_usdc}
-        capUsdc={daily_cap_usdc}
+        text={`${formatAmount(spent_24h_usdc)} of ${formatAmount(daily_cap_usdc)} USDC`}
+        permille={toPermille(spent_24h_usdc, daily_cap_usdc)}
       />
     </div>
   )

@@ -1,7 +1,9 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
+import { download } from '../../api/download.ts'
 import { paymentsExportPath, paymentsQuery } from '../../api/payments.ts'
-import { buttonClass } from '../../components/button.tsx'
+import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
@@ -25,6 +27,7 @@ export function PaymentsPage() {
   const { view, filter } = search
   const isRefused = view === 'refused'
   const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRefused })
+  const exporting = useMutation({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
   // Where nothing was paid yet there is nothing to look for.
   const isBare =
     view === 'all' &&
@@ -40,12 +43,13 @@ export function PaymentsPage() {
         }
         actions={
           isRefused || isBare ? undefined : (
-            <a href={paymentsExportPath(slug, mode, filter)} download className={buttonClass('plain')}>
-              Export CSV
-            </a>
+            <Button disabled={exporting.isPending} onClick={() => exporting.mutate()}>
+              {exporting.isPending ? 'Exporting…' : 'Export CSV'}
+            </Button>
           )
         }
       />
+      <ErrorNotice error={exporting.error} />
       <div className="grid gap-5">
         <SegmentedLinks
           label="Status"

@@ -15,6 +15,8 @@ export interface StreamTimes {
 export const STREAM_TIMES: StreamTimes = { heartbeatMs: 15_000, checkMs: 30_000, lifetimeMs: 10 * 60_000 }
 /** After so long the browser comes back. */
 const RETRY_MS = 3_000
+/** After so long, when another page took its place: two pages must not drive each other out all the time. */
+const RETRY_AFTER_GIVING_WAY_MS = 60_000
 /** A reader who leaves so much unread is dropped. It is a hundred changes. */
 const UNREAD_BYTES_MAX = 4_096
 
@@ -23,6 +25,8 @@ export interface ChangeStream {
   readonly source: Readable
   /** Ends it at once. */
   end(): void
+  /** Ends it at once; the browser stays away for a while. */
+  giveWay(): void
 }
 
 /** Tells one browser that something changed, and which lists are concerned; never what: it reads that anew itself. */
@@ -58,6 +62,10 @@ export function openChangeStream(
     if (source.readableLength > 0) source.destroy()
     else source.push(null)
   }
+  const giveWay = (): void => {
+    if (!isEnded && source.readableLength === 0) send(retryIn(RETRY_AFTER_GIVING_WAY_MS))
+    end()
+  }
   const check = async (): Promise<void> => {
     try {
       if (!(await isPresent())) end()
@@ -67,7 +75,7 @@ export function openChangeStream(
     }
   }
 
-  send(`retry: ${RETRY_MS}\n\n`)
+  send(retryIn(RETRY_MS))
   endings.push(
     feed.listen(place, {
       ready: () => send('event: ready\ndata: {}\n\n'),
@@ -82,5 +90,10 @@ export function openChangeStream(
     clearInterval(checking)
     clearTimeout(lifetime)
   })
-  return { source, end }
+  return { source, end, giveWay }
+}
+
+/** HTML, section 9.2.6. */
+function retryIn(ms: number): string {
+  return `retry: ${ms}\n\n`
 }

@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { announce } from '../../../../test/support/deliveries.ts'
 import { readRows } from '../../../../test/support/read-rows.ts'
-import { seedOwner, type Person } from '../../../../test/support/people.ts'
-import { seed } from '../../../../test/support/seed.ts'
+import { seedOwner, signInPerson, type Person } from '../../../../test/support/people.ts'
+import { seed, type Seed } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { Account } from '../../domain/accounts/account.ts'
@@ -67,19 +67,62 @@ describe('streams of changes', () => {
     assert.ok(source.readableLength < 5_000)
   })
 
-  test('a process has 200 of them at the most, and each that ends makes room', async () => {
+  test('the sixth of a session, and the eleventh of a person, takes the place of the oldest one', async () => {
     const streams = makeStreams()
-    const sources: Readable[] = []
-    for (let session = 0; sources.length < 200; session += 1) {
-      const { session: own } = await seedOwner(given.context, account, 'viewer')
-      for (let index = 0; index < 5; index += 1) sources.push(openFor(streams, own))
-    }
+    const person = await seedOwner(given.context, account, 'viewer')
+    const other = (await signInPerson(given.context, person)).session
+    const open = (own: Person['session'], count: number) => Array.from({ length: count }, () => openFor(streams, own))
+    const first = open(person.session, 5).map(read)
+    await waitFor('their beginning', () => first.every(({ text }) => text().includes('ready')))
+    const [sixth] = open(person.session, 1).map(read)
+    await waitFor('the end of the first', () => first[0]?.isOver())
+    assert.match(first[0]?.text() ?? '', /retry: 60000\n\n$/)
+    const all = [...first.slice(1), ...(sixth === undefined ? [] : [sixth]), ...open(other, 5).map(read)]
+    assert.deepEqual(
+      all.map(({ isOver }) => isOver()),
+      all.map(() => false),
+    )
+    const third = (await signInPerson(given.context, person)).session
+    const last = open(third, 1).map(read)
+    await waitFor('the end of the oldest', () => all[0]?.isOver())
+    assert.equal([...all, ...last].filter(({ isOver }) => isOver()).length, 1)
+  })
+
+  test('a reader who is gone without a word keeps nobody out', async () => {
+    const streams = makeStreams()
     const { session } = await seedOwner(given.context, account, 'viewer')
-    assert.throws(() => openFor(streams, session), { type: 'rate_limited', code: 'rate_limit_exceeded' })
+    // Nobody reads them, so they never end by themselves.
+    for (let count = 0; count < 12; count += 1) openFor(streams, session)
+    const { text } = read(openFor(streams, session))
+    await waitFor('a look', () => text().includes('ready'))
+  })
+
+  test('a workspace has 50 of them at the most, and a process 200; each that ends makes room', async () => {
+    const streams = makeStreams()
+    const accounts = [
+      account,
+      ...(await Promise.all(Array.from({ length: 4 }, () => seed(given.context)))).map(accountOf),
+    ]
+    const [first, ...others] = accounts
+    assert.ok(first)
+    const sources: Readable[] = []
+    const fill = async (of: Account) => {
+      for (let person = 0; person < 10; person += 1) {
+        const { session } = await seedOwner(given.context, of, 'viewer')
+        for (let index = 0; index < 5; index += 1) sources.push(openFor(streams, session, of))
+      }
+    }
+    await fill(first)
+    await refusesIn(streams, first)
+    for (const other of others.slice(0, 3)) await fill(other)
+    const last = others[3]
+    assert.ok(last)
+    await refusesIn(streams, last)
     sources[0]?.destroy()
+    const { session } = await seedOwner(given.context, last, 'viewer')
     await waitFor('room', () => {
       try {
-        return openFor(streams, session)
+        return openFor(streams, session, last)
       } catch {
         return null
       }
@@ -139,8 +182,13 @@ describe('streams of changes', () => {
     return { streams: makeStreams({}, { ...given.context, clock }), count: () => looks }
   }
 
-  function openFor(streams: ChangeStreams, session: Person['session']): Readable {
-    return streams.open({ place: { accountId: account.id, mode: 'test' }, session, slug: account.slug })
+  function openFor(streams: ChangeStreams, session: Person['session'], of = account): Readable {
+    return streams.open({ place: { accountId: of.id, mode: 'test' }, session, slug: of.slug })
+  }
+
+  async function refusesIn(streams: ChangeStreams, of: Account): Promise<void> {
+    const { session } = await seedOwner(given.context, of, 'viewer')
+    assert.throws(() => openFor(streams, session, of), { type: 'rate_limited', code: 'rate_limit_exceeded' })
   }
 
   async function open(times: Partial<typeof STREAM_TIMES>) {
@@ -161,3 +209,7 @@ describe('streams of changes', () => {
     return { text: () => text, isOver: () => source.closed }
   }
 })
+
+function accountOf({ account }: Seed): Account {
+  return account
+}

@@ -8,17 +8,26 @@ import { openChangeStream, STREAM_TIMES, type ChangeStream, type StreamTimes } f
 
 /** A browser holds six connections to one host at the most, and needs one to work with. */
 const SESSION_STREAMS_MAX = 5
+const USER_STREAMS_MAX = 10
+const ACCOUNT_STREAMS_MAX = 50
 /** Each is a connection, and a place to look at every second. */
 const STREAMS_MAX = 200
 const FULL_RETRY_SECONDS = 30
+
+/** Whose a stream is, and what it tells of. */
+interface Listener {
+  readonly session: string
+  readonly userId: string
+  readonly accountId: string
+}
 
 /** All streams of changes of this process. */
 export class ChangeStreams {
   readonly #ctx: Context
   readonly #times: StreamTimes
   readonly #feed: ChangeFeed
-  /** Each with its session's key. */
-  readonly #open = new Map<ChangeStream, string>()
+  /** The oldest first. */
+  readonly #open = new Map<ChangeStream, Listener>()
   #isClosed = false
 
   constructor(ctx: Context, times: StreamTimes = STREAM_TIMES) {
@@ -27,24 +36,26 @@ export class ChangeStreams {
     this.#feed = new ChangeFeed(ctx)
   }
 
-  /** Opens a stream for whoever is signed in and belongs to the workspace. 429 when there are as many as there can be. */
+  /**
+   * Opens a stream for whoever is signed in and belongs to the workspace. When a session or a person has as many as they
+   * can have, it takes the place of the oldest one: that may be of a page that is long gone. 429 when the workspace or the
+   * process has.
+   */
   open({ place, session, slug }: { place: Place; session: Session; slug: string }): ChangeStream['source'] {
     if (this.#isClosed) throw new Problem('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })
-    const sessionKey = session.secretHash.toString('hex')
-    const ofSession = [...this.#open.values()].filter((key) => key === sessionKey).length
-    if (ofSession >= SESSION_STREAMS_MAX || this.#open.size >= STREAMS_MAX) {
-      throw new Problem('rate_limited', 'Too many pages are listening for changes.', {
-        code: 'rate_limit_exceeded',
-        retryAfterSeconds: FULL_RETRY_SECONDS,
-      })
+    const listener = {
+      session: session.secretHash.toString('hex'),
+      userId: session.userId,
+      accountId: place.accountId,
     }
+    this.#makeRoom(listener)
     const stream = openChangeStream(this.#feed, {
       place,
       isPresent: () => isPresent(this.#ctx, { session, slug }),
       logger: this.#ctx.logger,
       times: this.#times,
     })
-    this.#open.set(stream, sessionKey)
+    this.#open.set(stream, listener)
     stream.source.once('close', () => this.#open.delete(stream))
     return stream.source
   }
@@ -54,5 +65,26 @@ export class ChangeStreams {
     this.#isClosed = true
     for (const stream of this.#open.keys()) stream.end()
     await this.#feed.stopped()
+  }
+
+  #makeRoom({ session, userId, accountId }: Listener): void {
+    const all = [...this.#open]
+    const ofSession = all.filter(([, other]) => other.session === session)
+    const ofUser = all.filter(([, other]) => other.userId === userId)
+    const oldest =
+      (ofSession.length >= SESSION_STREAMS_MAX ? ofSession[0] : undefined) ??
+      (ofUser.length >= USER_STREAMS_MAX ? ofUser[0] : undefined)
+    const others = all.filter((entry) => entry !== oldest)
+    const ofAccount = others.filter(([, other]) => other.accountId === accountId)
+    if (ofAccount.length >= ACCOUNT_STREAMS_MAX || others.length >= STREAMS_MAX) {
+      throw new Problem('rate_limited', 'Too many pages are listening for changes.', {
+        code: 'rate_limit_exceeded',
+        retryAfterSeconds: FULL_RETRY_SECONDS,
+      })
+    }
+    if (oldest === undefined) return
+    const [stream] = oldest
+    this.#open.delete(stream)
+    stream.giveWay()
   }
 }

@@ -13,6 +13,7 @@ import { parseAuthentication, parseNewAgentId } from '../parse-body.ts'
 import { parseEvmAddress, parseTerms } from '../parse-terms.ts'
 import { ChangeBody, GrantBody, GrantsQuery, TermsBody } from '../schemas-grants.ts'
 import { AuthenticationBody, EmptyBody, SlugIdParams, SlugParams } from '../schemas.ts'
+import { tellEnclaveFailure } from '../tell-enclave-failure.ts'
 
 /**
  * A workspace's grants: opened and replaced by whoever may administer it, signed by the wallet's owner, whoever hands
@@ -53,14 +54,15 @@ export function addGrantRoutes(http: HttpServer, door: Door): void {
     async (request, reply) => {
       const { accountId, userId, actor } = await adminOf(door, request)
       const { body } = request
-      const grant = await openGrant(ctx, {
+      const asked = {
         accountId,
         mode: body.mode,
         agentId: parseNewAgentId(body.agent_id, 'agent_id'),
         wallet: parseEvmAddress('wallet', body.wallet),
         ...parseTerms(body),
         actor,
-      })
+      }
+      const grant = await tellEnclaveFailure(openGrant(ctx, asked))
       return reply.code(201).send({ grant: await showGrant({ accountId, grantId: grant.id, userId }) })
     },
   )
@@ -71,7 +73,8 @@ export function addGrantRoutes(http: HttpServer, door: Door): void {
     async (request, reply) => {
       const { accountId, userId, actor } = await adminOf(door, request)
       const terms = parseTerms(request.body)
-      const grant = await openReplacement(ctx, { accountId, grantId: request.params.id, terms, actor })
+      const asked = { accountId, grantId: request.params.id, terms, actor }
+      const grant = await tellEnclaveFailure(openReplacement(ctx, asked))
       return reply.code(201).send({ grant: await showGrant({ accountId, grantId: grant.id, userId }) })
     },
   )
@@ -82,7 +85,8 @@ export function addGrantRoutes(http: HttpServer, door: Door): void {
     async (request) => {
       const { accountId, userId, actor } = await adminOf(door, request)
       const grantId = request.params.id
-      const issued = await issueSigningRequest(ctx, { accountId, grantId, change: request.body.change, actor })
+      const asked = { accountId, grantId, change: request.body.change, actor }
+      const issued = await tellEnclaveFailure(issueSigningRequest(ctx, asked))
       return {
         grant: await showGrant({ accountId, grantId, userId }),
         signing_request: issued.challenge === null ? null : formatSigningRequest(issued, ctx.clock.now()),
@@ -96,7 +100,8 @@ export function addGrantRoutes(http: HttpServer, door: Door): void {
     async (request) => {
       const { accountId, userId, actor } = await adminOf(door, request)
       const grantId = request.params.id
-      await submitSignature(ctx, { accountId, grantId, assertion: parseAuthentication(request.body), actor })
+      const assertion = parseAuthentication(request.body)
+      await tellEnclaveFailure(submitSignature(ctx, { accountId, grantId, assertion, actor }))
       return { grant: await showGrant({ accountId, grantId, userId }) }
     },
   )

@@ -6,9 +6,9 @@ import { rotateKey } from '../../domain/keys/rotate-key.ts'
 import { checkVerified } from '../../domain/people/check-verified.ts'
 import type { Session } from '../../domain/people/session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { checkName } from '../../values/name.ts'
 import { membershipOf, type Door } from '../door.ts'
 import { formatKey } from '../format-key.ts'
-import { parseName } from '../parse-body.ts'
 import { EmptyBody, ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
 import { ModeNameBody } from '../schemas-workspace.ts'
 import { getVisitor } from '../visitor.ts'
@@ -33,7 +33,7 @@ export function addKeyRoutes(http: HttpServer, door: Door): void {
     async (request, reply) => {
       const { accountId, actor, session } = await adminOf(door, request)
       const { mode } = request.body
-      const name = parseName(request.body.name)
+      const name = checkName(request.body.name)
       if (mode === 'live') checkVerified(session, ctx.clock.now())
       const issued = await issueKey(ctx, { accountId, mode, name, actor })
       return reply.code(201).send(formatIssued(issued, session))

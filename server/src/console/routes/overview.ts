@@ -1,9 +1,11 @@
+import type { Deposit } from '../../domain/deposits/deposit.ts'
 import { formatDeposit } from '../../domain/deposits/format-deposit.ts'
 import { listDeposits } from '../../domain/deposits/list-deposits.ts'
 import { remainingMicro } from '../../domain/grants/policy.ts'
 import { getOverview } from '../../domain/payments/overview/get-overview.ts'
 import type { CapUse, Overview } from '../../domain/payments/overview/overview.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { SharedReads } from '../../lib/shared-reads.ts'
 import { formatAmount } from '../../values/money.ts'
 import { membershipOf, type Door } from '../door.ts'
 import { formatPaymentRow } from '../format-payment.ts'
@@ -15,6 +17,7 @@ const DEPOSITS_SHOWN = 5
 /** What the agents of a workspace spent, what is left of their caps, and what came last. */
 export function addOverviewRoute(http: HttpServer, door: Door): void {
   const { ctx } = door
+  const reads = new SharedReads<ReturnType<typeof formatAll>>()
 
   http.get(
     '/console/workspaces/:slug/overview',
@@ -23,13 +26,20 @@ export function addOverviewRoute(http: HttpServer, door: Door): void {
       const { account } = await membershipOf(door, request, 'viewer')
       const { mode, range } = request.query
       const place = { accountId: account.id, mode }
-      const [overview, deposits] = await Promise.all([
-        getOverview(ctx, { ...place, range }),
-        listDeposits(ctx, { ...place, wallet: null, before: null, limit: DEPOSITS_SHOWN }),
-      ])
-      return { overview: { ...formatOverview(overview), deposits: deposits.map(formatDeposit) } }
+      // Every page of a workspace asks for the same at every change.
+      return await reads.read(`${account.id} ${mode} ${range}`, async () => {
+        const [overview, deposits] = await Promise.all([
+          getOverview(ctx, { ...place, range }),
+          listDeposits(ctx, { ...place, wallet: null, before: null, limit: DEPOSITS_SHOWN }),
+        ])
+        return formatAll(overview, deposits)
+      })
     },
   )
+}
+
+function formatAll(overview: Overview, deposits: readonly Deposit[]) {
+  return { overview: { ...formatOverview(overview), deposits: deposits.map(formatDeposit) } }
 }
 
 function formatOverview({ range, bars, spentMicro, spend, counts, caps, payments, steps }: Overview) {

@@ -5,10 +5,11 @@ import type { Passkey } from '../../domain/people/passkey.ts'
 import { removePasskey } from '../../domain/people/remove-passkey.ts'
 import { countOwnedWallets } from '../../domain/wallets/count-owned-wallets.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { checkName } from '../../values/name.ts'
 import { Problem } from '../../values/problem.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
 import { createCeremonyLimit, type Door } from '../door.ts'
-import { parseName, parseRegistration } from '../parse-body.ts'
+import { parseRegistration } from '../parse-body.ts'
 import { EmptyBody, IdParams, PasskeyBody } from '../schemas.ts'
 import { getVisitor } from '../visitor.ts'
 
@@ -34,7 +35,7 @@ export function addPasskeyRoutes(http: HttpServer, door: Door): void {
 
   http.post('/console/passkeys', { schema: { body: PasskeyBody } }, async (request, reply) => {
     const session = getVisitor(request)
-    const name = parseName(request.body.name)
+    const name = checkName(request.body.name)
     const ceremony = takeCeremony(door, request, reply)
     const passkey = await addPasskey(door.ctx, { session, ceremony, response: parseRegistration(request.body), name })
     return reply.code(201).send({ passkey: formatPasskey(passkey, 0) })

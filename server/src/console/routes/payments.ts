@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { getGrantSummary } from '../../domain/grants/get-grant-summary.ts'
 import { listPayments } from '../../domain/payments/listing/list-payments.ts'
 import { walkPayments } from '../../domain/payments/listing/walk-payments.ts'
@@ -8,16 +7,19 @@ import { membershipOf, type Door } from '../door.ts'
 import { formatGrantDetail } from '../format-grant.ts'
 import { formatPaymentRecord, formatPaymentRow } from '../format-payment.ts'
 import { parseBefore, parsePaymentFilter } from '../parse-payment-filter.ts'
-import { toCsv } from '../payments-csv.ts'
+import { PaymentExports } from '../payment-exports.ts'
+import { openCsv } from '../payments-csv.ts'
 import { PaymentExportQuery, PaymentsQuery } from '../schemas-payments.ts'
 import { ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
+import { getVisitor } from '../visitor.ts'
 
 const PAGE_PAYMENTS = 50
-const EXPORT_PAYMENTS_MAX = 100_000
 
 /** What was paid, the newest first, and all that is known of one payment. */
 export function addPaymentRoutes(http: HttpServer, door: Door): void {
   const { ctx } = door
+  const exports = new PaymentExports()
+  http.addHook('preClose', async () => exports.close())
 
   http.get(
     '/console/workspaces/:slug/payments',
@@ -43,16 +45,18 @@ export function addPaymentRoutes(http: HttpServer, door: Door): void {
       const { account } = await membershipOf(door, request, 'viewer')
       const { mode } = request.query
       const filter = parsePaymentFilter(request.query)
-      const pages = walkPayments(ctx, { accountId: account.id, mode, filter, paymentsMax: EXPORT_PAYMENTS_MAX })
-      // A fault of the first page is still an answer of its own.
-      const first = await pages.next()
+      const source = await exports.open(getVisitor(request), async (signal) => {
+        const walk = await walkPayments(ctx, { accountId: account.id, mode, filter, signal })
+        // A fault of the first page is still an answer of its own.
+        return openCsv(await walk.next(), walk)
+      })
       const day = ctx.clock.now().toISOString().slice(0, 'YYYY-MM-DD'.length)
       return reply
         .headers({
           'Content-Type': 'text/csv; charset=utf-8; header=present',
           'Content-Disposition': `attachment; filename="payments-${account.slug}-${mode}-${day}.csv"`,
         })
-        .send(Readable.from(toCsv(first.value ?? [], pages)))
+        .send(source)
     },
   )
 

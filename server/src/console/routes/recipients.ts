@@ -4,9 +4,10 @@ import type { Recipient } from '../../domain/recipients/recipient.ts'
 import { removeRecipient } from '../../domain/recipients/remove-recipient.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { parseAddress, ZERO_ADDRESS } from '../../values/address.ts'
+import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import { membershipOf, type Door } from '../door.ts'
-import { parseAddressOf, parseName } from '../parse-body.ts'
+import { parseAddressOf } from '../parse-body.ts'
 import { ModeQuery, SlugParams } from '../schemas.ts'
 import { RecipientBody, SlugAddressParams } from '../schemas-workspace.ts'
 
@@ -35,7 +36,7 @@ export function addRecipientRoutes(http: HttpServer, door: Door): void {
         const message = 'must not be the zero address or the USDC contract'
         throw problem('address_invalid', { details: [{ path: 'address', message }] })
       }
-      const label = parseName(request.body.label, 'label')
+      const label = checkName(request.body.label, 'label')
       const actor = { kind: 'user', id: userId } as const
       const recipient = await labelRecipient(ctx, { accountId: account.id, mode, address, label, actor })
       return reply.code(201).send({ recipient: formatRecipient(recipient) })

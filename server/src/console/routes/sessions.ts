@@ -3,6 +3,7 @@ import { getSession } from '../../domain/people/get-session.ts'
 import { listSessions } from '../../domain/people/list-sessions.ts'
 import { sessionIdOf } from '../../domain/people/session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { problem } from '../../values/problem.ts'
 import type { Door } from '../door.ts'
 import { IdParams } from '../schemas.ts'
 import { getVisitor } from '../visitor.ts'
@@ -30,7 +31,7 @@ export function addSessionListRoutes(http: HttpServer, door: Door): void {
   http.delete('/console/sessions/:id', { schema: { params: IdParams } }, async (request, reply) => {
     const visitor = getVisitor(request)
     const session = await getSession(ctx, { userId: visitor.userId, id: request.params.id })
-    await endSession(ctx, { session })
+    if (!(await endSession(ctx, { session }))) throw problem('session_not_found')
     if (sessionIdOf(session) === sessionIdOf(visitor)) door.cookies.clearSession(reply)
     return {}
   })

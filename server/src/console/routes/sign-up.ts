@@ -1,9 +1,10 @@
 import { openSignUp } from '../../domain/people/open-sign-up.ts'
 import { signUp } from '../../domain/people/sign-up.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { checkName } from '../../values/name.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
 import { createCeremonyLimit, type Door } from '../door.ts'
-import { parseName, parseRegistration } from '../parse-body.ts'
+import { parseRegistration } from '../parse-body.ts'
 import { NameBody, RegistrationBody } from '../schemas.ts'
 import { startSession } from '../start-session.ts'
 import { deviceOf } from '../visitor.ts'
@@ -12,7 +13,7 @@ export function addSignUpRoutes(http: HttpServer, door: Door): void {
   const onRequest = createCeremonyLimit(door)
 
   http.post('/console/sign-up/options', { onRequest, schema: { body: NameBody } }, async (request, reply) => {
-    const opened = await openSignUp(door.ctx, { name: parseName(request.body.name) })
+    const opened = await openSignUp(door.ctx, { name: checkName(request.body.name) })
     return formatCeremony(door, reply, opened)
   })
 

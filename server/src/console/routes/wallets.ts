@@ -1,6 +1,6 @@
 import { checkVerified } from '../../domain/people/check-verified.ts'
-import { getPasskey } from '../../domain/people/get-passkey.ts'
 import { takeAttempt } from '../../domain/take-attempt.ts'
+import { chooseOwner } from '../../domain/wallets/choose-owner.ts'
 import { createWallet } from '../../domain/wallets/create-wallet.ts'
 import { getWallet } from '../../domain/wallets/get-wallet.ts'
 import { listWallets } from '../../domain/wallets/list-wallets.ts'
@@ -8,16 +8,19 @@ import { readBalances } from '../../domain/wallets/read-balances.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { parseAddress, type Address } from '../../values/address.ts'
 import { formatAmount, microUsdc } from '../../values/money.ts'
+import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import { askFaucet } from '../ask-faucet.ts'
 import { membershipOf, type Door } from '../door.ts'
 import { formatWallet } from '../format-wallet.ts'
-import { parseName } from '../parse-body.ts'
 import { ModeQuery, SlugParams } from '../schemas.ts'
 import { ModeBody, SlugAddressParams, WalletBody } from '../schemas-workspace.ts'
+import { tellEnclaveFailure } from '../tell-enclave-failure.ts'
 import { getVisitor } from '../visitor.ts'
 
 const FAUCET_AMOUNT_MICRO = microUsdc(100_000_000n)
+/** A list costs the chain a request a wallet, and is looked at again and again. */
+const LISTED_BALANCE_AGE_MS_MAX = 15_000
 
 /** A workspace's wallets, each owned by a passkey of whoever created it. */
 export function addWalletRoutes(http: HttpServer, door: Door): void {
@@ -32,7 +35,7 @@ export function addWalletRoutes(http: HttpServer, door: Door): void {
       const wallets = await listWallets(ctx, { accountId: account.id, mode })
       // The newest first: of very many, those are looked for.
       const addresses = wallets.map(({ address }) => address).toReversed()
-      const balances = await readBalances(ctx, { mode, addresses })
+      const balances = await readBalances(ctx, { mode, addresses, ageMsMax: LISTED_BALANCE_AGE_MS_MAX })
       return { wallets: wallets.map((wallet) => formatWallet(wallet, balances, userId)) }
     },
   )
@@ -44,11 +47,11 @@ export function addWalletRoutes(http: HttpServer, door: Door): void {
       const { account, userId } = await membershipOf(door, request, 'admin')
       const session = getVisitor(request)
       const { mode, credential_id: credentialId = null } = request.body
-      const name = parseName(request.body.name)
+      const name = checkName(request.body.name)
       checkVerified(session, ctx.clock.now())
-      const owner = await getPasskey(ctx, { userId, credentialId })
+      const owner = await chooseOwner(ctx, { userId, credentialId })
       const actor = { kind: 'user', id: userId } as const
-      const wallet = await createWallet(ctx, { accountId: account.id, mode, name, owner, actor })
+      const wallet = await tellEnclaveFailure(createWallet(ctx, { accountId: account.id, mode, name, owner, actor }))
       const balances = await readBalances(ctx, { mode, addresses: [wallet.address] })
       const ownedBy = { userId, userName: session.userName, passkeyName: owner.name }
       return reply.code(201).send({ wallet: formatWallet({ ...wallet, ownedBy, grants: 0 }, balances, userId) })

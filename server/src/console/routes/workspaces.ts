@@ -1,16 +1,16 @@
 import { createWorkspace } from '../../domain/people/create-workspace.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { Mode } from '../../values/mode.ts'
+import { checkName } from '../../values/name.ts'
 import { membershipOf, type Door } from '../door.ts'
 import { formatWorkspace } from '../format-session.ts'
-import { parseName } from '../parse-body.ts'
 import { NameBody, SlugParams } from '../schemas.ts'
 import { getVisitor } from '../visitor.ts'
 
 export function addWorkspaceRoutes(http: HttpServer, door: Door): void {
   http.post('/console/workspaces', { schema: { body: NameBody } }, async (request, reply) => {
     const { userId } = getVisitor(request)
-    const membership = await createWorkspace(door.ctx, { userId, name: parseName(request.body.name) })
+    const membership = await createWorkspace(door.ctx, { userId, name: checkName(request.body.name) })
     return reply.code(201).send({ workspace: formatWorkspace(membership) })
   })
 

@@ -9,7 +9,6 @@ export interface Account {
   readonly createdAt: Date
 }
 
-export const ACCOUNT_NAME_CHARS_MAX = 100
 const SLUG_CHARS_MAX = 40
 
 /** Makes a slug of a name: lower-case letters, digits and single hyphens. A name without any gives `workspace`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/audit.ts'
-import { openConnections } from '../../../../test/support/read-rows.ts'
+import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { agent } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
@@ -86,6 +86,18 @@ describe('createAgent', () => {
         ['a', 'b', 'third', 'last'],
       )
     }
+  })
+
+  test('no record can exist of a deleted agent that still has its key', async () => {
+    const account = await createAccount(given.context, { name: 'Keyless', plan: 'developer' })
+    await create(account, 'a')
+    const key = `signer_id = 'quorum', signer_private_key_sealed = 'sealed'`
+    const change = (changes: string) =>
+      readRows(given.context.db, `update agents set ${changes} where account_id = $1`, [account.id])
+    await change(key)
+    await assert.rejects(change('deleted_at = created_at'), { code: '23514' })
+    await change('deleted_at = created_at, signer_id = null, signer_private_key_sealed = null')
+    await assert.rejects(change(key), { code: '23514' })
   })
 
   function create(account: Account, id: string, mode: 'test' | 'live' = 'test') {

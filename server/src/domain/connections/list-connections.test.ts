@@ -14,6 +14,8 @@ import {
   setRole,
   stopClock,
 } from '../../../../test/support/connections.ts'
+import { readPlan } from '../../../../test/support/read-plan.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -23,6 +25,7 @@ import type { Context } from '../context.ts'
 import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
 import { listConnections } from './list-connections.ts'
 import { revokeConnection } from './revoke-connection.ts'
+import { revokeByAgent } from './store.ts'
 
 const ACTOR: Actor = { kind: 'user', id: 'usr_someone' }
 
@@ -143,5 +146,21 @@ describe('listConnections and revokeConnection', () => {
       await assert.rejects(revokeConnection(ctx, { ...named, actor: ACTOR }), { code: 'connection_not_found' })
     }
     assert.ok(await isAlive(ctx, seeded.tokens.accessToken))
+  })
+
+  test('of an agent’s many connections those that are not revoked, which end with it, are found at once', async () => {
+    const { membership } = await seedTokens(ctx)
+    const accountId = membership.account.id
+    await readRows(
+      ctx.db,
+      `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
+          created_at, expires_at, revoked_at, revoked_because)
+        select account_id, id || i, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject, created_at,
+          expires_at, created_at, 'user'
+        from connections, generate_series(1, 2000) i where account_id = $1`,
+      [accountId],
+    )
+    const query = revokeByAgent({ accountId, mode: 'test', agentId: 'agent' }, given.clock.now())
+    assert.match(await readPlan(ctx.db, ['connections'], query), /Index Scan using connections_of_agent/)
   })
 })

@@ -153,7 +153,7 @@ export function markRevoked(
 
 /**
  * Revokes every connection of an agent, those that wait for their code's exchange too; answers which of them had not
- * ended before. By the primary key.
+ * ended before. By `connections_of_agent`.
  */
 export function revokeByAgent(
   { accountId, mode, agentId }: Pick<Connection, 'accountId' | 'mode' | 'agentId'>,

@@ -43,6 +43,9 @@ export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): 
   }
 }
 
+/** Sorts after every id of a deposit: behind the prefix those begin with a digit. */
+const AFTER_ALL = 'dep_Z'
+
 export interface NewDeposits {
   readonly mode: Mode
   readonly createdAt: Date
@@ -82,7 +85,7 @@ export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Quer
   }
 }
 
-/** Newest first, wallet by wallet and merged, so that a busy one is read no further than the page. By `deposits_of_wallet`. */
+/** Newest first: those of a wallet by `deposits_of_wallet`, all by `deposits_listed`. */
 export function listDepositRows({
   accountId,
   mode,
@@ -96,19 +99,20 @@ export function listDepositRows({
   before: string | null
   limit: number
 }): Query<Deposit[]> {
-  return {
-    name: 'list_deposits',
-    text: `select d.* from wallets w cross join lateral (
-        select ${COLUMNS} from deposits
-        where account_id = w.account_id and mode = w.mode and wallet_address = w.address
-          and ($4::text is null or id < $4)
-        order by id desc limit $5
-      ) d
-      where w.account_id = $1 and w.mode = $2 and ($3::text is null or w.address = $3)
-      order by d.id desc limit $5`,
-    values: [accountId, mode, wallet, before, limit],
-    read: all(toDeposit),
-  }
+  const values = [accountId, mode, before ?? AFTER_ALL, limit]
+  return wallet === null
+    ? { name: 'list_deposits', text: listText('true'), values, read: all(toDeposit) }
+    : {
+        name: 'list_deposits_of_wallet',
+        text: listText('wallet_address = $5'),
+        values: [...values, wallet],
+        read: all(toDeposit),
+      }
+}
+
+function listText(condition: string): string {
+  return `select ${COLUMNS} from deposits
+    where account_id = $1 and mode = $2 and id < $3 and ${condition} order by id desc limit $4`
 }
 
 function toDeposit(row: Row): Deposit {

@@ -35,6 +35,6 @@ export function checkPolicy(
   }
 }
 
-function invalidTerm(path: string, message: string): Problem {
+export function invalidTerm(path: string, message: string): Problem {
   return new Problem('validation_failed', `${path} ${message}.`, { details: [{ path, message }] })
 }

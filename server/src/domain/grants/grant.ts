@@ -1,6 +1,7 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 
 /** What the owner signed for: bounds on every payment of the agent from the wallet. */
 export interface GrantPolicy {
@@ -66,6 +67,8 @@ export interface StoredSigningRequest {
   readonly after: readonly WalletSigner[]
   /** ISO 8601. */
   readonly expires_at: string
+  /** Who last handed in the owner's signature over it, written down before the enclave was asked. */
+  readonly handed_in_by?: Actor
 }
 
 export type SignerChange = 'activate' | 'revoke'
@@ -80,8 +83,6 @@ export const RECIPIENTS_MAX = 100
 export const CONTRACTS_MAX = 10
 /** The enclave's signer list travels in the header of the owner's signature, which has bounds of its own. */
 export const GRANTS_PER_WALLET_MAX = 50
-/** How long the owner has to sign (D15: "within minutes"). */
-export const SIGNING_REQUEST_MS = 5 * 60 * 1_000
 
 /** Whether the list lets the signer sign under its policy. */
 export function isBound(signers: readonly WalletSigner[], signer: WalletSigner): boolean {
@@ -90,15 +91,19 @@ export function isBound(signers: readonly WalletSigner[], signer: WalletSigner):
 
 /**
  * The wallet's whole new list: the enclave replaces it, so every other signer is restated. A signer is under one policy:
- * activating puts it under the new one, and revoking takes it out only if it is still under this one.
+ * activating puts it under the new one, and revoking takes it out unless it is under a policy of `others`, the agent's
+ * other grants on the wallet that are not revoked.
  */
 export function changedSigners(
   before: readonly WalletSigner[],
-  signer: WalletSigner,
-  change: SignerChange,
+  { signer, change, others }: { signer: WalletSigner; change: SignerChange; others: readonly string[] },
 ): WalletSigner[] {
-  if (change === 'revoke') return before.filter((other) => !binds(other, signer))
-  return [...before.filter(({ signerId }) => signerId !== signer.signerId), signer]
+  const rest = before.filter(({ signerId }) => signerId !== signer.signerId)
+  if (change === 'activate') return [...rest, signer]
+  const kept = { signerId: signer.signerId, policyIds: others }
+  return before.filter(
+    (listed) => listed.signerId !== signer.signerId || (!binds(listed, signer) && binds(listed, kept)),
+  )
 }
 
 function binds(listed: WalletSigner, { signerId, policyIds }: WalletSigner): boolean {

@@ -1,21 +1,19 @@
 import { problem } from '../../values/problem.ts'
-import { findSigner } from '../agents/store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { findWallet } from '../wallets/store.ts'
+import { findSignerChange } from '../wallets/store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
+import { invalidTerm } from './check-policy.ts'
+import { findReplaced } from './find-replaced.ts'
 import { getGrant } from './get-grant.ts'
-import {
-  changedSigners,
-  SIGNING_REQUEST_MS,
-  sameSigners,
-  type Grant,
-  type SignerChange,
-  type WalletSigner,
-} from './grant.ts'
-import { recordChange } from './record-change.ts'
+import { sameSigners, type Grant, type SignerChange, type StoredSigningRequest, type WalletSigner } from './grant.ts'
+import { readParties } from './read-parties.ts'
+import { readSigners } from './read-signers.ts'
+import { recordFound } from './record-found.ts'
+import { grantRevoked, signerChangeUnderWay } from './refusal.ts'
+import { findHandedIn, isFencedFor, isOvertaken, SIGNING_REQUEST_MS } from './signing-request.ts'
 import { keepSigningRequest } from './store.ts'
-import { withSignerChange } from './with-signer-change.ts'
+import { leaseSpan, withSignerChange } from './with-signer-change.ts'
 
 /** What the owner's passkey is asked to sign, and by when. */
 export interface SigningRequest {
@@ -28,10 +26,10 @@ export interface SigningRequest {
 }
 
 /**
- * Prepares the enclave request that activates or revokes a grant, for the owner to sign. Where the enclave already is
- * as wished (a crash after the enclave's answer, or a pending grant that is dropped), it records that, and answers the
- * grant with nothing to sign. Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `signer_change_under_way`,
- * `signing_request_stale`.
+ * Prepares the enclave request that activates or revokes a grant, for the owner to sign; one that waits already, and has
+ * half its time left, is answered again. Where the enclave already is as wished (a crash after the enclave's answer, or a
+ * pending grant that is dropped), it records that, and answers the grant with nothing to sign. Errors: 404; 409
+ * `grant_revoked`, `grant_not_pending`, `signer_change_under_way`, `signing_request_stale`; 400 for a grant that is over.
  */
 export async function issueSigningRequest(
   ctx: Context,
@@ -43,50 +41,65 @@ export async function issueSigningRequest(
   }: { accountId: string; grantId: string; change: SignerChange; actor?: Actor },
 ): Promise<SigningRequest | { readonly grant: Grant; readonly challenge: null }> {
   const grant = await getGrant(ctx, { accountId, grantId })
-  if (grant.status === 'revoked') throw problem('grant_revoked')
+  if (grant.status === 'revoked') throw grantRevoked(grant)
   if (change === 'activate' && grant.status !== 'pending') throw problem('grant_not_pending')
   const { wallet, grantSigner } = await readParties(ctx, grant)
-  const { signers: before } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
-  const after = changedSigners(before, grantSigner, change)
-  if (sameSigners(before, after)) {
+  const { before, after, isDone } = await readSigners(ctx, { grant, wallet, grantSigner, change })
+  if (isDone) {
     return { grant: await recordAsItIs(ctx, { grant, wallet, grantSigner, change, actor }), challenge: null }
   }
 
-  const expiresAt = new Date(ctx.clock.now().getTime() + SIGNING_REQUEST_MS)
-  await ctx.db.write(keepSigningRequest(grant, { change, before, after, expires_at: expiresAt.toISOString() }))
-  const { challenge } = ctx.enclave.buildSignerChange({
-    enclaveWalletId: wallet.enclaveWalletId,
-    signers: after,
-    expiresAt,
-  })
-  return { grant, challenge, credentialId: wallet.owner.credentialId, rpId: ctx.relyingParty.id, expiresAt }
+  const request = await putBeforeOwner(ctx, { grant, wallet, change, before, after })
+  const expiresAt = new Date(request.expires_at)
+  const { enclaveWalletId, owner } = wallet
+  const { challenge } = ctx.enclave.buildSignerChange({ enclaveWalletId, signers: request.after, expiresAt })
+  return { grant, challenge, credentialId: owner.credentialId, rpId: ctx.relyingParty.id, expiresAt }
+}
+
+interface Asked {
+  readonly grant: Grant
+  readonly wallet: Wallet
+  readonly change: SignerChange
+}
+
+/** Nothing is asked for while another change may come into force: what is signed now would be stale by then. */
+async function putBeforeOwner(
+  ctx: Context,
+  { grant, wallet, change, before, after }: Asked & Pick<StoredSigningRequest, 'before' | 'after'>,
+): Promise<StoredSigningRequest> {
+  const now = ctx.clock.now()
+  if (change === 'activate' && grant.expiresAt !== null && grant.expiresAt <= now) {
+    throw invalidTerm('expires_at', 'has passed; prepare another grant')
+  }
+  const [held, replaced] = await Promise.all([
+    ctx.db.read(findSignerChange(wallet, leaseSpan(now))),
+    findReplaced(ctx, grant),
+  ])
+  const waiting = grant.signingRequest
+  const isSame = waiting?.change === change && sameSigners(waiting.before, before) && sameSigners(waiting.after, after)
+  const left = waiting === null || !isSame || isOvertaken(waiting, replaced) ? 0 : timeLeft(waiting, now)
+  if (waiting !== null && left > 0 && held !== null && isFencedFor(waiting, held)) return waiting
+  if (held !== null) throw signerChangeUnderWay(held)
+  if (waiting !== null && left >= SIGNING_REQUEST_MS / 2) return waiting
+
+  const expiresAt = new Date(now.getTime() + SIGNING_REQUEST_MS)
+  const request = { change, before, after, expires_at: expiresAt.toISOString() }
+  await ctx.db.write(keepSigningRequest(grant, request))
+  return request
+}
+
+function timeLeft({ expires_at: expiresAt }: StoredSigningRequest, now: Date): number {
+  return Date.parse(expiresAt) - now.getTime()
 }
 
 /** Under the lease, and read again: a change that is under way right now may have made it another. */
 async function recordAsItIs(
   ctx: Context,
-  {
-    grant,
-    wallet,
-    grantSigner,
-    change,
-    actor,
-  }: { grant: Grant; wallet: Wallet; grantSigner: WalletSigner; change: SignerChange; actor: Actor },
+  { grant, wallet, grantSigner, change, actor }: Asked & { grantSigner: WalletSigner; actor: Actor },
 ): Promise<Grant> {
-  return await withSignerChange(ctx, wallet, async () => {
-    const { signers } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
-    if (!sameSigners(signers, changedSigners(signers, grantSigner, change))) throw problem('signing_request_stale')
-    return await recordChange(ctx, { grant, change, signers, actor })
+  return await withSignerChange(ctx, { wallet, signed: findHandedIn(grant, change) }, async (hold) => {
+    const { before: signers, isDone } = await readSigners(ctx, { grant, wallet, grantSigner, change })
+    if (!isDone) throw problem('signing_request_stale')
+    return await recordFound(ctx, hold, { grant, change, signers, finder: actor })
   })
-}
-
-export async function readParties(ctx: Context, grant: Grant): Promise<{ wallet: Wallet; grantSigner: WalletSigner }> {
-  const [signer, wallet] = await ctx.db.readBoth(
-    findSigner(grant.accountId, grant.mode, grant.agentId),
-    findWallet(grant.accountId, grant.mode, grant.walletAddress),
-  )
-  if (wallet === null || signer === null || signer.signerId === null) {
-    throw new Error(`grant ${grant.id} has no wallet or signer`)
-  }
-  return { wallet, grantSigner: { signerId: signer.signerId, policyIds: [grant.enclavePolicyId] } }
 }

@@ -3,16 +3,17 @@ import { lockAccount } from '../accounts/store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
-import type { Wallet } from '../wallets/wallet.ts'
+import { holdsSignerChange } from '../wallets/store.ts'
 import { announceMove, describeGrant } from './announce-move.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
 import { getGrant } from './get-grant.ts'
 import { isBound, type Grant } from './grant.ts'
-import { readParties } from './issue-signing-request.ts'
 import { layDownPolicy } from './lay-down-policy.ts'
-import { recordChange } from './record-change.ts'
+import { readParties } from './read-parties.ts'
+import { recordFound } from './record-found.ts'
+import { signerChangeUnderWay } from './refusal.ts'
 import { findGrant, findPending, insertGrant, markRevoked } from './store.ts'
-import { withSignerChange } from './with-signer-change.ts'
+import { withSignerChange, type SignerHold } from './with-signer-change.ts'
 
 /**
  * Opens a pending grant that takes an active one's place when the owner signs it (D14, decision 0022). Until then the
@@ -34,12 +35,18 @@ export async function openReplacement(
   const policy = checkPolicy(terms, { defaultContracts: replaced.contractAllowlist, now: createdAt })
   const { wallet } = await readParties(ctx, replaced)
   const { agentId } = replaced
-  const grant = await layDownPolicy(ctx, { wallet, agentId, policy, replaces: replaced.id, createdAt })
-  await withSignerChange(ctx, wallet, async () => {
-    const waiting = await findWaiting(ctx, { replaced, wallet, actor })
+  // Under the lease from here on: of many who ask at once, one has a policy made.
+  return await withSignerChange(ctx, { wallet }, async (hold) => {
+    const waiting = await findWaiting(ctx, hold, { replaced, actor })
+    const grant = await layDownPolicy(ctx, { wallet, agentId, policy, replaces: replaced.id, createdAt })
     await ctx.db.transaction(async (transaction) => {
       const now = ctx.clock.now()
-      const [, current] = await transaction.batch([lockAccount(accountId), findGrant(accountId, replaced.id)])
+      const [, isOurs, current] = await transaction.batch([
+        lockAccount(accountId),
+        holdsSignerChange(wallet, hold.until),
+        findGrant(accountId, replaced.id),
+      ])
+      if (!isOurs) throw signerChangeUnderWay(now)
       if (current?.status !== 'active') throw problem('grant_not_active')
       const dropped = waiting === null ? null : await transaction.run(markRevoked(accountId, waiting.id, now))
       const details = describeGrant(grant)
@@ -50,8 +57,8 @@ export async function openReplacement(
         insertAuditEntry({ ...entry, subject: grant.id }),
       ])
     })
+    return grant
   })
-  return grant
 }
 
 /**
@@ -61,13 +68,14 @@ export async function openReplacement(
  */
 async function findWaiting(
   ctx: Context,
-  { replaced, wallet, actor }: { replaced: Grant; wallet: Wallet; actor: Actor },
+  hold: SignerHold,
+  { replaced, actor }: { replaced: Grant; actor: Actor },
 ): Promise<Grant | null> {
   const waiting = await ctx.db.read(findPending(replaced))
   if (waiting === null) return null
   const { grantSigner } = await readParties(ctx, waiting)
-  const { signers } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
+  const { signers } = await ctx.enclave.readWallet(hold.wallet.enclaveWalletId)
   if (!isBound(signers, grantSigner)) return waiting
-  await recordChange(ctx, { grant: waiting, change: 'activate', signers, actor })
+  await recordFound(ctx, hold, { grant: waiting, change: 'activate', signers, finder: actor })
   throw problem('grant_not_active')
 }

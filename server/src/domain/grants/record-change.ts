@@ -1,37 +1,46 @@
 import { createId } from '../../values/ids.ts'
-import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import { holdsSignerChange } from '../wallets/store.ts'
 import { announceMove } from './announce-move.ts'
 import { getGrant } from './get-grant.ts'
 import type { Grant, SignerChange, WalletSigner } from './grant.ts'
+import { grantRevoked, signerChangeUnderWay } from './refusal.ts'
 import { endUnbound, markActive, markRevoked } from './store.ts'
+import type { SignerHold } from './with-signer-change.ts'
+
+export interface Change {
+  readonly grant: Grant
+  readonly change: SignerChange
+  /** The enclave's list, read under the lease. */
+  readonly signers: readonly WalletSigner[]
+  readonly actor: Actor
+  /** Since when the owner knew what was signed: a later suspension of what is replaced goes on. */
+  readonly signedSince: Date
+}
 
 /**
  * Moves a grant to what the enclave now enforces by its list of `signers`, once, with its event and its audit row. So is
  * moved, in the same transaction and before it, the agent's active grant that the list binds no more: the one that is
- * replaced. A grant that is there already stays as it is. Under the lease on the wallet's signers.
+ * replaced. A grant that is there already stays as it is. Only while the lease on the wallet's signers is ours.
  */
 export async function recordChange(
   ctx: Pick<Context, 'db' | 'clock'>,
-  {
-    grant,
-    change,
-    signers,
-    actor,
-  }: { grant: Grant; change: SignerChange; signers: readonly WalletSigner[]; actor: Actor },
+  { wallet, until }: SignerHold,
+  { grant, change, signers, actor, signedSince }: Change,
 ): Promise<Grant> {
   const { accountId, id } = grant
   const isActivation = change === 'activate'
   const bound = signers.flatMap(({ policyIds }) => policyIds)
+  const activatedBy = actor.kind === 'user' ? actor.id : null
   const moved = await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
-    const [ended, after] = await transaction.batch([
+    const [isOurs, ended, after] = await transaction.batch([
+      holdsSignerChange(wallet, until),
       endUnbound(grant, { bound, replacedBy: isActivation ? id : null, now }),
-      isActivation
-        ? markActive(accountId, id, now, actor.kind === 'user' ? actor.id : null)
-        : markRevoked(accountId, id, now),
+      isActivation ? markActive(accountId, id, now, { activatedBy, signedSince }) : markRevoked(accountId, id, now),
     ])
+    if (!isOurs) throw signerChangeUnderWay(now)
     if (after === null) {
       await transaction.rollback()
       return null
@@ -45,7 +54,7 @@ export async function recordChange(
   })
   if (moved !== null) return moved
   const recorded = await getGrant(ctx, { accountId, grantId: id })
-  if (recorded.status !== (isActivation ? 'active' : 'revoked')) throw problem('grant_revoked')
+  if (recorded.status !== (isActivation ? 'active' : 'revoked')) throw grantRevoked(recorded)
   return recorded
 }
 

@@ -63,6 +63,17 @@ export function countLiveGrants(
   }
 }
 
+/** The policies of the agent's other grants on the wallet that are not revoked. By `grants_live_by_agent`. */
+export function listOtherPolicies(grant: Grant): Query<string[]> {
+  return {
+    name: 'list_other_policies',
+    text: `select enclave_policy_id from grants
+      where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status <> 'revoked' and id <> $5`,
+    values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress, grant.id],
+    read: all((row) => row['enclave_policy_id'] as string),
+  }
+}
+
 /** Keeps what the owner is asked to sign; a later request replaces it. */
 export function keepSigningRequest(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
@@ -73,18 +84,34 @@ export function keepSigningRequest(grant: Grant, request: StoredSigningRequest):
   }
 }
 
-/** pending → active, once. `activatedBy` is a person's id; null: the operator's doing. */
+/** Writes who hands it in, if it is still what the owner is asked to sign. */
+export function markHandedIn(grant: Grant, request: StoredSigningRequest): Query<boolean> {
+  return {
+    name: 'mark_handed_in',
+    text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'
+        and signing_request->>'change' = $4 and signing_request->>'expires_at' = $5`,
+    values: [grant.accountId, grant.id, JSON.stringify(request), request.change, request.expires_at],
+    read: changed,
+  }
+}
+
+/**
+ * pending → active, once. `activatedBy` is a person's id; null: the operator's doing. A suspension of the grant that it
+ * replaces goes on, if it came at `signedSince` or later.
+ */
 export function markActive(
   accountId: string,
   id: string,
   now: Date,
-  activatedBy: string | null = null,
+  { activatedBy = null, signedSince = now }: { activatedBy?: string | null; signedSince?: Date } = {},
 ): Query<Grant | null> {
   return {
     name: 'mark_grant_active',
-    text: `update grants set status = 'active', activated_at = $3, activated_by = $4, signing_request = null
+    text: `update grants g set status = 'active', activated_at = $3, activated_by = $4, signing_request = null,
+        suspended_at = coalesce(g.suspended_at, (select old.suspended_at from grants old
+          where old.account_id = g.account_id and old.id = g.replaces and old.suspended_at >= $5))
       where account_id = $1 and id = $2 and status = 'pending' returning ${COLUMNS}`,
-    values: [accountId, id, now, activatedBy],
+    values: [accountId, id, now, activatedBy, signedSince],
     read: firstOrNull(toGrant),
   }
 }
@@ -144,12 +171,12 @@ export function listLiveGrants(
   }
 }
 
-/** Suspends a grant that is not revoked, once. */
+/** Suspends an active grant, once. */
 export function markSuspended(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'mark_grant_suspended',
     text: `update grants set suspended_at = $3
-      where account_id = $1 and id = $2 and status <> 'revoked' and suspended_at is null`,
+      where account_id = $1 and id = $2 and status = 'active' and suspended_at is null`,
     values: [accountId, id, now],
     read: changed,
   }

@@ -1,21 +1,27 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { decodeClientDataJSON } from '@simplewebauthn/server/helpers'
 import { policyMatches } from '../../enclave/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import type { Wallet } from '../wallets/wallet.ts'
+import { findReplaced } from './find-replaced.ts'
 import { getGrant } from './get-grant.ts'
 import { sameSigners, type Grant, type StoredSigningRequest, type WalletSigner } from './grant.ts'
-import { readParties } from './issue-signing-request.ts'
+import { readParties } from './read-parties.ts'
 import { recordChange } from './record-change.ts'
-import { withSignerChange } from './with-signer-change.ts'
+import { grantRevoked } from './refusal.ts'
+import { sendSigned } from './send-signed.ts'
+import { isOvertaken, issuedAt } from './signing-request.ts'
+import { withSignerChange, type SignerHold } from './with-signer-change.ts'
 
 /**
  * Hands the owner's signature to the enclave, and records what the enclave then says. The service verifies the
  * signature first, and the enclave verifies it for itself (D15). Errors: 400 `signature_invalid`; 409
- * `grant_not_pending` (nothing to sign), `grant_revoked`, `signing_request_expired`, `signing_request_stale` (the list changed
- * meanwhile), `signer_change_under_way`.
+ * `grant_not_pending` (nothing to sign), `grant_revoked`, `signing_request_expired`, `signing_request_stale` (another one
+ * was prepared, the list changed, or what is replaced was suspended meanwhile), `signer_change_under_way`.
+ * @throws EnclaveUnavailable when the outcome is not known: the same signature may be handed in again.
  */
 export async function submitSignature(
   ctx: Context,
@@ -28,59 +34,75 @@ export async function submitSignature(
 ): Promise<Grant> {
   const grant = await getGrant(ctx, { accountId, grantId })
   const request = grant.signingRequest
-  if (request === null) throw problem(grant.status === 'revoked' ? 'grant_revoked' : 'grant_not_pending')
+  if (request === null) throw grant.status === 'revoked' ? grantRevoked(grant) : problem('grant_not_pending')
   const expiresAt = new Date(request.expires_at)
   if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
 
   const { wallet } = await readParties(ctx, grant)
   const { enclaveWalletId, owner } = wallet
   const { challenge } = ctx.enclave.buildSignerChange({ enclaveWalletId, signers: request.after, expiresAt })
+  if (assertion.id === owner.credentialId && isOverAnother(assertion, challenge)) throw problem('signing_request_stale')
   await checkOwnerSignature(ctx, { owner, challenge, assertion })
-  return await withSignerChange(ctx, wallet, async () => {
-    await checkNotDropped(ctx, { grant, request })
-    const signers = await applyChange(ctx, { grant, wallet, request, expiresAt, assertion })
-    return await recordChange(ctx, { grant, change: request.change, signers, actor })
+  return await withSignerChange(ctx, { wallet, signed: request }, async (hold) => {
+    const current = await getGrant(ctx, { accountId, grantId })
+    const waiting = current.signingRequest
+    if (current.status === 'revoked' || waiting === null || !isSameRequest(waiting, request)) {
+      return checkDone(current, request)
+    }
+    return await changeSigners(ctx, hold, { grant: current, request: waiting, assertion, actor })
   })
 }
 
-interface Change {
-  readonly grant: Grant
-  readonly wallet: Wallet
-  readonly request: StoredSigningRequest
-  readonly expiresAt: Date
-  readonly assertion: AuthenticationResponseJSON
-}
-
-/** Before the lease was had, somebody may have dropped the grant: what would bind at the enclave is not to be put there. */
-async function checkNotDropped(ctx: Context, { grant, request }: Pick<Change, 'grant' | 'request'>): Promise<void> {
-  if (request.change === 'revoke') return
-  const { status } = await getGrant(ctx, { accountId: grant.accountId, grantId: grant.id })
-  if (status === 'revoked') throw problem('grant_revoked')
-}
-
-/** Answers the signers that the enclave then lists. */
-async function applyChange(
-  ctx: Context,
-  { grant, wallet, request, expiresAt, assertion }: Change,
-): Promise<readonly WalletSigner[]> {
-  const { enclaveWalletId } = wallet
-  const { signers } = await ctx.enclave.readWallet(enclaveWalletId)
-  if (!sameSigners(signers, request.after)) {
-    if (!sameSigners(signers, request.before)) throw problem('signing_request_stale')
-    await ctx.enclave.applySignerChange({
-      enclaveWalletId,
-      signers: request.after,
-      expiresAt,
-      assertion: assertion.response,
-    })
+/** The passkey was given for another request, one that was put before the owner earlier. */
+function isOverAnother({ response }: AuthenticationResponseJSON, challenge: Uint8Array): boolean {
+  try {
+    const { challenge: signed } = decodeClientDataJSON(response.clientDataJSON)
+    return typeof signed === 'string' && signed !== Buffer.from(challenge).toString('base64url')
+  } catch {
+    return false
   }
-  return await checkEnclaveRecord(ctx, { grant, wallet, request })
+}
+
+function isSameRequest(left: StoredSigningRequest, right: StoredSigningRequest): boolean {
+  return left.change === right.change && left.expires_at === right.expires_at
+}
+
+/** Before the lease was had somebody may have handed the same in, or dropped the grant, or asked for something else. */
+function checkDone(grant: Grant, { change }: StoredSigningRequest): Grant {
+  if (grant.status === (change === 'activate' ? 'active' : 'revoked')) return grant
+  throw grant.status === 'revoked' ? grantRevoked(grant) : problem('signing_request_stale')
+}
+
+interface Signed {
+  readonly grant: Grant
+  readonly request: StoredSigningRequest
+  readonly assertion: AuthenticationResponseJSON
+  readonly actor: Actor
+}
+
+/** Makes the enclave's list what was signed, unless it is so already: then it was who handed it in before. */
+async function changeSigners(ctx: Context, hold: SignerHold, signed: Signed): Promise<Grant> {
+  const { grant, request, assertion, actor } = signed
+  const { signers } = await ctx.enclave.readWallet(hold.wallet.enclaveWalletId)
+  const isDone = sameSigners(signers, request.after)
+  if (!isDone) {
+    if (!sameSigners(signers, request.before)) throw problem('signing_request_stale')
+    if (isOvertaken(request, await findReplaced(ctx, grant))) throw problem('signing_request_stale')
+    await sendSigned(ctx, hold, { grant, request, assertion: assertion.response, actor })
+  }
+  return await recordChange(ctx, hold, {
+    grant,
+    change: request.change,
+    signers: await checkEnclaveRecord(ctx, { grant, wallet: hold.wallet, request }),
+    actor: isDone ? (request.handed_in_by ?? actor) : actor,
+    signedSince: issuedAt(request),
+  })
 }
 
 /** Reads the enclave's record back and compares it (D15): an answer alone is not believed. */
 async function checkEnclaveRecord(
   ctx: Context,
-  { grant, wallet, request }: Pick<Change, 'grant' | 'wallet' | 'request'>,
+  { grant, wallet, request }: { grant: Grant; wallet: Wallet; request: StoredSigningRequest },
 ): Promise<readonly WalletSigner[]> {
   const { signers, ownerQuorumId } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
   if (!sameSigners(signers, request.after) || ownerQuorumId !== wallet.ownerQuorumId) {

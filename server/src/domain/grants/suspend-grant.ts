@@ -4,11 +4,13 @@ import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from './grant.ts'
+import { grantRevoked } from './refusal.ts'
 import { findGrant, markSuspended } from './store.ts'
 
 /**
- * Stops a grant at once, without a signature: the pre-check no longer sees it (D15). One that is suspended stays as it
- * is. Errors: 409 `grant_revoked`; 404.
+ * Stops an active grant at once, without a signature: the pre-check no longer sees it (D15). One that is suspended stays
+ * as it is. Errors: 409 `grant_not_active` (nothing to stop yet), `grant_revoked`, whose details name what took its
+ * place; 404.
  */
 export async function suspendGrant(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -22,7 +24,8 @@ export async function suspendGrant(
       findGrant(accountId, grantId),
     ])
     if (grant === null) throw new Problem('not_found', 'No such grant.')
-    if (grant.status === 'revoked') throw problem('grant_revoked')
+    if (grant.status === 'revoked') throw grantRevoked(grant)
+    if (grant.status === 'pending') throw problem('grant_not_active')
     if (!isSuspended) return grant
     const details = { mode: grant.mode, agent_id: grant.agentId, wallet: grant.walletAddress }
     const entry = { logId: accountId, createdAt: now, actor, action: 'grant.suspended', details } as const

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/audit.ts'
 import { seedMember } from '../../../../test/support/connections.ts'
+import { readPlan } from '../../../../test/support/read-plan.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createApiKeySecret } from '../../values/api-key.ts'
 import type { Account } from '../accounts/account.ts'
@@ -12,6 +14,7 @@ import { authenticateKey } from './authenticate-key.ts'
 import { issueKey } from './issue-key.ts'
 import { revokeKey } from './revoke-key.ts'
 import { rotateKey } from './rotate-key.ts'
+import { countUsableKeys, listKeySummaries } from './store.ts'
 
 describe('API keys', () => {
   let given: TestContext
@@ -36,6 +39,20 @@ describe('API keys', () => {
     for (const credential of [createApiKeySecret('test'), 'svc_test_', '', 'x'.repeat(8_192)]) {
       assert.equal(await authenticate(credential), null)
     }
+  })
+
+  test('of the many keys that were revoked in years, few are looked at', async () => {
+    const now = given.clock.now()
+    await readRows(
+      given.context.db,
+      `insert into api_keys (account_id, id, mode, secret_hash, created_at, revoked_at)
+        select $1, 'key_' || lpad(i::text, 26, '0'), 'test', sha256(i::text::bytea), $2, $2 from generate_series(1, 2000) i`,
+      [account.id, now],
+    )
+    const counted = await readPlan(given.context.db, ['api_keys'], countUsableKeys(account.id, 'test', now))
+    assert.match(counted, /using api_keys_not_revoked/)
+    const listed = await readPlan(given.context.db, ['api_keys'], listKeySummaries(account.id, 'test', now, 100))
+    assert.match(listed, /using api_keys_not_revoked[^]*Backward using api_keys_listed/)
   })
 
   test('a rotated key works to the end of its 24 hours, and not a moment longer; the new one starts afresh', async () => {

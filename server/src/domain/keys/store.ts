@@ -103,7 +103,7 @@ export function findKeyById(accountId: string, id: string): Query<ApiKey | null>
   }
 }
 
-/** Those that authenticate now. By `api_keys_listed`. */
+/** Those that authenticate now. By `api_keys_not_revoked`. */
 export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query<number> {
   return {
     name: 'count_usable_api_keys',
@@ -115,7 +115,7 @@ export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query
 }
 
 /** Of `api_keys k`. */
-const SUMMARY = `select k.*, u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
+const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.created_at, k.created_by, k.grace_until, k.revoked_at, u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
 
 /** By the primary keys. */
 export function findKeySummary(accountId: string, id: string): Query<KeySummary | null> {
@@ -127,13 +127,22 @@ export function findKeySummary(accountId: string, id: string): Query<KeySummary 
   }
 }
 
-/** Those that authenticate nobody any more come last; newest first in both halves. By `api_keys_listed`. */
+/**
+ * Those that authenticate nobody any more come last; newest first in both halves: the first by `api_keys_not_revoked`,
+ * the second by `api_keys_listed`.
+ */
 export function listKeySummaries(accountId: string, mode: Mode, now: Date, limit: number): Query<KeySummary[]> {
   return {
     name: 'list_api_key_summaries',
     text: `${SUMMARY} from (
-        select ${COLUMNS}, revoked_at is not null or coalesce(grace_until <= $3, false) as has_ended from api_keys
-        where account_id = $1 and mode = $2 order by has_ended, id desc limit $4
+        (select ${COLUMNS}, false as has_ended from api_keys
+          where account_id = $1 and mode = $2 and revoked_at is null and (grace_until is null or grace_until > $3)
+          order by id desc limit $4)
+        union all
+        (select ${COLUMNS}, true from api_keys
+          where account_id = $1 and mode = $2 and (revoked_at is not null or grace_until <= $3)
+          order by id desc limit $4)
+        order by has_ended, id desc limit $4
       ) k left join users u on u.id = k.created_by order by k.has_ended, k.id desc`,
     values: [accountId, mode, now, limit],
     read: all(toSummary),

@@ -31,7 +31,7 @@ export async function createPayment(
     reservation = await reserve(ctx, request, 0)
   }
   if (reservation.kind === 'refused') {
-    await keepRefusal(ctx, { request, refusal: reservation.refusal })
+    keepRefusal(ctx, { request, refusal: reservation.refusal })
     return reservation
   }
   if (reservation.kind === 'known') {

@@ -1,17 +1,24 @@
 import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
-import type { Session } from './session.ts'
-import { deleteSession } from './sessions/store.ts'
+import { isRenewalOf, type Session } from './session.ts'
+import { deleteSession, listSessionRows } from './sessions/store.ts'
 
-/** Signs out: the session's secret is worth nothing from now on, at any process. One that has ended already stays so. */
+/**
+ * Signs out: the session's secret is worth nothing from now on, at any process, nor the one that it got meanwhile
+ * (`verifySession`). False when it had ended already.
+ */
 export async function endSession(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { session: { secretHash, userId, device } }: { session: Session },
-): Promise<void> {
+  { session }: { session: Session },
+): Promise<boolean> {
+  const { secretHash, userId, device } = session
   const createdAt = ctx.clock.now()
-  await ctx.db.transaction(async (transaction) => {
-    if (!(await transaction.run(deleteSession(secretHash)))) return
+  return await ctx.db.transaction(async (transaction) => {
+    const [isEnded, others] = await transaction.batch([deleteSession(secretHash), listSessionRows(userId)])
+    const renewed = isEnded ? undefined : others.find((other) => isRenewalOf(session, other))
+    if (!isEnded && (renewed === undefined || !(await transaction.run(deleteSession(renewed.secretHash))))) return false
     const entry = { createdAt, action: 'user.signed_out', details: { device } } as const
     await transaction.commit([insertPersonalEntry(userId, entry)])
+    return true
   })
 }

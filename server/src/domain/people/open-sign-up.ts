@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
+import { checkName } from '../../values/name.ts'
 import type { Context } from '../context.ts'
-import { checkName } from './check-name.ts'
 import { makeRegistrationOptions } from './make-registration-options.ts'
 import { openCeremony } from './open-ceremony.ts'
 import { USER_HANDLE_BYTES } from './user.ts'

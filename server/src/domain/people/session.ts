@@ -41,6 +41,12 @@ export function isVerified(session: Pick<Session, 'verifiedAt'>, now: Date): boo
   return now.getTime() < session.verifiedAt.getTime() + VERIFICATION_MS
 }
 
+/** Whether a session of the same person is this one, with another secret since its person proved to be there again. */
+export function isRenewalOf(session: Session, other: Session): boolean {
+  const isSame = other.createdAt.getTime() === session.createdAt.getTime() && other.device === session.device
+  return isSame && other.verifiedAt > session.verifiedAt
+}
+
 /** Makes what a browser calls itself fit to be kept. */
 export function toDevice(text: string): string {
   return text.slice(0, DEVICE_CHARS_MAX).replaceAll('\u0000', '').toWellFormed()

@@ -211,6 +211,20 @@ describe('sessions', () => {
     assert.deepEqual(await listAuditActions(ctx.db, ada.userId), ['user.signed_up', 'user.signed_out'])
   })
 
+  test('a sign-out of a session that was verified meanwhile ends it too, and no other one', async () => {
+    const ada = await signUpPerson(ctx)
+    const other = await signInPerson(ctx, ada)
+    const renewed = await verify(ctx, ada, ada.session)
+    assert.equal(await endSession(ctx, ada), true)
+    assert.equal(await findSession(ctx, renewed), null)
+    assert.ok((await findSession(ctx, other)) !== null)
+    assert.equal(await endSession(ctx, ada), false)
+    assert.equal(await endSession(ctx, renewed), false)
+    assert.ok((await findSession(ctx, other)) !== null)
+    const actions = await listAuditActions(ctx.db, ada.userId)
+    assert.equal(actions.filter((action) => action === 'user.signed_out').length, 1)
+  })
+
   test("all other sessions of a person are ended, nobody else's", async () => {
     const [ada, eve] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const others = [await signInPerson(ctx, ada), await signInPerson(ctx, ada)]

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Mode } from '../../values/mode.ts'
-import { Problem, problem } from '../../values/problem.ts'
+import { checkName } from '../../values/name.ts'
+import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
@@ -8,7 +9,7 @@ import type { Context } from '../context.ts'
 import { PLANS, type Plan } from '../plans/plan.ts'
 import { toSpki } from './owner-passkey.ts'
 import { countWallets, insertWallet } from './store.ts'
-import { WALLET_NAME_CHARS_MAX, type Passkey, type Wallet } from './wallet.ts'
+import type { Passkey, Wallet } from './wallet.ts'
 
 /**
  * Creates a wallet whose only owner, at the enclave too, is the passkey. Over the plan's cap (D12, exact under races):
@@ -19,26 +20,23 @@ export async function createWallet(
   {
     accountId,
     mode,
-    name,
+    name: text,
     owner,
     actor = OPERATOR,
   }: { accountId: string; mode: Mode; name: string; owner: Passkey; actor?: Actor },
 ): Promise<Wallet> {
-  const trimmed = name.trim()
-  if (trimmed === '' || trimmed.length > WALLET_NAME_CHARS_MAX) {
-    throw new Problem('validation_failed', `name must have 1 to ${WALLET_NAME_CHARS_MAX} characters.`)
-  }
+  const name = checkName(text)
   const ownerPublicKey = toSpki(owner.publicKeyCose)
   await ctx.db.transaction(async (transaction) => {
     const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
     checkCap(account?.plan, count)
   })
-  const made = await ctx.enclave.createWallet({ ownerPublicKey, name: trimmed, idempotencyKey: randomUUID() })
+  const made = await ctx.enclave.createWallet({ ownerPublicKey, name, idempotencyKey: randomUUID() })
   const wallet: Wallet = {
     accountId,
     mode,
     address: made.address,
-    name: trimmed,
+    name,
     enclaveWalletId: made.enclaveWalletId,
     ownerQuorumId: made.ownerQuorumId,
     owner,
@@ -48,7 +46,7 @@ export async function createWallet(
   await ctx.db.transaction(async (transaction) => {
     const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
     checkCap(account?.plan, count)
-    const details = { mode, name: trimmed }
+    const details = { mode, name }
     const entry = { logId: accountId, createdAt: wallet.createdAt, actor, action: 'wallet.created', details } as const
     await transaction.commit([insertWallet(wallet), insertAuditEntry({ ...entry, subject: wallet.address })])
   })

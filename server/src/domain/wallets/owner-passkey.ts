@@ -5,6 +5,11 @@ import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { Passkey } from './wallet.ts'
 
+/** Whether a passkey can own a wallet: the enclave verifies no other signatures. */
+export function isEs256(publicKeyCose: Uint8Array): boolean {
+  return readCoseKey(publicKeyCose) !== null
+}
+
 /** The passkey's public key in the form that the enclave takes: base64 of its SPKI. Only ES256 keys have one. */
 export function toSpki(publicKeyCose: Uint8Array): string {
   const key = readCoseKey(publicKeyCose)

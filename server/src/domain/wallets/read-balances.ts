@@ -9,18 +9,18 @@ const READS_AT_ONCE_MAX = 10
 const BALANCES_MAX = 100
 
 /**
- * The USDC of wallets, of the first 100 of them. What the chain does not answer lacks; once it has failed, the rest is
+ * The USDC of wallets, of the first 100 of them, no older than `ageMsMax` (a second where none is given). What the chain does not answer lacks; once it has failed, the rest is
  * not asked for, so that a dead chain costs one time limit and not one a wallet.
  */
 export async function readBalances(
   ctx: Pick<Context, 'chains' | 'balances'>,
-  { mode, addresses }: { mode: Mode; addresses: readonly Address[] },
+  { mode, addresses, ageMsMax }: { mode: Mode; addresses: readonly Address[]; ageMsMax?: number },
 ): Promise<ReadonlyMap<Address, MicroUsdc>> {
   const balances = new Map<Address, MicroUsdc>()
   const asked = addresses.slice(0, BALANCES_MAX)
   for (let start = 0; start < asked.length; start += READS_AT_ONCE_MAX) {
     const some = asked.slice(start, start + READS_AT_ONCE_MAX)
-    const read = await Promise.all(some.map((address) => readBalance(ctx, mode, address)))
+    const read = await Promise.all(some.map((address) => readBalance(ctx, mode, address, ageMsMax)))
     some.forEach((address, index) => {
       const balance = read[index] ?? null
       if (balance !== null) balances.set(address, balance)
@@ -34,9 +34,10 @@ async function readBalance(
   { chains, balances }: Pick<Context, 'chains' | 'balances'>,
   mode: Mode,
   address: Address,
+  ageMsMax?: number,
 ): Promise<MicroUsdc | null> {
   try {
-    return (await balances.read(chains[mode], address)).balanceMicro
+    return (await balances.read(chains[mode], address, ageMsMax)).balanceMicro
   } catch (error) {
     if (error instanceof ChainUnavailable) return null
     throw error

@@ -44,12 +44,17 @@ export function countWallets(accountId: string, mode: Mode): Query<number> {
   }
 }
 
-/** Of `wallets w`. By the primary keys, and `grants_by_wallet`. */
+/**
+ * Of `wallets w`. By the primary keys, and `grants_by_wallet`. A passkey is told by its key too: who has none of it can
+ * register one under any credential id that is free.
+ */
 const SUMMARY = {
-  columns: `w.*, p.name as passkey_name, u.id as user_id, u.name as user_name,
+  columns: `w.account_id, w.mode, w.address, w.name, w.enclave_wallet_id, w.owner_quorum_id, w.owner_credential_id,
+      w.owner_public_key, w.created_at, p.name as passkey_name, u.id as user_id, u.name as user_name,
       (select count(*) from grants g where g.account_id = w.account_id and g.mode = w.mode
         and g.wallet_address = w.address and g.status <> 'revoked') as grants`,
-  joins: `left join passkeys p on p.credential_id = w.owner_credential_id left join users u on u.id = p.user_id`,
+  joins: `left join passkeys p on p.credential_id = w.owner_credential_id and p.public_key_cose = w.owner_public_key
+      left join users u on u.id = p.user_id`,
 } as const
 
 /** By the primary keys. */
@@ -80,8 +85,10 @@ export function countWalletsByOwner(userId: string): Query<[credentialId: string
   return {
     name: 'count_wallets_by_owner',
     text: `select w.owner_credential_id, count(*) as wallets
-      from members m join wallets w on w.account_id = m.account_id
-      where m.user_id = $1 and w.owner_credential_id in (select credential_id from passkeys where user_id = $1)
+      from members m
+      join wallets w on w.account_id = m.account_id
+      join passkeys p on p.credential_id = w.owner_credential_id and p.public_key_cose = w.owner_public_key
+      where m.user_id = $1 and p.user_id = $1
       group by w.owner_credential_id`,
     values: [userId],
     read: all((row) => [row['owner_credential_id'], Number(row['wallets'])]),
@@ -98,13 +105,53 @@ export function listAddresses(mode: Mode, after: Address | null, limit: number):
   }
 }
 
+/** From when until when a lease on a wallet's signers counts: one that lies further ahead is of a clock set back since. */
+export interface LeaseSpan {
+  readonly now: Date
+  readonly latest: Date
+}
+
 /** Takes the lease on changing the wallet's signers at the enclave; false while another one holds it. */
-export function takeSignerChange(wallet: Wallet, now: Date, until: Date): Query<boolean> {
+export function takeSignerChange(wallet: Wallet, until: Date, { now, latest }: LeaseSpan): Query<boolean> {
   return {
     name: 'take_signer_change',
+    text: `update wallets set signer_change_until = $4
+      where account_id = $1 and mode = $2 and address = $3
+        and (signer_change_until is null or signer_change_until <= $5 or signer_change_until > $6)`,
+    values: [wallet.accountId, wallet.mode, wallet.address, until, now, latest],
+    read: changed,
+  }
+}
+
+/** Until when the wallet's signers are held; null: they are not. */
+export function findSignerChange(wallet: Wallet, { now, latest }: LeaseSpan): Query<Date | null> {
+  return {
+    name: 'find_signer_change',
+    text: `select signer_change_until from wallets
+      where account_id = $1 and mode = $2 and address = $3 and signer_change_until > $4 and signer_change_until <= $5`,
+    values: [wallet.accountId, wallet.mode, wallet.address, now, latest],
+    read: firstOrNull((row) => row['signer_change_until'] as Date),
+  }
+}
+
+/** Makes the lease last until another time, if it is still the one that was taken. */
+export function prolongSignerChange(wallet: Wallet, held: Date, until: Date): Query<boolean> {
+  return {
+    name: 'prolong_signer_change',
     text: `update wallets set signer_change_until = $5
-      where account_id = $1 and mode = $2 and address = $3 and (signer_change_until is null or signer_change_until <= $4)`,
-    values: [wallet.accountId, wallet.mode, wallet.address, now, until],
+      where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4`,
+    values: [wallet.accountId, wallet.mode, wallet.address, held, until],
+    read: changed,
+  }
+}
+
+/** Whether the lease is still the one that was taken; in a transaction nobody takes it before the transaction's end. */
+export function holdsSignerChange(wallet: Wallet, held: Date): Query<boolean> {
+  return {
+    name: 'holds_signer_change',
+    text: `select 1 from wallets
+      where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4 for share`,
+    values: [wallet.accountId, wallet.mode, wallet.address, held],
     read: changed,
   }
 }

@@ -31,4 +31,3 @@ export interface WalletSummary extends Wallet {
 
 /** A list of wallets ends here. */
 export const WALLETS_LISTED_MAX = 1_000
-export const WALLET_NAME_CHARS_MAX = 100

@@ -44,7 +44,8 @@ export function countTokenRequest(
           a.slug, a.name, a.plan, $8::text is null or $8 = any(t.scopes) as has_scope
         from access_tokens t
         cross join lateral (
-          select * from connections where account_id = t.account_id and id = t.connection_id offset 0
+          select account_id, id, mode, agent_id, user_id, member_since, client_id, rate_subject, expires_at, revoked_at
+          from connections where account_id = t.account_id and id = t.connection_id offset 0
         ) c
         join accounts a on a.id = c.account_id
         where t.token_hash = $1 and t.expires_at > $7 and c.revoked_at is null and ${CONSENT_HOLDS}

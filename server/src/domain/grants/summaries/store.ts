@@ -14,7 +14,10 @@ export interface GrantFilter {
 
 /** Of the rows `g`; `$2` is who asks, `$3` the start of the window. By primary keys and `payments_in_window`. */
 const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
-    exists (select 1 from passkeys k where k.credential_id = w.owner_credential_id and k.user_id = $2) as is_mine,
+    exists (
+      select 1 from passkeys k
+      where k.credential_id = w.owner_credential_id and k.public_key_cose = w.owner_public_key and k.user_id = $2
+    ) as is_mine,
     case when g.status <> 'revoked' then (
       select coalesce(sum(p.amount_micro), 0) from payments p
       where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address

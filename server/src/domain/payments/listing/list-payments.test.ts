@@ -11,7 +11,6 @@ import type { Payment } from '../payment.ts'
 import { SCAN_ROWS_MAX } from '../scan/scan.ts'
 import { listPayments } from './list-payments.ts'
 import { parseSearch, type PaymentFilter } from './payment-filter.ts'
-import { walkPayments } from './walk-payments.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
 const OTHER = address('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC')
@@ -134,21 +133,6 @@ describe('the list of payments', () => {
     // The fifth from the end of time is one too far.
     assert.deepEqual(await read('number 5.'), { ids: [], next: ids[5] })
     assert.deepEqual(await read('number 5', ids[5] ?? null), { ids: [ids[4]], next: null })
-  })
-
-  test('a walk has every payment once, and ends at its bound', async () => {
-    const many = await seed(ctx)
-    const ids = await seedManyPayments(ctx, many, { count: 2_500, before: NOW })
-    const walk = async (paymentsMax: number) => {
-      const request = { accountId: many.account.id, mode: many.mode, filter: {}, paymentsMax }
-      const pages: string[][] = []
-      for await (const page of walkPayments(ctx, request)) pages.push(page.map(({ id }) => id))
-      return pages
-    }
-    const all = await walk(10_000)
-    assert.deepEqual(all.flat(), ids.toReversed())
-    assert.ok(all.every((page) => page.length <= 1_000))
-    assert.deepEqual((await walk(1_200)).flat(), ids.toReversed().slice(0, 1_200))
   })
 
   function list(filter: PaymentFilter, page: { before?: string | null; limit?: number; scanRowsMax?: number } = {}) {

@@ -1,4 +1,4 @@
-import { all, type Query } from '../../../db/query.ts'
+import { all, type Query, type Row } from '../../../db/query.ts'
 import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { Payment, PaymentStatus, TxHash } from '../payment.ts'
@@ -6,7 +6,8 @@ import type { Scanned } from '../scan/scan.ts'
 import { readScan, scanText, textOfMode } from '../scan/store.ts'
 import { PAYMENT_COLUMNS, toPayment } from '../store.ts'
 
-export interface PaymentScan {
+/** Which payments a scan looks for. */
+export interface PaymentSelection {
   readonly accountId: string
   readonly mode: Mode
   readonly agentId: string | null
@@ -20,6 +21,9 @@ export interface PaymentScan {
   readonly address: Address | null
   /** In any case. */
   readonly memoPart: string | null
+}
+
+export interface PaymentScan extends PaymentSelection {
   readonly limit: number
   readonly scanRowsMax: number
 }
@@ -40,15 +44,49 @@ const listTextOfAgent = textOfMode('list_payments_of_agent', (mode) =>
 )
 
 /** Newest first. By `payments_listed`, those of an agent by `payments_of_agent`. */
-export function listPaymentRows(scan: PaymentScan): Query<Scanned<Payment>> {
-  const { accountId, mode, agentId, from, below, wallet, status, txHash, address, memoPart, limit, scanRowsMax } = scan
-  const pattern = memoPart === null ? null : `%${escapePattern(memoPart)}%`
-  const filter = [wallet, status, txHash, address, pattern]
-  const values = [accountId, from, below, ...filter, limit, scanRowsMax]
+export function listPaymentRows({ limit, scanRowsMax, ...selection }: PaymentScan): Query<Scanned<Payment>> {
+  const { mode, agentId } = selection
+  const values = [...valuesOf(selection), limit, scanRowsMax]
   const read = readScan(toPayment)
   return agentId === null
     ? { ...listText(mode), values, read }
     : { ...listTextOfAgent(mode), values: [...values, agentId], read }
+}
+
+/** How many of the newest rows of a range pass, of so many as were looked at, and the id of the last of those. */
+export interface PassedRows {
+  readonly passed: number
+  readonly lookedAt: number
+  readonly oldest: string | null
+}
+
+const countTextFor = (range: string): string => `
+  select count(*) filter (where passes) as passed, count(*) as looked_at, min(id) as oldest from (
+    select id, (${PARTS.filter}) as passes from payments where ${range} order by id desc limit $9::bigint
+  ) looked_at`
+const countText = textOfMode('count_payments', (mode) => countTextFor(rangeOf(mode)))
+const countTextOfAgent = textOfMode('count_payments_of_agent', (mode) =>
+  countTextFor(`${rangeOf(mode)} and agent_id = $10`),
+)
+
+/** By the same indexes. */
+export function countPaymentRows({ scanRowsMax, ...selection }: Omit<PaymentScan, 'limit'>): Query<PassedRows> {
+  const { mode, agentId } = selection
+  const values = [...valuesOf(selection), scanRowsMax]
+  const read = (rows: readonly Row[]): PassedRows => ({
+    passed: Number(rows[0]?.['passed']),
+    lookedAt: Number(rows[0]?.['looked_at']),
+    oldest: rows[0]?.['oldest'] ?? null,
+  })
+  return agentId === null
+    ? { ...countText(mode), values, read }
+    : { ...countTextOfAgent(mode), values: [...values, agentId], read }
+}
+
+/** $1 to $8. */
+function valuesOf({ accountId, from, below, wallet, status, txHash, address, memoPart }: PaymentSelection): unknown[] {
+  const pattern = memoPart === null ? null : `%${escapePattern(memoPart)}%`
+  return [accountId, from, below, wallet, status, txHash, address, pattern]
 }
 
 /** What a pattern would take for a wildcard stands for itself. */

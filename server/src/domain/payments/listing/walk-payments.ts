@@ -1,37 +1,78 @@
 import type { Mode } from '../../../values/mode.ts'
+import { Problem } from '../../../values/problem.ts'
 import type { Context } from '../../context.ts'
 import type { Payment } from '../payment.ts'
-import { listPayments } from './list-payments.ts'
+import { SCAN_ROWS_MAX } from '../scan/scan.ts'
 import type { PaymentFilter } from './payment-filter.ts'
+import { readPage } from './read-page.ts'
+import { selectPayments } from './select-payments.ts'
+import { countPaymentRows, type PaymentSelection } from './store.ts'
 
-const PAGE_PAYMENTS = 1_000
-/** Where few pass the filter: so many times `SCAN_ROWS_MAX` rows are looked at. */
-const PAGES_MAX = 1_000
+const PAGE_PAYMENTS = 500
+/** A walk has every payment that passes, or there is none: so many may pass, and so many may be looked at for them. */
+const LIMITS = { paymentsMax: 100_000, rowsMax: 1_000_000, scanRowsMax: SCAN_ROWS_MAX }
+
+export interface PaymentWalk {
+  /** The next page, never an empty one; null at the end. Between two pages nothing is held, and nothing is read. */
+  next(): Promise<readonly Payment[] | null>
+}
 
 /**
- * The payments of (account, mode) that pass a filter, the newest first, page by page, `paymentsMax` at the most. Between
- * two pages it holds nothing: whoever takes no more of them has ended it.
+ * All payments of (account, mode) that pass a filter, the newest first, page by page. 400 that names `from` when they are
+ * too many; throws the reason of `signal` when that ends it while they are counted.
  */
-export async function* walkPayments(
+export async function walkPayments(
   ctx: Pick<Context, 'db'>,
   {
-    paymentsMax,
+    signal,
+    limits = LIMITS,
     ...request
   }: {
     readonly accountId: string
     readonly mode: Mode
     readonly filter: PaymentFilter
-    readonly paymentsMax: number
+    readonly signal: AbortSignal
+    readonly limits?: typeof LIMITS
   },
-): AsyncGenerator<readonly Payment[], undefined> {
+): Promise<PaymentWalk> {
+  const selection = await selectPayments(ctx, request)
+  await checkCount(ctx, { selection, limits, signal })
   let before: string | null = null
-  let left = paymentsMax
-  for (let count = 0; count < PAGES_MAX && left > 0; count += 1) {
-    const limit = Math.min(PAGE_PAYMENTS, left)
-    const page: Awaited<ReturnType<typeof listPayments>> = await listPayments(ctx, { ...request, before, limit })
-    yield page.items
-    if (page.next === null) return
-    left -= page.items.length
-    before = page.next
+  let isOver = false
+  return {
+    async next() {
+      while (!isOver) {
+        const bounds = { before, limit: PAGE_PAYMENTS, scanRowsMax: limits.scanRowsMax }
+        const page: Awaited<ReturnType<typeof readPage>> = await readPage(ctx, { selection, ...bounds })
+        before = page.next
+        isOver = before === null
+        if (page.items.length > 0) return page.items
+      }
+      return null
+    },
   }
+}
+
+/** In steps, so that no statement takes long. */
+async function checkCount(
+  ctx: Pick<Context, 'db'>,
+  { selection, limits, signal }: { selection: PaymentSelection; limits: typeof LIMITS; signal: AbortSignal },
+): Promise<void> {
+  const { paymentsMax, rowsMax, scanRowsMax } = limits
+  let [payments, rows, below]: [number, number, string] = [0, 0, selection.below]
+  for (;;) {
+    signal.throwIfAborted()
+    const step = await ctx.db.readLarge(countPaymentRows({ ...selection, below, scanRowsMax }))
+    payments += step.passed
+    rows += step.lookedAt
+    if (payments > paymentsMax) throw tooMany(`more than ${paymentsMax.toLocaleString('en')} payments match`)
+    if (step.oldest === null || step.lookedAt < scanRowsMax) return
+    if (rows >= rowsMax) throw tooMany(`more than ${rowsMax.toLocaleString('en')} payments would be looked at`)
+    below = step.oldest
+  }
+}
+
+function tooMany(what: string): Problem {
+  const message = `${what}; narrow the time`
+  return new Problem('validation_failed', `from: ${message}.`, { details: [{ path: 'from', message }] })
 }

@@ -3,6 +3,7 @@ import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { microUsdc } from '../../../values/money.ts'
 import { grantState } from '../../grants/grant-state.ts'
+import { REFUSALS_KEPT_MAX } from '../refusals/refusal.ts'
 import { textOfMode } from '../scan/store.ts'
 import type { CapUse, Steps } from './overview.ts'
 
@@ -64,14 +65,17 @@ export function sumSpend({ accountId, mode, from, below, barStarts, agentsMax }:
 const refusalsText = textOfMode(
   'count_payment_refusals',
   (mode) =>
-    `select count(*) as refusals from payment_refusals where account_id = $1 and mode = ${mode} and id >= $2 and id < $3`,
+    `select count(*) as refusals from (
+      select id from payment_refusals where account_id = $1 and mode = ${mode} and id >= $2 and id < $3
+      order by id desc limit $4
+    ) newest`,
 )
 
-/** Those with these ids, or what sorts among them. By `payment_refusals_listed`. */
+/** Those with these ids, or what sorts among them; so many as are kept, at the most. By `payment_refusals_listed`. */
 export function countRefusals(accountId: string, mode: Mode, from: string, below: string): Query<number> {
   return {
     ...refusalsText(mode),
-    values: [accountId, from, below],
+    values: [accountId, from, below, REFUSALS_KEPT_MAX],
     read: (rows) => Number(rows[0]?.['refusals']),
   }
 }
@@ -114,18 +118,22 @@ export function listFullestCaps({ accountId, mode, now, windowStart, from, limit
   }
 }
 
+const stepsText = textOfMode('find_steps', (mode) => {
+  const place = `account_id = $1 and mode = ${mode}`
+  return `select
+      exists (select 1 from wallets where ${place}) as wallet,
+      exists (select 1 from deposits where ${place}) as deposit,
+      exists (select 1 from agents where ${place} and deleted_at is null) as agent,
+      exists (select 1 from grants where ${place} and activated_at is not null) as signed,
+      exists (select 1 from api_keys where ${place}) as key,
+      exists (select 1 from payments where ${place}) as payment`
+})
+
 /** One look into an index each. */
 export function findSteps(accountId: string, mode: Mode): Query<Steps> {
   return {
-    name: 'find_steps',
-    text: `select
-        exists (select 1 from wallets where account_id = $1 and mode = $2) as wallet,
-        exists (select 1 from deposits where account_id = $1 and mode = $2) as deposit,
-        exists (select 1 from agents where account_id = $1 and mode = $2 and deleted_at is null) as agent,
-        exists (select 1 from grants where account_id = $1 and mode = $2 and activated_at is not null) as signed,
-        exists (select 1 from api_keys where account_id = $1 and mode = $2) as key,
-        exists (select 1 from payments where account_id = $1 and mode = $2) as payment`,
-    values: [accountId, mode],
+    ...stepsText(mode),
+    values: [accountId],
     read: (rows) => ({
       wallet: rows[0]?.['wallet'] ?? false,
       deposit: rows[0]?.['deposit'] ?? false,

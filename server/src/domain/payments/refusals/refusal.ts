@@ -25,5 +25,6 @@ export interface PaymentRefusal {
   readonly createdAt: Date
 }
 
-/** How long a refusal is kept. */
+/** How long a refusal is kept, and how many of (account, mode): the newest. A busy agent in a loop makes 30 a minute. */
 export const REFUSAL_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
+export const REFUSALS_KEPT_MAX = 10_000

@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { holdTable } from '../../../../../test/support/hold-table.ts'
 import { later } from '../../../../../test/support/moved-clock.ts'
 import { readRows } from '../../../../../test/support/read-rows.ts'
 import { agent, paymentRequest, RECIPIENT, seed, type Seed } from '../../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../../test/support/test-context.ts'
+import { waitFor } from '../../../../../test/support/wait-for.ts'
+import { openContext } from '../../../service.ts'
+import { createId } from '../../../values/ids.ts'
 import type { Context } from '../../context.ts'
 import type { PaymentRequest } from '../admission/reserve-payment.ts'
 import { createPayment } from '../create-payment.ts'
+import { getOverview } from '../overview/get-overview.ts'
 import { cleanUpRefusals } from './clean-up-refusals.ts'
 import { getRefusal } from './get-refusal.ts'
 import { listRefusals } from './list-refusals.ts'
-import { REFUSAL_RETENTION_MS, type PaymentRefusal } from './refusal.ts'
+import { REFUSAL_RETENTION_MS, REFUSALS_KEPT_MAX, type PaymentRefusal } from './refusal.ts'
+import { trimRefusals } from './trim-refusals.ts'
 
 describe('refusals of payments', () => {
   let given: TestContext
@@ -25,7 +31,7 @@ describe('refusals of payments', () => {
     const seeded = await seed(ctx)
     const request = { amountUsdc: '10.5', memo: 'lunch', idempotencyKey: 'k', credentialId: 'key_1' }
     const outcome = await refuse(seeded, request)
-    const [kept] = await list(seeded)
+    const [kept] = await listKept(seeded, 1)
     assert.deepEqual(kept, {
       accountId: seeded.account.id,
       id: kept?.id,
@@ -52,7 +58,7 @@ describe('refusals of payments', () => {
     await refuse(seeded, { agentId: agent('nobody') })
     await refuse(seeded, { wallet: RECIPIENT })
     await refuse(seeded, {})
-    const codes = (await list(seeded)).map(({ code }) => code)
+    const codes = (await listKept(seeded, 3)).map(({ code }) => code)
     assert.deepEqual(codes.toSorted(), ['agent_not_found', 'insufficient_balance', 'wallet_not_found'])
   })
 
@@ -61,25 +67,37 @@ describe('refusals of payments', () => {
     for (const kind of ['created', 'replayed']) {
       assert.equal((await createPayment(ctx, paymentRequest(seeded, { idempotencyKey: 'k' }))).kind, kind)
     }
-    assert.deepEqual(await list(seeded), [])
+    // They are written in their order: what stands before this one would be there too.
+    await refuse(seeded, { amountUsdc: '11' })
+    await listKept(seeded, 1)
   })
 
-  test('the answer is the same when it can not be kept', async () => {
+  test('nobody waits until it is kept: not who was refused, nor a payment beside', async () => {
     const seeded = await seed(ctx)
-    await readRows(ctx.db, 'alter table payment_refusals rename to away')
+    const release = await holdTable(ctx.db, 'payment_refusals')
     try {
-      assert.equal((await refuse(seeded, { amountUsdc: '11' })).code, 'amount_too_large')
+      const refusals = await Promise.all(Array.from({ length: 20 }, () => refuse(seeded, { amountUsdc: '11' })))
+      assert.ok(refusals.every(({ code }) => code === 'amount_too_large'))
+      assert.equal((await createPayment(ctx, paymentRequest(seeded))).kind, 'created')
     } finally {
-      await readRows(ctx.db, 'alter table away rename to payment_refusals')
+      await release()
     }
-    assert.deepEqual(await list(seeded), [])
+    await listKept(seeded, 20)
+  })
+
+  test('the stop of a process keeps what is not kept yet', async () => {
+    const seeded = await seed(ctx)
+    const other = openContext(given.config, { clock: given.clock, logger: ctx.logger })
+    await createPayment(other.context, paymentRequest(seeded, { amountUsdc: '11' }))
+    await other.close()
+    assert.equal((await list(seeded)).length, 1)
   })
 
   test('the list is the newest first, of one mode, of one agent where one is named, page by page', async () => {
     const seeded = await seed(ctx)
     for (const agentId of ['first', 'second', 'first', 'first']) await refuse(seeded, { agentId: agent(agentId) })
     await refuse(seeded, { agentId: agent('first'), mode: 'live' })
-    const all = await list(seeded)
+    const all = await listKept(seeded, 4)
     assert.deepEqual(
       all.map(({ id }) => id),
       all.map(({ id }) => id).toSorted((left, right) => (left < right ? 1 : -1)),
@@ -97,7 +115,7 @@ describe('refusals of payments', () => {
   test('one is not to be had in another workspace or mode, nor by what is no id', async () => {
     const [seeded, other] = [await seed(ctx), await seed(ctx)]
     await refuse(seeded, { amountUsdc: '11' })
-    const id = (await list(seeded))[0]?.id ?? ''
+    const id = (await listKept(seeded, 1))[0]?.id ?? ''
     const places = [
       { accountId: other.account.id, mode: 'test', id },
       { accountId: seeded.account.id, mode: 'live', id },
@@ -110,11 +128,40 @@ describe('refusals of payments', () => {
   test('they are deleted 30 days later, and not before', async () => {
     const seeded = await seed(ctx)
     await refuse(seeded, { amountUsdc: '11' })
+    await listKept(seeded, 1)
     await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS - 60_000))
     assert.equal((await list(seeded)).length, 1)
     assert.ok((await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS + 60_000))) >= 1)
     assert.deepEqual(await list(seeded), [])
     assert.equal(await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS + 60_000)), 0)
+  })
+
+  test('of each workspace and mode the newest are kept, as many as there may be', async () => {
+    const [busy, quiet, before] = [await seed(ctx), await seed(ctx), await seed(ctx)]
+    await seedRefusals(busy, 12)
+    await seedRefusals({ ...busy, mode: 'live' }, 3)
+    await seedRefusals(quiet, 10)
+    // Nothing was refused lately here: it was trimmed when it grew.
+    await seedRefusals(before, 12, new Date(given.clock.now().getTime() - 2 * 60 * 60_000))
+    const kept = (await list(busy)).slice(0, 10)
+    assert.equal(await trimRefusals(ctx, { keptMax: 10 }), 2)
+    assert.deepEqual(await list(busy), kept)
+    const counts = await Promise.all([{ ...busy, mode: 'live' as const }, quiet, before].map(list))
+    assert.deepEqual(
+      counts.map(({ length }) => length),
+      [3, 10, 12],
+    )
+    assert.equal(await trimRefusals(ctx, { keptMax: 10 }), 0)
+  })
+
+  test('the overview counts 10,000 at the most, which is as many as are kept', async () => {
+    const seeded = await seed(ctx)
+    await seedRefusals(seeded, REFUSALS_KEPT_MAX + 3)
+    const place = { accountId: seeded.account.id, mode: seeded.mode, range: '24h' } as const
+    assert.equal((await getOverview(ctx, place)).counts.refused, 10_000)
+    assert.equal(await trimRefusals(ctx), 3)
+    assert.equal(await trimRefusals(ctx), 0)
+    assert.equal((await getOverview(ctx, place)).counts.refused, 10_000)
   })
 
   async function refuse(seeded: Seed, changes: Partial<PaymentRequest>) {
@@ -123,8 +170,32 @@ describe('refusals of payments', () => {
     return outcome.refusal
   }
 
-  async function list({ account }: Seed): Promise<readonly PaymentRefusal[]> {
-    const request = { accountId: account.id, mode: 'test', agentId: null, before: null, limit: 50 } as const
+  async function list({ account, mode }: Seed): Promise<readonly PaymentRefusal[]> {
+    const request = { accountId: account.id, mode, agentId: null, before: null, limit: 50 } as const
     return (await listRefusals(ctx, request)).items
+  }
+
+  /** All of them, when they are so many. */
+  async function listKept(seeded: Seed, count: number): Promise<readonly PaymentRefusal[]> {
+    const kept = await waitFor(`${count} refusals`, async () => {
+      const found = await list(seeded)
+      return found.length >= count && found
+    })
+    assert.equal(kept.length, count)
+    return kept
+  }
+
+  /** A millisecond apart, the last one now. */
+  async function seedRefusals({ account, mode }: Seed, count: number, now = given.clock.now()): Promise<void> {
+    const times = Array.from({ length: count }, (_, index) => new Date(now.getTime() - index))
+    const ids = times.map((time) => createId('refusal', time))
+    await readRows(
+      ctx.db,
+      `insert into payment_refusals (account_id, mode, id, agent_id, wallet_address, to_address, amount_usdc, code, details,
+          created_at)
+        select $1, $2, t.id, 'bot', '0x1', '0x2', '1', 'agent_not_found', '{}', t.at
+        from unnest($3::text[], $4::timestamptz[]) as t (id, at)`,
+      [account.id, mode, ids, times],
+    )
   }
 })

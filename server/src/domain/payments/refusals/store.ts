@@ -79,6 +79,39 @@ export function deleteOldRefusals(before: Date, limit: number): Query<number> {
   }
 }
 
+export interface RefusalSurplus {
+  /** Places where something was refused since then are looked at, as far as the newest `lookedAtMax` rows tell them. */
+  readonly since: Date
+  readonly lookedAtMax: number
+  readonly keptMax: number
+  readonly limit: number
+}
+
+/** The oldest ones of places that have more than `keptMax`. By `payment_refusals_by_time` and `payment_refusals_listed`. */
+export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: RefusalSurplus): Query<number> {
+  return {
+    name: 'delete_surplus_payment_refusals',
+    text: `delete from payment_refusals where (account_id, id) in (
+        select surplus.account_id, surplus.id
+        from (
+          select distinct account_id, mode from (
+            select account_id, mode from payment_refusals where created_at >= $1 order by created_at desc limit $2
+          ) lately
+        ) place
+        cross join lateral (
+          select id from payment_refusals where account_id = place.account_id and mode = place.mode
+          order by id desc offset $3 limit 1
+        ) newest
+        cross join lateral (
+          select account_id, id from payment_refusals
+          where account_id = place.account_id and mode = place.mode and id <= newest.id order by id limit $4
+        ) surplus
+        limit $4)`,
+    values: [since, lookedAtMax, keptMax, limit],
+    read: (_rows, count) => count,
+  }
+}
+
 function toRefusal(row: Row): PaymentRefusal {
   return {
     accountId: row['account_id'],

@@ -1,7 +1,7 @@
 import { firstOrNull, type Query, type Row } from '../../../db/query.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { microUsdc } from '../../../values/money.ts'
-import { toDelivery } from '../../webhooks/deliveries/store.ts'
+import { DELIVERY_COLUMNS, toDelivery } from '../../webhooks/deliveries/store.ts'
 import type { Admission } from '../payment.ts'
 import type { PaymentEvent, SentDelivery } from './timeline.ts'
 
@@ -45,7 +45,7 @@ export function listPaymentEvents(
           and data -> 'payment' ->> 'id' = $3
       ) e
       left join lateral (
-        select * from deliveries where account_id = $1 and event_id = e.id order by id limit $7
+        select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and event_id = e.id order by id limit $7
       ) d on true
       left join webhook_endpoints w on w.account_id = $1 and w.id = d.endpoint_id
       order by e.id, d.created_at, d.id`,

@@ -100,7 +100,8 @@ export function insertPasskey(passkey: Passkey): Query<boolean> {
 export function findPasskey(credentialId: string): Query<{ passkey: Passkey; user: User } | null> {
   return {
     name: 'find_passkey',
-    text: `select p.*, u.name as user_name, u.user_handle, u.created_at as user_created_at
+    text: `select p.user_id, p.credential_id, p.name, p.public_key_cose, p.counter, p.transports, p.created_at,
+        p.last_used_at, u.name as user_name, u.user_handle, u.created_at as user_created_at
       from passkeys p join users u on u.id = p.user_id where p.credential_id = $1`,
     values: [credentialId],
     read: firstOrNull((row) => ({

@@ -135,7 +135,8 @@ export interface InvitationRow {
 export function findInvitationRow(secretHash: Buffer): Query<InvitationRow | null> {
   return {
     name: 'find_invitation',
-    text: `select i.*, u.name as invited_by, ${ACCOUNT_COLUMNS}
+    text: `select i.id, i.role, i.uses_left, i.created_by, i.created_at, i.expires_at, i.revoked_at,
+        u.name as invited_by, ${ACCOUNT_COLUMNS}
       from invitations i join accounts a on a.id = i.account_id left join users u on u.id = i.created_by
       where i.secret_hash = $1`,
     values: [secretHash],

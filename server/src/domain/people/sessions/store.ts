@@ -1,6 +1,10 @@
 import { all, changed, firstOrNull, type Query, type Row } from '../../../db/query.ts'
 import type { Session } from '../session.ts'
 
+const SESSIONS = `select s.secret_hash, s.user_id, s.created_at, s.last_seen_at, s.expires_at, s.verified_at, s.device,
+    u.name as user_name
+  from sessions s join users u on u.id = s.user_id`
+
 export function insertSession(session: Session): Query<boolean> {
   return {
     name: 'insert_session',
@@ -23,7 +27,7 @@ export function insertSession(session: Session): Query<boolean> {
 export function findSessionRow(secretHash: Buffer): Query<Session | null> {
   return {
     name: 'find_session',
-    text: `select s.*, u.name as user_name from sessions s join users u on u.id = s.user_id where s.secret_hash = $1`,
+    text: `${SESSIONS} where s.secret_hash = $1`,
     values: [secretHash],
     read: firstOrNull(toSession),
   }
@@ -33,7 +37,7 @@ export function findSessionRow(secretHash: Buffer): Query<Session | null> {
 export function listSessionRows(userId: string): Query<Session[]> {
   return {
     name: 'list_sessions',
-    text: `select s.*, u.name as user_name from sessions s join users u on u.id = s.user_id
+    text: `${SESSIONS}
       where s.user_id = $1 order by s.last_seen_at desc, s.secret_hash`,
     values: [userId],
     read: all(toSession),

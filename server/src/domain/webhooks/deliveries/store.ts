@@ -3,7 +3,7 @@ import type { Mode } from '../../../values/mode.ts'
 import type { DomainEvent } from '../../events/event.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../delivery.ts'
 
-const COLUMNS = `account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, attempts,
+export const DELIVERY_COLUMNS = `account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, attempts,
   next_attempt_at, created_at, finished_at`
 
 /** What a log is narrowed to; null: all. Ids, or what sorts among them: from `from` on, below `below`. */
@@ -46,7 +46,7 @@ export function insertDelivery(delivery: Delivery): Query<boolean> {
 export function findDelivery(accountId: string, id: string): Query<Delivery | null> {
   return {
     name: 'find_delivery',
-    text: `select ${COLUMNS} from deliveries where account_id = $1 and id = $2`,
+    text: `select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and id = $2`,
     values: [accountId, id],
     read: firstOrNull(toDelivery),
   }
@@ -83,7 +83,7 @@ const LOG_CONDITIONS = `id >= $7 and id < $8 and ($4::text is null or event_id =
 
 function mergedLog(condition: string): string {
   return `select d.* from webhook_endpoints e cross join lateral (
-      select ${COLUMNS} from deliveries
+      select ${DELIVERY_COLUMNS} from deliveries
       where account_id = e.account_id and endpoint_id = e.id and ${LOG_CONDITIONS} and ${condition}
       order by id desc limit $9
     ) d
@@ -95,7 +95,7 @@ const LOG_TEXTS = {
   failed: mergedLog("status = 'failed'"),
   // All of the event's are few: they are found first, and narrowed then.
   event: `with of_event as materialized (
-      select ${COLUMNS} from deliveries where account_id = $1 and event_id = $4
+      select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and event_id = $4
     )
     select * from of_event where mode = $2 and ($3::text is null or endpoint_id = $3) and ${LOG_CONDITIONS}
     order by id desc limit $9`,

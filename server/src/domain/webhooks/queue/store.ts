@@ -1,7 +1,7 @@
 import { all, changed, firstOrNull, type Query, type Row } from '../../../db/query.ts'
 import type { AttemptOutcome, ClaimedDelivery, Delivery, NextStep } from '../delivery.ts'
 import type { DisabledBecause } from '../endpoint.ts'
-import { toDelivery } from '../deliveries/store.ts'
+import { DELIVERY_COLUMNS, toDelivery } from '../deliveries/store.ts'
 
 export interface EndpointKey {
   readonly accountId: string
@@ -124,7 +124,7 @@ export function lockDueDeliveries({
           q.in_flight + row_number() over (partition by q.account_id, q.id order by d.next_attempt_at, d.id) as turn
         from queue q
         cross join lateral (
-          select * from deliveries
+          select ${DELIVERY_COLUMNS} from deliveries
           where account_id = q.account_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
             and (leased_until is null or leased_until <= $3)
           order by next_attempt_at limit greatest($4 - q.in_flight, 0)

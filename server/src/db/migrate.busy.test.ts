@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import pg from 'pg'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { createClock } from '../lib/clock.ts'
+import { migrate, type MigrateOptions } from './migrate.ts'
+import { readMigrations } from './migration.ts'
+
+const POLL_MS = 10
+const POLLS_MAX = 2_000
+const PATIENT = { tableTimeoutMs: 200, triesMax: 500, pauseMs: 10 }
+/** Longer than the database takes to see a deadlock. */
+const UNTIL_DEADLOCK = { ...PATIENT, tableTimeoutMs: 20_000 }
+const INDEX_BUILD = `query ilike 'create %index concurrently%' and wait_event_type = 'Lock'`
+const MIGRATION_WAITS = `query like '%lock table grants%' and wait_event_type = 'Lock'`
+const HAS_LOOKED = `clock_timestamp() - query_start > 1.5 * current_setting('deadlock_timeout')::interval`
+
+describe('migrate, beside a process that is at work', () => {
+  let fresh: FreshDatabase
+  /** Of that process. */
+  let worker: pg.Client
+  let observer: pg.Client
+  let warnings: object[]
+  beforeEach(async () => {
+    warnings = []
+    fresh = await createFreshDatabase({ empty: true })
+    worker = await connect()
+    observer = await connect()
+  })
+  afterEach(async () => {
+    await worker.end()
+    await observer.end()
+    await fresh.drop()
+  })
+
+  test('a payment under way is waited for, and goes on', async () => {
+    await applyBefore('0004')
+    await worker.query('begin')
+    await worker.query('select 1 from wallets w join grants g on g.account_id = w.account_id for no key update of w, g')
+    const migrated = start(UNTIL_DEADLOCK)
+    await become(MIGRATION_WAITS)
+    await worker.query('select 1 from payments')
+    await worker.query('select 1 from agents')
+    await worker.query('commit')
+    await migrated
+    assert.deepEqual(warnings, [])
+    assert.equal(await countPending(), 0)
+  })
+
+  test('in a deadlock it is the migration that starts over', async () => {
+    await applyBefore('0004')
+    const other = await connect()
+    for (const client of [worker, other]) await client.query('begin')
+    await worker.query('select 1 from agents')
+    await other.query('select 1 from payments')
+    const migrated = start(UNTIL_DEADLOCK)
+    await become(MIGRATION_WAITS)
+    const went = worker.query('select 1 from grants')
+    // Each looks for a deadlock once, after a second of waiting: the worker has looked, and it is the migration that finds it.
+    await become(`query like '%from grants' and wait_event_type = 'Lock' and ${HAS_LOOKED}`)
+    await other.query('commit')
+    await went
+    await worker.query('commit')
+    await migrated
+    await other.end()
+    assert.deepEqual(codes(), ['40P01'])
+    assert.equal(await countPending(), 0)
+  })
+
+  test('a lock that is held for a while is waited for, while others come between the tries', async () => {
+    await applyBefore('0004')
+    await worker.query('begin')
+    await worker.query('select 1 from payments')
+    const migrated = start(PATIENT)
+    await until(() => warnings.length >= 2)
+    await observer.query('select 1 from grants')
+    await worker.query('commit')
+    await migrated
+    assert.ok(codes().every((code) => code === '55P03'))
+    assert.equal(await countPending(), 0)
+  })
+
+  test('a lock that is held for ever ends in an error that says so, and nothing was done', async () => {
+    await applyBefore('0004')
+    await worker.query('begin')
+    await worker.query('select 1 from payments')
+    await assert.rejects(start({ ...PATIENT, triesMax: 3 }), /migration 0004 did not get its locks in 3 tries/)
+    assert.equal(warnings.length, 2)
+    await worker.query('select 1 from grants')
+    await worker.query('commit')
+    assert.ok((await countPending()) > 0)
+    await start(PATIENT)
+    assert.equal(await countPending(), 0)
+  })
+
+  test('payments are read and written while their indexes are built', async () => {
+    await applyBefore('0005')
+    await worker.query('begin')
+    await worker.query('lock table payments in row exclusive mode')
+    const migrated = start(PATIENT)
+    await become(INDEX_BUILD)
+    await observer.query(`set lock_timeout = '1s'`)
+    await observer.query('select 1 from payments for update')
+    await observer.query(`update payments set memo = 'x'`)
+    await worker.query('commit')
+    await migrated
+    assert.equal(await countPending(), 0)
+    assert.deepEqual(await listUnfinished(), [])
+  })
+
+  test('an index whose building was cut short is built anew by the next process', async () => {
+    await applyBefore('0005')
+    await worker.query('begin')
+    await worker.query('lock table payments in row exclusive mode')
+    const cut = assert.rejects(start(PATIENT), /terminat/)
+    await become(INDEX_BUILD)
+    await observer.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${INDEX_BUILD}`)
+    await cut
+    await worker.query('commit')
+    assert.deepEqual(await listUnfinished(), ['payments_listed'])
+    assert.equal(await countPending(), 1)
+    await Promise.all([start(PATIENT), start(PATIENT), start(PATIENT)])
+    assert.deepEqual(await listUnfinished(), [])
+    assert.equal(await countPending(), 0)
+  })
+
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: fresh.url })
+    await client.connect()
+    return client
+  }
+
+  function start(patience: NonNullable<MigrateOptions['patience']>): Promise<void> {
+    const warn = (line: object): void => {
+      warnings.push(line)
+    }
+    return migrate(fresh.url, createClock(), { logger: { warn }, patience })
+  }
+
+  /** What an older version of the service left. */
+  async function applyBefore(version: string): Promise<void> {
+    await worker.query(`create table schema_migrations (
+      version text primary key, checksum text not null, applied_at timestamptz not null)`)
+    for (const migration of await readMigrations()) {
+      if (migration.version >= version) continue
+      await worker.query('begin')
+      await worker.query(migration.sql)
+      await worker.query('commit')
+      const applied = [migration.version, migration.checksum, new Date()]
+      await worker.query('insert into schema_migrations values ($1, $2, $3)', applied)
+    }
+  }
+
+  async function countPending(): Promise<number> {
+    const { rowCount } = await observer.query('select 1 from schema_migrations')
+    return (await readMigrations()).length - (rowCount ?? 0)
+  }
+
+  async function listUnfinished(): Promise<unknown[]> {
+    const { rows } = await observer.query<{ name: string }>(
+      'select indexrelid::regclass::text as name from pg_index where not indisvalid',
+    )
+    return rows.map(({ name }) => name)
+  }
+
+  async function become(condition: string): Promise<void> {
+    const text = `select 1 from pg_stat_activity where datname = current_database() and ${condition}`
+    await until(async () => (await observer.query(text)).rowCount !== 0)
+  }
+
+  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    for (let polls = 0; polls < POLLS_MAX; polls += 1) {
+      if (await holds()) return
+      await delay(POLL_MS)
+    }
+    assert.fail('it never came about')
+  }
+
+  function codes(): unknown[] {
+    return warnings.map((line) => 'err' in line && line.err instanceof pg.DatabaseError && line.err.code)
+  }
+})

@@ -1,0 +1,32 @@
+import { hash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+
+const MIGRATIONS_FOLDER = new URL('../../migrations/', import.meta.url)
+const FILE_PATTERN = /^(\d{4})_[a-z0-9_]+\.sql$/
+const OUTSIDE_MARK = '-- no transaction\n'
+const COMMENT = /--.*$/gm
+
+export interface Migration {
+  readonly version: string
+  readonly checksum: string
+  readonly sql: string
+  /** The statements of a file whose first line is `-- no transaction`; null for one that is applied as a whole. */
+  readonly statements: readonly string[] | null
+}
+
+/** In their order. */
+export async function readMigrations(): Promise<Migration[]> {
+  const files = (await readdir(MIGRATIONS_FOLDER)).filter((file) => FILE_PATTERN.test(file)).sort()
+  return await Promise.all(
+    files.map(async (file) => {
+      const sql = await readFile(new URL(file, MIGRATIONS_FOLDER), 'utf8')
+      return { version: file.slice(0, 4), checksum: hash('sha256', sql, 'hex'), sql, statements: splitOutside(sql) }
+    }),
+  )
+}
+
+function splitOutside(sql: string): string[] | null {
+  if (!sql.startsWith(OUTSIDE_MARK)) return null
+  const statements = sql.replaceAll(COMMENT, '').split(';')
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== '')
+}

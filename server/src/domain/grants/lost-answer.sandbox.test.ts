@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { readAudit } from '../../../../test/support/audit.ts'
+import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/enclave-context.ts'
+import type { LostChange } from '../../../../test/support/enclave-proxy.ts'
+import { later } from '../../../../test/support/moved-clock.ts'
+import {
+  changeUnsigned,
+  listEnforced,
+  openActive,
+  openNext,
+  openOwned,
+  openPair,
+  openPending,
+  readFates,
+  signChange,
+  type Owned,
+} from '../../../../test/support/owned-grants.ts'
+import { seedOwner } from '../../../../test/support/people.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { agent } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { EnclaveUnavailable } from '../../enclave/errors.ts'
+import { lockAccount } from '../accounts/store.ts'
+import { createAgent } from '../agents/create-agent.ts'
+import type { Context } from '../context.ts'
+import { getGrant } from './get-grant.ts'
+import type { Grant, SignerChange } from './grant.ts'
+import { FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from './signing-request.ts'
+import { suspendGrant } from './suspend-grant.ts'
+
+const FENCE_MS = SIGNING_REQUEST_MS + FENCE_MARGIN_MS
+const EXPIRED = 401
+const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
+
+/** Decision 0022. What the enclave's answer was is not known: the request may come into force until it has expired. */
+describe('the answer of the enclave to what was signed is lost', () => {
+  let enclave: ProxiedEnclave
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    enclave = await openProxiedEnclave()
+    given = await openTestContext(enclave.use)
+    ctx = given.context
+  })
+  after(async () => {
+    await given.close()
+    await enclave.close()
+  })
+
+  test('until it can come into force no more, nothing else is changed; and the time is told', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    await loseChange(owned, next, 'activate')
+    const expiresAt = (await read(owned, next)).signingRequest?.expires_at ?? ''
+    const retryAt = new Date(Date.parse(expiresAt) + FENCE_MARGIN_MS).toISOString()
+    const refused = { ...UNDER_WAY, details: { retry_at: retryAt } }
+    const almost = later(ctx, FENCE_MS - 10_000)
+    for (const at of [ctx, almost]) {
+      await assert.rejects(changeUnsigned(at, owned, { grantId: next.id, change: 'revoke' }), refused)
+      await assert.rejects(signChange(at, owned, { grantId: old.id, change: 'revoke' }), refused)
+      await assert.rejects(openNext(at, owned, old), refused)
+    }
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['active', null],
+      ['pending', null],
+    ])
+  })
+
+  test('when it comes into force late, that is recorded at once, as the doing of who handed it in', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const lost = await loseChange(owned, next, 'activate')
+    assert.equal(await lost.arrive(), 200)
+    const finder = await join(owned)
+    const recorded = await changeUnsigned(ctx, finder, { grantId: next.id, change: 'activate' })
+    assert.deepEqual([recorded.status, recorded.activatedBy], ['active', owned.actor.id])
+    assert.deepEqual(await readFates(ctx, owned, [old]), [['revoked', next.id]])
+    assert.deepEqual(await listEnforced(ctx, owned), [next.enclavePolicyId])
+    const moves = (await readAudit(ctx.db, owned.accountId)).slice(-2)
+    assert.deepEqual(
+      moves.map((row) => row['actor_id']),
+      [owned.actor.id, owned.actor.id],
+    )
+  })
+
+  test('the same signature may be handed in again at once, and what may still arrive is waited for after that', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const lost = await loseChange(owned, next, 'activate')
+    const signed = await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
+    assert.equal(signed.status, 'active')
+    await assert.rejects(signChange(ctx, owned, { grantId: next.id, change: 'revoke' }), UNDER_WAY)
+    assert.equal(await lost.arrive(), 200)
+    assert.deepEqual(await listEnforced(ctx, owned), [next.enclavePolicyId])
+    await passFence(async (then) => {
+      await signChange(then, owned, { grantId: next.id, change: 'revoke' })
+      assert.equal(await lost.arrive(), EXPIRED)
+      assert.deepEqual(await listEnforced(ctx, owned), [])
+    })
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['revoked', next.id],
+      ['revoked', null],
+    ])
+  })
+
+  test('a replacement that was dropped does not come into force afterwards', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const lost = await loseChange(owned, next, 'activate')
+    await passFence(async (then) => {
+      await changeUnsigned(then, owned, { grantId: next.id, change: 'revoke' })
+      assert.equal(await lost.arrive(), EXPIRED)
+    })
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['active', null],
+      ['revoked', null],
+    ])
+    assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
+  })
+
+  test('where all was revoked, nothing comes back', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const lost = await loseChange(owned, next, 'activate')
+    await passFence(async (then) => {
+      await signChange(then, owned, { grantId: old.id, change: 'revoke' })
+      await changeUnsigned(then, owned, { grantId: next.id, change: 'revoke' })
+      assert.equal(await lost.arrive(), EXPIRED)
+    })
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['revoked', null],
+      ['revoked', null],
+    ])
+    assert.deepEqual(await listEnforced(ctx, owned), [])
+  })
+
+  test('an agent’s late activation does not undo the revocation of another one, whose signer it restates', async () => {
+    const owned = await openOwned(ctx)
+    const one = await openActive(ctx, owned)
+    const other = { ...owned, agentId: agent('other') }
+    await createAgent(ctx, { accountId: owned.accountId, mode: owned.mode, id: other.agentId })
+    const late = await openPending(ctx, other)
+    const lost = await loseChange(other, late, 'activate')
+    await assert.rejects(signChange(ctx, owned, { grantId: one.id, change: 'revoke' }), UNDER_WAY)
+    await passFence(async (then) => {
+      await signChange(then, owned, { grantId: one.id, change: 'revoke' })
+      assert.equal(await lost.arrive(), EXPIRED)
+    })
+    assert.deepEqual(await readFates(ctx, owned, [one, late]), [
+      ['revoked', null],
+      ['pending', null],
+    ])
+    assert.deepEqual(await listEnforced(ctx, owned), [])
+  })
+
+  test('stopping waits for nothing, and a request that comes into force after it lifts it not', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const lost = await loseChange(owned, next, 'activate')
+    const stopped = await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
+    await assert.rejects(signChange(ctx, owned, { grantId: next.id, change: 'activate' }), UNDER_WAY)
+    await lost.arrive()
+    const recorded = await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
+    assert.deepEqual([recorded.status, recorded.suspendedAt], ['active', stopped.suspendedAt])
+  })
+
+  test('a revocation that came into force unheard is recorded at once', async () => {
+    const owned = await openOwned(ctx)
+    const grant = await openActive(ctx, owned)
+    const lost = await loseChange(owned, grant, 'revoke')
+    await lost.arrive()
+    const recorded = await changeUnsigned(ctx, await join(owned), { grantId: grant.id, change: 'revoke' })
+    assert.equal(recorded.status, 'revoked')
+    assert.equal((await readAudit(ctx.db, owned.accountId)).at(-1)?.['actor_id'], owned.actor.id)
+  })
+
+  test('what the enclave refused is over, and something else may follow at once', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const ahead = FENCE_MS
+    await enclave.moveClock(ahead)
+    try {
+      await assert.rejects(signChange(ctx, owned, { grantId: next.id, change: 'activate' }), { name: 'EnclaveRefused' })
+    } finally {
+      await enclave.moveClock(0)
+    }
+    await signChange(ctx, owned, { grantId: old.id, change: 'revoke' })
+    assert.deepEqual(await listEnforced(ctx, owned), [])
+  })
+
+  test('a signer left under the policy of a revoked grant is taken out, with a signature', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
+    // As it was before requests were fenced: the old one holds on record, the new one at the enclave.
+    await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = created_at where id = $1`, [next.id])
+    const text = `update grants set status = 'active', revoked_at = null, replaced_by = null where id = $1`
+    await readRows(ctx.db, text, [old.id])
+    assert.deepEqual(await listEnforced(ctx, owned), [next.enclavePolicyId])
+    await signChange(ctx, owned, { grantId: old.id, change: 'revoke' })
+    assert.deepEqual(await readFates(ctx, owned, [old]), [['revoked', null]])
+    assert.deepEqual(await listEnforced(ctx, owned), [])
+  })
+
+  test('a lease of a clock that was set back since holds nobody up', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    await loseChange(owned, next, 'activate', later(ctx, 24 * 60 * 60 * 1_000))
+    await signChange(ctx, owned, { grantId: old.id, change: 'revoke' })
+    assert.deepEqual(await listEnforced(ctx, owned), [])
+  })
+
+  test('of many who replace at once, a policy is laid down for each replacement that is made, and no more', async () => {
+    const owned = await openOwned(ctx)
+    const old = await openActive(ctx, owned)
+    const count = () => enclave.proxy.requests.filter(({ path }) => path === '/v1/policies').length
+    const before = count()
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => openNext(ctx, owned, old)))
+    const made = outcomes.filter(({ status }) => status === 'fulfilled').length
+    assert.ok(made > 0)
+    assert.equal(count() - before, made)
+  })
+
+  async function loseChange(owned: Owned, grant: Grant, change: SignerChange, at = ctx): Promise<LostChange> {
+    const lost = enclave.proxy.loseChange()
+    await assert.rejects(signChange(at, owned, { grantId: grant.id, change }), EnclaveUnavailable)
+    return lost
+  }
+
+  /** When the lost request has expired, by the clocks of the service and the enclave. */
+  async function passFence(work: (then: Context) => Promise<void>): Promise<void> {
+    await enclave.moveClock(FENCE_MS)
+    try {
+      await work(later(ctx, FENCE_MS))
+    } finally {
+      await enclave.moveClock(0)
+    }
+  }
+
+  /** Somebody else of the workspace. */
+  async function join(owned: Owned): Promise<Owned> {
+    const account = await ctx.db.read(lockAccount(owned.accountId))
+    assert.ok(account !== null)
+    const { userId } = await seedOwner(ctx, account, 'admin')
+    return { ...owned, actor: { kind: 'user', id: userId } }
+  }
+
+  function read({ accountId }: Owned, { id: grantId }: Grant): Promise<Grant> {
+    return getGrant(ctx, { accountId, grantId })
+  }
+})

@@ -1,0 +1,20 @@
+import { findSigner } from '../agents/store.ts'
+import type { Context } from '../context.ts'
+import { findWallet } from '../wallets/store.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import type { Grant, WalletSigner } from './grant.ts'
+
+/** Whom a grant binds, and where. */
+export async function readParties(
+  ctx: Pick<Context, 'db'>,
+  grant: Grant,
+): Promise<{ wallet: Wallet; grantSigner: WalletSigner }> {
+  const [signer, wallet] = await ctx.db.readBoth(
+    findSigner(grant.accountId, grant.mode, grant.agentId),
+    findWallet(grant.accountId, grant.mode, grant.walletAddress),
+  )
+  if (wallet === null || signer === null || signer.signerId === null) {
+    throw new Error(`grant ${grant.id} has no wallet or signer`)
+  }
+  return { wallet, grantSigner: { signerId: signer.signerId, policyIds: [grant.enclavePolicyId] } }
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { readAudit } from '../../../../test/support/audit.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
+import { later } from '../../../../test/support/moved-clock.ts'
+import {
+  changeUnsigned,
+  listEnforced,
+  makeTerms,
+  openOwned,
+  openPair,
+  openPending,
+  signAndCrash,
+  signChange,
+  type Owned,
+} from '../../../../test/support/owned-grants.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Context } from '../context.ts'
+import { getGrant } from './get-grant.ts'
+import type { SignerChange } from './grant.ts'
+import { issueSigningRequest } from './issue-signing-request.ts'
+import { SIGNING_REQUEST_MS } from './signing-request.ts'
+import { submitSignature } from './submit-signature.ts'
+import { suspendGrant } from './suspend-grant.ts'
+
+const STALE = { status: 409, code: 'signing_request_stale' } as const
+
+describe('what is put before the owner to sign', () => {
+  let sandbox: SandboxEnclave
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    sandbox = await openSandboxEnclave()
+    given = await openTestContext(sandbox.use)
+    ctx = given.context
+  })
+  after(async () => {
+    await given.close()
+    await sandbox.close()
+  })
+
+  test('is the same however often it is asked for, until half its time is over', async () => {
+    const { owned, grantId } = await open()
+    const first = await ask(owned, grantId)
+    const half = SIGNING_REQUEST_MS / 2
+    assert.deepEqual(await ask(owned, grantId, later(ctx, half - 5_000)), first)
+    const second = await ask(owned, grantId, later(ctx, half + 1))
+    assert.notDeepEqual(second, first)
+    await assert.rejects(submit(owned, grantId, first), STALE)
+    assert.equal((await submit(owned, grantId, second)).status, 'active')
+  })
+
+  test('is another one for another change', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const first = await ask(owned, old.id, ctx, 'revoke')
+    assert.notDeepEqual(await ask(owned, next.id), first)
+    await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
+    await assert.rejects(submit(owned, old.id, first), { status: 409, code: 'grant_revoked' })
+  })
+
+  test('does not lift a suspension that came after it; what is signed after that does', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const before = await ask(owned, next.id)
+    await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
+    await assert.rejects(submit(owned, next.id, before), STALE)
+    assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
+    const knowing = await ask(owned, next.id)
+    assert.notDeepEqual(knowing, before)
+    const signed = await submit(owned, next.id, knowing)
+    assert.deepEqual([signed.status, signed.suspendedAt], ['active', null])
+  })
+
+  test('a suspension that came between the enclave and the record goes on', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    await signAndCrash(ctx, owned, { grantId: next.id, change: 'activate' })
+    const stopped = await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
+    const recorded = await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
+    assert.deepEqual([recorded.status, recorded.suspendedAt], ['active', stopped.suspendedAt])
+  })
+
+  test('of one that was replaced, stopping tells what took its place', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
+    const { accountId, actor } = owned
+    const told = { status: 409, code: 'grant_revoked', details: { replaced_by: next.id } }
+    await assert.rejects(suspendGrant(ctx, { accountId, grantId: old.id, actor }), told)
+    await assert.rejects(issueSigningRequest(ctx, { accountId, grantId: old.id, change: 'revoke', actor }), told)
+  })
+
+  test('a grant that was never signed can not be suspended', async () => {
+    const { owned, grantId } = await open()
+    const asked = { accountId: owned.accountId, grantId, actor: owned.actor }
+    await assert.rejects(suspendGrant(ctx, asked), { status: 409, code: 'grant_not_active' })
+    const signed = await signChange(ctx, owned, { grantId, change: 'activate' })
+    assert.deepEqual([signed.status, signed.suspendedAt], ['active', null])
+  })
+
+  test('a grant whose time is over is not put before anybody, unless to end it', async () => {
+    const owned = await openOwned(ctx)
+    const { id } = await openPending(ctx, owned, makeTerms(1, { expiresAt: new Date(Date.now() + 60_000) }))
+    const over = later(ctx, 60_000)
+    await assert.rejects(ask(owned, id, over), {
+      status: 400,
+      type: 'validation_failed',
+      details: [{ path: 'expires_at', message: 'has passed; prepare another grant' }],
+    })
+    assert.equal((await changeUnsigned(over, owned, { grantId: id, change: 'revoke' })).status, 'revoked')
+  })
+
+  test('what was signed before a crash is the doing of who handed it in; if that is not known, of nobody', async () => {
+    for (const isKnown of [true, false]) {
+      const { owned, grantId } = await open()
+      await signAndCrash(ctx, owned, { grantId, change: 'activate' })
+      if (!isKnown) await readRows(ctx.db, 'update grants set signing_request = null where id = $1', [grantId])
+      const { accountId, actor } = owned
+      const key = { kind: 'key', id: 'key_finder' } as const
+      const { grant } = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor: key })
+      assert.deepEqual([grant.status, grant.activatedBy], ['active', isKnown ? actor.id : null])
+      const row = (await readAudit(ctx.db, accountId)).at(-1)
+      assert.deepEqual(
+        [row?.['action'], row?.['actor_kind'], row?.['actor_id']],
+        ['grant.activated', ...(isKnown ? ['user', actor.id] : ['operator', null])],
+      )
+    }
+  })
+
+  async function open(): Promise<{ owned: Owned; grantId: string }> {
+    const owned = await openOwned(ctx)
+    return { owned, grantId: (await openPending(ctx, owned)).id }
+  }
+
+  async function ask(owned: Owned, grantId: string, at = ctx, change: SignerChange = 'activate'): Promise<Uint8Array> {
+    const { accountId, actor } = owned
+    const { challenge } = await issueSigningRequest(at, { accountId, grantId, change, actor })
+    assert.ok(challenge !== null)
+    assert.ok((await getGrant(ctx, { accountId, grantId })).signingRequest !== null)
+    return challenge
+  }
+
+  async function submit({ accountId, owner, actor }: Owned, grantId: string, challenge: Uint8Array) {
+    return await submitSignature(ctx, { accountId, grantId, assertion: owner.assert(challenge), actor })
+  }
+})

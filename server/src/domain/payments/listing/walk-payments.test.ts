@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { seedManyPayments, seedPayment } from '../../../../../test/support/payment-rows.ts'
+import { seed, type Seed } from '../../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../../test/support/test-context.ts'
+import type { Query } from '../../../db/query.ts'
+import type { Context } from '../../context.ts'
+import type { PaymentFilter } from './payment-filter.ts'
+import { walkPayments } from './walk-payments.ts'
+
+const COUNT = 1_200
+const LIMITS = { paymentsMax: 100_000, rowsMax: 1_000_000, scanRowsMax: 20_000 }
+
+describe('a walk through payments', () => {
+  let given: TestContext
+  let seeded: Seed
+  /** The oldest first. */
+  let ids: string[]
+  before(async () => {
+    given = await openTestContext()
+    seeded = await seed(given.context)
+    ids = await seedManyPayments(given.context, seeded, { count: COUNT, before: given.clock.now() })
+  })
+  after(() => given.close())
+
+  test('it has every payment once, the newest first, 500 a page', async () => {
+    const pages = await walk({})
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [500, 500, 200],
+    )
+    assert.deepEqual(pages.flat(), ids.toReversed())
+  })
+
+  test('where few pass, no page is empty, and the end is found', async () => {
+    const limits = { ...LIMITS, scanRowsMax: 100 }
+    const pages = await walk({ search: 'number 7' }, limits)
+    const expected = ids.filter((_id, index) => String(index + 1).startsWith('7')).toReversed()
+    assert.deepEqual(pages.flat(), expected)
+    assert.ok(pages.every(({ length }) => length > 0))
+    assert.deepEqual(await walk({ search: 'nothing' }, limits), [])
+    assert.deepEqual(await walk({ agentId: 'nobody' }, limits), [])
+  })
+
+  test('as many as are allowed pass, and one more is refused', async () => {
+    const limits = { ...LIMITS, scanRowsMax: 100 }
+    assert.equal((await walk({}, { ...limits, paymentsMax: COUNT })).flat().length, COUNT)
+    const message = 'more than 1,199 payments match; narrow the time'
+    for (const filter of [{}, { agentId: seeded.agentId }]) {
+      await refuse(walk(filter, { ...limits, paymentsMax: COUNT - 1 }), message)
+    }
+  })
+
+  test('one that would look at too many is refused, also where few pass', async () => {
+    const limits = { ...LIMITS, scanRowsMax: 100, rowsMax: 1_000 }
+    const message = 'more than 1,000 payments would be looked at; narrow the time'
+    await refuse(walk({ search: 'nothing' }, limits), message)
+    assert.deepEqual(await walk({ search: ids[3] ?? '' }, limits), [[ids[3]]])
+  })
+
+  test('what is searched for is looked up once', async () => {
+    const other = await seed(given.context)
+    await seedManyPayments(given.context, other, { count: 600, before: given.clock.now() })
+    await seedPayment(given.context, other, { idempotencyKey: 'k', memo: 'number' })
+    const names: string[] = []
+    const db = new Proxy(given.context.db, {
+      get: (target, member) => {
+        const verb = Reflect.get(target, member) as (query: Query<unknown>) => unknown
+        return (query: Query<unknown>) => {
+          names.push(query.name)
+          return verb.call(target, query)
+        }
+      },
+    })
+    const pages = await walkAll({ db }, other, { search: 'number' }, LIMITS)
+    assert.equal(pages.flat().length, 601)
+    assert.deepEqual(names, ['find_payment_by_key', 'count_payments_test', 'list_payments_test', 'list_payments_test'])
+  })
+
+  test('whoever ends it while it counts has ended it', async () => {
+    const signal = AbortSignal.abort(new Error('enough'))
+    const request = { accountId: seeded.account.id, mode: seeded.mode, filter: {}, signal }
+    await assert.rejects(walkPayments(given.context, request), /enough/)
+  })
+
+  function walk(filter: PaymentFilter, limits = LIMITS): Promise<string[][]> {
+    return walkAll(given.context, seeded, filter, limits)
+  }
+})
+
+async function walkAll(
+  ctx: Pick<Context, 'db'>,
+  { account, mode }: Seed,
+  filter: PaymentFilter,
+  limits: typeof LIMITS,
+): Promise<string[][]> {
+  const { signal } = new AbortController()
+  const found = await walkPayments(ctx, { accountId: account.id, mode, filter, signal, limits })
+  const pages: string[][] = []
+  for (let page = await found.next(); page !== null; page = await found.next()) pages.push(page.map(({ id }) => id))
+  return pages
+}
+
+async function refuse(walk: Promise<unknown>, message: string): Promise<void> {
+  await assert.rejects(walk, { type: 'validation_failed', details: [{ path: 'from', message }] })
+}

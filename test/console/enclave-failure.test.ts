@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError } from '../support/http-client.ts'
+import { answerJson, startFakeServer, type FakeServer } from '../support/fake-server.ts'
+import { readRows } from '../support/read-rows.ts'
+import { agent, seedWallet } from '../support/seed.ts'
+import { openDesk } from './desk.ts'
+import { TERMS } from './grant-desk.ts'
+
+/** People have no idempotency key to retry with, so they are told something else than programs. */
+describe('the enclave fails while somebody makes a wallet or a grant', () => {
+  let status: number
+  let enclave: FakeServer
+  let server: ConsoleServer
+  before(async () => {
+    enclave = await startFakeServer((_request, _body, response) => answerJson(response, { error: 'No.' }, status))
+    server = await openConsoleServer((config) => ({ ...config, enclave: { ...config.enclave, apiUrl: enclave.url } }))
+  })
+  after(async () => {
+    await server.close()
+    await enclave.close()
+  })
+
+  for (const [told, code, message] of [
+    [503, 'enclave_outcome_unknown', /not tell .* Look again in a few minutes/],
+    [400, 'enclave_refused', /Nothing was changed/],
+  ] as const) {
+    test(`${told} is ${code}`, async () => {
+      status = told
+      const desk = await openDesk(server)
+      const { account } = desk
+      const agentId = agent('payer')
+      await createAgent(server.context, { accountId: account.id, mode: 'test', id: agentId })
+      const wallet = await seedWallet(server.context, { account, mode: 'test' })
+      for (const [path, body] of [
+        ['wallets', { mode: 'test', name: 'Treasury' }],
+        ['grants', { mode: 'test', agent_id: agentId, wallet, ...TERMS }],
+      ] as const) {
+        const answered = await desk.browser.call('POST', desk.at(path), body)
+        const error = expectError(answered, { type: 'internal', code })
+        assert.match(error.message, message)
+      }
+      const made = `select 1 from grants where account_id = $1`
+      assert.equal((await readRows(server.context.db, made, [account.id])).length, 0)
+    })
+  }
+})

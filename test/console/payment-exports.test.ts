@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import type { Row } from '../../server/src/db/query.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError, send } from '../support/http-client.ts'
+import { holdTable } from '../support/hold-table.ts'
+import { seedManyPayments } from '../support/payment-rows.ts'
+import { readRows } from '../support/read-rows.ts'
+import { seed } from '../support/seed.ts'
+import { paymentBody } from '../support/test-service.ts'
+import { waitFor } from '../support/wait-for.ts'
+import type { Browser } from './browser.ts'
+import { openVisitor } from './person.ts'
+
+/** Far more than what lies between a server and a reader who reads nothing. */
+const MANY = { count: 20_000, memo: 'm'.repeat(190) }
+/** Far below the time in which connections are cut that do not end by themselves. */
+const STOP_MS_MAX = 5_000
+
+describe('exports of payments', () => {
+  let server: ConsoleServer
+  before(async () => {
+    server = await openConsoleServer()
+  })
+  after(() => server.close())
+
+  test('the export is CSV with the name of what it is of, narrowed as the list is', async () => {
+    const { seeded, browser, path } = await openDesk()
+    for (const memo of ['lunch, "late"', '=1+1']) {
+      await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, { memo }) })
+    }
+    const today = server.clock.now().toISOString().slice(0, 10)
+    const answer = await browser.call('GET', path)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers['content-type'], 'text/csv; charset=utf-8; header=present')
+    const name = `payments-${seeded.account.slug}-test-${today}.csv`
+    assert.equal(answer.headers['content-disposition'], `attachment; filename="${name}"`)
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+    const lines = answer.text.split('\r\n')
+    assert.deepEqual([lines.length, lines[3]], [4, ''])
+    assert.match(lines[0] ?? '', /^\ufeffid,created_at,status,/)
+    assert.match(lines[1] ?? '', /,'=1\+1,/)
+    assert.match(lines[2] ?? '', /,"lunch, ""late""",/)
+    const narrowed = await browser.call('GET', `${path}&q=lunch`)
+    assert.equal(narrowed.text.split('\r\n').length, 3)
+    assert.equal((await browser.call('HEAD', path)).status, 404)
+  })
+
+  test('one of many pages is whole', async () => {
+    const { seeded, browser, path } = await openDesk()
+    const ids = await seedManyPayments(server.context, seeded, { count: 1_700, before: server.clock.now() })
+    const lines = (await browser.call('GET', path)).text.split('\r\n').slice(1, -1)
+    assert.deepEqual(
+      lines.map((line) => line.split(',')[0]),
+      ids.toReversed(),
+    )
+  })
+
+  test('a session has one under way, a process three; the next one is refused until one is over', async () => {
+    const desks = await Promise.all(Array.from({ length: 4 }, () => openDesk()))
+    const release = await holdTable(server.context.db, 'payments')
+    try {
+      const [first, second, third, fourth] = desks
+      assert.ok(first && second && third && fourth)
+      const open = [first.browser.call('GET', first.path)]
+      await areUnderWay(1)
+      await refuse(first)
+      open.push(...[second, third].map(({ browser, path }) => browser.call('GET', path)))
+      await areUnderWay(3)
+      await refuse(fourth)
+      await release()
+      for (const { status } of await Promise.all(open)) assert.equal(status, 200)
+      for (const { browser, path } of desks) assert.equal((await browser.call('GET', path)).status, 200)
+    } finally {
+      await release()
+    }
+  })
+
+  test('one that is given up makes room, wherever it stood', async () => {
+    const { seeded, browser, path } = await openDesk()
+    const release = await holdTable(server.context.db, 'payments')
+    const early = open(server, path, browser)
+    await areUnderWay(1)
+    await refuse({ browser, path })
+    early.destroy()
+    await release()
+    await isServed({ browser, path })
+    await seedManyPayments(server.context, seeded, { ...MANY, before: server.clock.now() })
+    const late = open(server, path, browser)
+    await late.incoming
+    await refuse({ browser, path })
+    late.destroy()
+    await isServed({ browser, path: `${path}&q=nothing` })
+  })
+
+  test('one that breaks in the middle does not end as if it were whole', async () => {
+    const { seeded, browser, path } = await openDesk()
+    await seedManyPayments(server.context, seeded, { ...MANY, before: server.clock.now() })
+    const incoming = await open(server, path, browser).incoming
+    await readRows(server.context.db, 'alter table payments rename to away')
+    try {
+      await assert.rejects(text(incoming), { code: 'ECONNRESET' })
+    } finally {
+      await readRows(server.context.db, 'alter table away rename to payments')
+    }
+    assert.equal(incoming.complete, false)
+  })
+
+  test('the stop of the service ends one whose reader takes no more', async () => {
+    const another = await openConsoleServer()
+    const { seeded, browser, path } = await openDesk(another)
+    await seedManyPayments(another.context, seeded, { ...MANY, before: another.clock.now() })
+    const incoming = await open(another, path, browser).incoming
+    const startedAt = performance.now()
+    await another.close()
+    assert.ok(performance.now() - startedAt < STOP_MS_MAX)
+    await assert.rejects(text(incoming), { code: 'ECONNRESET' })
+  })
+
+  /** While the table is held. */
+  async function areUnderWay(count: number): Promise<void> {
+    const text = `select count(*) as waiting from pg_locks where not granted and relation = 'payments'::regclass`
+    const query = {
+      name: 'count_waiting',
+      text,
+      values: [],
+      read: (rows: readonly Row[]) => Number(rows[0]?.['waiting']),
+    }
+    await waitFor(`${count} exports`, async () => (await server.context.db.read(query)) === count)
+  }
+
+  async function openDesk(of: ConsoleServer = server) {
+    const seeded = await seed(of.context)
+    const { browser, userId } = await openVisitor(of)
+    await addMember(of.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })
+    return { seeded, browser, path: `/console/workspaces/${seeded.account.slug}/payments/export?mode=test` }
+  }
+})
+
+interface Asked {
+  readonly browser: Browser
+  readonly path: string
+}
+
+async function refuse({ browser, path }: Asked): Promise<void> {
+  const answer = await browser.call('GET', path)
+  expectError(answer, { type: 'rate_limited', code: 'rate_limit_exceeded' })
+  assert.equal(answer.headers['retry-after'], '30')
+}
+
+async function isServed({ browser, path }: Asked): Promise<void> {
+  await waitFor('room', async () => (await browser.call('GET', path)).status === 200)
+}
+
+/** A reader who reads nothing until it is told to. */
+function open(server: ConsoleServer, path: string, browser: Browser) {
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const answered = Promise.withResolvers<IncomingMessage>()
+  answered.promise.catch(() => undefined)
+  const outgoing = request(`${server.url}${path}`, { agent: false, headers: { cookie } }, answered.resolve)
+  outgoing.on('error', answered.reject)
+  outgoing.end()
+  return { incoming: answered.promise, destroy: () => outgoing.destroy() }
+}
