@@ -2,8 +2,9 @@ import type { RouteObject } from 'react-router'
 import { Loading } from './components/loading.tsx'
 import { RequireSession } from './components/require-session.tsx'
 import { SheetLayout } from './components/sheet-layout.tsx'
+import { notePageLoad } from './navigation/page-loads.ts'
 import { ConsentPage } from './pages/consent/consent-page.tsx'
-import { FailurePage } from './pages/failure-page.tsx'
+import { FailurePage, PageFailure } from './pages/failure-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { RecoverPage } from './pages/recover-page.tsx'
@@ -60,18 +61,32 @@ export const ROUTES: RouteObject[] = [
         children: [
           { path: '/consent', Component: ConsentPage },
           {
-            lazy: { Component: async () => (await import('./components/dashboard-layout.tsx')).DashboardLayout },
+            lazy: {
+              Component: notePageLoad(async () => (await import('./components/dashboard-layout.tsx')).DashboardLayout),
+            },
             children: [
-              page('/', async () => (await import('./pages/home-page.tsx')).HomePage),
-              page('/account', async () => (await import('./pages/account/account-page.tsx')).AccountPage),
+              {
+                ErrorBoundary: PageFailure,
+                children: [
+                  page('/', async () => (await import('./pages/home-page.tsx')).HomePage),
+                  page('/account', async () => (await import('./pages/account/account-page.tsx')).AccountPage),
+                ],
+              },
             ],
           },
           {
             path: '/w/:slug',
             lazy: {
-              Component: async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
+              Component: notePageLoad(
+                async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
+              ),
             },
-            children: [{ path: ':mode', children: WORKSPACE_PAGES }, { index: true }, { path: '*' }],
+            // A page that fails leaves standing what is around it.
+            children: [
+              { path: ':mode', ErrorBoundary: PageFailure, children: WORKSPACE_PAGES },
+              { index: true },
+              { path: '*' },
+            ],
           },
         ],
       },
@@ -80,5 +95,6 @@ export const ROUTES: RouteObject[] = [
 ]
 
 function page(path: string, load: () => Promise<NonNullable<RouteObject['Component']>>): RouteObject {
-  return path === '' ? { index: true, lazy: { Component: load } } : { path, lazy: { Component: load } }
+  const lazy = { Component: notePageLoad(load) }
+  return path === '' ? { index: true, lazy } : { path, lazy }
 }

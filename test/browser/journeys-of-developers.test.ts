@@ -100,12 +100,28 @@ describe('what owners set out to do with keys, webhooks, people and applications
     }
   })
 
+  test('a key that nobody has kept yet is not lost by a click elsewhere', async () => {
+    const { page } = await enterOwner(stage, 'Lou Loser', 'Pocket')
+    await goTo(page, 'API keys')
+    await button(page, 'Create a key').click()
+    await page.getByLabel('Name of the key').fill('Laptop')
+    await button(page, 'Create the key').click()
+    const field = page.getByLabel('The key', { exact: true })
+    const secret = await field.inputValue()
+    assert.equal(await page.getByRole('link', { name: 'See what to send with it' }).count(), 0)
+    await page.getByRole('navigation').getByRole('link', { name: 'Payments', exact: true }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click()
+    assert.equal(await field.inputValue(), secret)
+    await button(page, 'I have kept it').click()
+    await page.getByRole('link', { name: 'See what to send with it' }).click()
+    await heading(page, 'Examples').waitFor()
+  })
+
   // The clock is moved from here on.
 
   test('a key is rotated: both work for a day, which is counted down, then only the new one', async () => {
     const { page } = await enterOwner(stage, 'Kay Key', 'Lock')
     const old = await createKey(page, 'Backend')
-    await button(page, 'I have kept it').click()
     await doAndConfirm(page, 'Rotate Backend', 'Make a new key')
     const fresh = await page.getByLabel('The key', { exact: true }).inputValue()
     assert.notEqual(fresh, old)

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { call } from '../support/json-client.ts'
-import { button, heading } from '../support/pages.ts'
+import { button, hasFocus, heading } from '../support/pages.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { createKey, createWallet, doAndConfirm, enterOwner, goTo, signGrant, signWithPasskey } from './owner-steps.ts'
 
@@ -61,7 +61,7 @@ describe('what owners set out to do with their money', () => {
     const refused = await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '6' })
     assert.equal(refused.body.error.code, 'daily_cap_exceeded')
 
-    await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'Refused' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'Refused requests' }).click()
     await page.getByRole('row').filter({ hasText: '6.00' }).getByRole('link').click()
     await page.getByRole('heading', { level: 1, name: /^Refused: / }).waitFor()
     const main = page.getByRole('main')
@@ -121,6 +121,42 @@ describe('what owners set out to do with their money', () => {
     )
     await page.goto(grantPage)
     await page.getByRole('main').getByText('Replaced', { exact: true }).first().waitFor()
+  })
+
+  test('what can’t be done is said in plain words, where one would do it', async () => {
+    const { page } = await enterOwner(stage, 'Paula Plain', 'Words')
+    await createWallet(page, 'Main wallet')
+    await goTo(page, 'Grants')
+    await page.getByRole('link', { name: 'New grant' }).first().click()
+    await page.getByLabel('Id of the new agent').fill('plain-bot')
+    await page.getByLabel('Most per payment').fill('10')
+    await page.getByLabel('Most in 24 hours').fill('20')
+    await page.getByText('Only these…').click()
+    const addresses = page.getByLabel('Addresses')
+    await addresses.fill(RECIPIENT.replace(/E7$/, 'e7'))
+    await button(page, 'Review and sign').click()
+    await page.getByText('“0x5290…9Ee7” is not a valid address').waitFor()
+    assert.equal(await hasFocus(page, addresses), true)
+    assert.equal(await page.getByText(/recipient_allowlist|EVM/).count(), 0)
+
+    await signGrant(page, 'plain-bot', { maxPerTx: '10', dailyCap: '20' })
+    const successor = 'grt_00000000000000000000000000'
+    await page.route('**/suspend', (route) =>
+      route.fulfill({
+        status: 409,
+        json: {
+          error: { type: 'conflict', code: 'grant_revoked', message: 'No.', details: { replaced_by: successor } },
+        },
+      }),
+    )
+    await doAndConfirm(page, 'Suspend', 'Suspend at once')
+    const later = page.getByRole('alert').getByRole('link', { name: 'Open the later policy' })
+    assert.match((await later.getAttribute('href')) ?? '', new RegExp(`/grants/${successor}$`))
+
+    await goTo(page, 'Agents')
+    await page.getByRole('link', { name: 'plain-bot' }).click()
+    await page.getByText('An agent that has a grant can’t be deleted.').waitFor()
+    assert.equal(await button(page, 'Delete the agent').count(), 0)
   })
 
   function pay(

@@ -59,13 +59,15 @@ export async function signWithPasskey(page: Page): Promise<void> {
   await page.getByRole('main').getByText('Active', { exact: true }).first().waitFor()
 }
 
-/** Makes a key; answers its secret, which is on the page that is open then. */
+/** Makes a key; answers its secret, which is gone from the page then. */
 export async function createKey(page: Page, name: string): Promise<string> {
   await goTo(page, 'API keys')
   await button(page, 'Create a key').click()
   await page.getByLabel('Name of the key').fill(name)
   await button(page, 'Create the key').click()
-  return await page.getByLabel('The key', { exact: true }).inputValue()
+  const secret = await page.getByLabel('The key', { exact: true }).inputValue()
+  await button(page, 'I have kept it').click()
+  return secret
 }
 
 /** Adds an endpoint for every kind of event. */

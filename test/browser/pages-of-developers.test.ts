@@ -66,6 +66,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
     await page.getByRole('combobox', { name: 'Where to' }).fill('hook')
     await inspectPage(page, 'go-to')
     await page.keyboard.press('Enter')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Leave without it' }).click()
     await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
   })
 

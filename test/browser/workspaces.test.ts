@@ -131,7 +131,10 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const row = memberRow(owner.page, 'Guy Guest')
     await row.getByRole('combobox', { name: 'Role of Guy Guest' }).selectOption('Admin')
     await row.getByRole('button', { name: /^Save/ }).click()
+    await row.getByRole('status').filter({ hasText: 'Saved' }).waitFor()
     await row.getByRole('button', { name: /^Save/ }).waitFor({ state: 'hidden' })
+    // The focus is not lost with the button.
+    await row.locator('select:focus').waitFor()
 
     await guest.page.reload()
     await button(guest.page, 'Create a link').waitFor()

@@ -37,6 +37,7 @@ interface WireAuditPage {
     readonly actor: object
     readonly action: string
     readonly subject: string | null
+    readonly subject_user: { readonly name: string; readonly former: boolean } | null
     readonly details: object
   }[]
   readonly next: string | null
@@ -144,7 +145,10 @@ describe('workspaces of the dashboard', () => {
     assert.equal(answer.status, 201)
     const { entries } = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
     const made = entries.find(({ action }) => action === 'agent.created')
-    assert.deepEqual([made?.actor, made?.subject], [{ kind: 'user', id: owner.userId, name: 'Olga' }, 'made by Olga'])
+    assert.deepEqual(
+      [made?.actor, made?.subject, made?.subject_user],
+      [{ kind: 'user', id: owner.userId, name: 'Olga', former: false }, 'made by Olga', null],
+    )
   })
 
   test('the audit log tells who did what, the newest first, page by page', async () => {
@@ -154,14 +158,19 @@ describe('workspaces of the dashboard', () => {
     const first = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
     assert.equal(first.next, null)
     for (const entry of first.entries) {
-      assert.deepEqual(Object.keys(entry), ['id', 'at', 'actor', 'action', 'subject', 'details'])
+      assert.deepEqual(Object.keys(entry), ['id', 'at', 'actor', 'action', 'subject', 'subject_user', 'details'])
       assert.match(entry.id, /^aud_/)
       assert.match(entry.at, ISO_TIME)
     }
     const [newest, ...older] = first.entries
     assert.deepEqual(
-      [newest?.action, newest?.actor, newest?.subject],
-      ['member.role_changed', { kind: 'user', id: owner.userId, name: 'Olga' }, member.userId],
+      [newest?.action, newest?.actor, newest?.subject, newest?.subject_user],
+      [
+        'member.role_changed',
+        { kind: 'user', id: owner.userId, name: 'Olga', former: false },
+        member.userId,
+        { name: 'Mia', former: false },
+      ],
     )
     const actions = older.map(({ action }) => action)
     for (const action of ['member.joined', 'invitation.created', 'workspace.created']) {
@@ -171,6 +180,7 @@ describe('workspaces of the dashboard', () => {
       kind: 'user',
       id: member.userId,
       name: 'Mia',
+      former: false,
     })
 
     for (let index = 0; index < 30; index += 1) {
@@ -191,18 +201,27 @@ describe('workspaces of the dashboard', () => {
     assert.deepEqual(seen, seen.toSorted().toReversed())
   })
 
-  test('what the operator did, and somebody who left, have no name in the audit log', async () => {
-    const member = await openVisitor(server)
+  test('the audit log names whoever left, too, and says so; the operator has no name', async () => {
+    const member = await openVisitor(server, 'Lea')
     const account = (await getMembership(server.context, { userId: owner.userId, slug: workspace.slug, role: 'owner' }))
       .account
     await addMember(server.context, { account, userId: member.userId, role: 'viewer', actor: OPERATOR })
     await member.browser.ask('DELETE', at(`members/${member.userId}`))
     const { entries } = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
-    const actors = entries.slice(0, 2).map(({ action, actor }) => [action, actor])
-    assert.deepEqual(actors, [
-      ['member.removed', { kind: 'user', id: member.userId, name: null }],
-      ['member.joined', { kind: 'operator', id: null, name: null }],
+    const told = entries.slice(0, 2).map(({ action, actor, subject_user }) => [action, actor, subject_user])
+    const lea = { name: 'Lea', former: true }
+    assert.deepEqual(told, [
+      ['member.removed', { kind: 'user', id: member.userId, ...lea }, lea],
+      ['member.joined', { kind: 'operator', id: null, name: null, former: false }, lea],
     ])
+  })
+
+  test('an agent that is called like a stranger’s id does not make the audit log tell their name', async () => {
+    const stranger = await openVisitor(server, 'Stranger')
+    await owner.browser.ask('POST', at('agents'), { mode: 'test', id: stranger.userId }, 201)
+    const answer = await owner.browser.call('GET', at('audit'))
+    assert.ok(JSON.stringify(answer).includes(stranger.userId))
+    assert.ok(!JSON.stringify(answer).includes('Stranger'))
   })
 
   test('a connection is listed, and ends at once', async () => {

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
+import { sessionQuery } from './session.ts'
 import type { Mode } from './wire.ts'
 import { workspacePath } from './workspaces.ts'
 
@@ -9,30 +10,44 @@ const REFRESH_GAP_MS = 1_500
 const REFRESH_GAP_FACTOR = 3
 /** The server refuses a stream while it has too many, or is out of reach. */
 const RETRY_GAP_MS = 20_000
+/** A short break is nobody's concern. */
+const TELL_AFTER_MS = 5_000
 
 /**
  * Keeps what is shown of a workspace true without a reload: the server tells that something changed, and what is on the
- * screen is read anew.
+ * screen is read anew. Answers whether it does: false once nothing could be heard for a while.
  */
-export function useLiveChanges(slug: string, mode: Mode): void {
+export function useLiveChanges(slug: string, mode: Mode): boolean {
   const client = useQueryClient()
+  const [isLive, setLive] = useState(true)
   useEffect(
     () =>
-      listenToChanges(`${workspacePath(slug, 'changes')}?mode=${mode}`, () =>
-        client.invalidateQueries({ queryKey: liveKey(slug, mode) }),
-      ),
+      listenToChanges(`${workspacePath(slug, 'changes')}?mode=${mode}`, {
+        onChange: () => client.invalidateQueries({ queryKey: liveKey(slug, mode) }),
+        onLive: setLive,
+        // Perhaps one no longer belongs here: the session says.
+        onRefused: () => void client.invalidateQueries({ queryKey: sessionQuery.queryKey }),
+      }),
     [client, slug, mode],
   )
+  return isLive
+}
+
+interface Listener {
+  readonly onChange: () => Promise<void>
+  readonly onLive: (isLive: boolean) => void
+  readonly onRefused: () => void
 }
 
 /**
  * A page that nobody looks at is told nothing; it reads anew when it is looked at again. A stream that ends is opened
  * again by the browser; one that was refused, by us, later. Answers how to end it.
  */
-function listenToChanges(path: string, refresh: () => Promise<void>): () => void {
+function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener): () => void {
   let source: EventSource | null = null
   let refreshTimer: ReturnType<typeof setTimeout> | undefined
   let retryTimer: ReturnType<typeof setTimeout> | undefined
+  let tellTimer: ReturnType<typeof setTimeout> | undefined
   let isRefreshing = false
   let hasMore = false
   let refreshableAt = Number.NEGATIVE_INFINITY
@@ -45,11 +60,20 @@ function listenToChanges(path: string, refresh: () => Promise<void>): () => void
     const startedAt = performance.now()
     isRefreshing = true
     hasMore = false
-    await refresh()
+    await onChange()
     isRefreshing = false
     refreshTimer = undefined
     refreshableAt = startedAt + Math.max(REFRESH_GAP_MS, REFRESH_GAP_FACTOR * (performance.now() - startedAt))
     if (hasMore && source !== null) note()
+  }
+  const setLive = (isLive: boolean) => {
+    if (isLive) {
+      clearTimeout(tellTimer)
+      tellTimer = undefined
+      onLive(true)
+    } else {
+      tellTimer ??= setTimeout(() => onLive(false), TELL_AFTER_MS)
+    }
   }
   const close = () => {
     clearTimeout(retryTimer)
@@ -61,21 +85,31 @@ function listenToChanges(path: string, refresh: () => Promise<void>): () => void
     const opened = new EventSource(path)
     opened.addEventListener('change', note)
     // What happened before it was listened to, or while the connection was away.
-    opened.addEventListener('ready', note)
-    opened.addEventListener('error', () => {
-      if (opened.readyState === EventSource.CLOSED) retryTimer = setTimeout(open, RETRY_GAP_MS)
+    opened.addEventListener('ready', () => {
+      setLive(true)
+      note()
     })
+    opened.addEventListener('error', () => {
+      setLive(false)
+      if (opened.readyState !== EventSource.CLOSED) return
+      onRefused()
+      retryTimer = setTimeout(open, RETRY_GAP_MS)
+    })
+    setLive(false)
     source = opened
   }
   const follow = () => {
-    if (document.hidden) close()
-    else if (source === null) open()
+    if (document.hidden) {
+      close()
+      setLive(true)
+    } else if (source === null) open()
   }
   follow()
   document.addEventListener('visibilitychange', follow)
   return () => {
     document.removeEventListener('visibilitychange', follow)
     close()
+    setLive(true)
     clearTimeout(refreshTimer)
   }
 }

@@ -218,7 +218,7 @@ export interface Overview {
     readonly failed: number
     readonly refused: number
   }
-  /** Today's use of each active grant's cap, the fullest first, at most 8. */
+  /** What the last 24 hours used of each active grant's cap, the fullest first, at most 8. */
   readonly caps: readonly {
     readonly grant_id: string
     readonly agent_id: string

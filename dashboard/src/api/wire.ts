@@ -108,9 +108,13 @@ export interface AuditEntry {
     readonly kind: 'user' | 'key' | 'client' | 'operator'
     readonly id: string | null
     readonly name: string | null
+    /** Somebody who is no member any more. */
+    readonly former: boolean
   }
   readonly action: string
   readonly subject: string | null
+  /** Whom it was done to, where that is a person. */
+  readonly subject_user: { readonly name: string; readonly former: boolean } | null
   readonly details: Readonly<Record<string, unknown>>
 }
 

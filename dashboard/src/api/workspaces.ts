@@ -27,11 +27,15 @@ export function workspaceQuery(slug: string) {
   })
 }
 
+/** Who comes and goes is told by no event: while somebody looks at a list of people, it is read anew this often. */
+const PEOPLE_REFRESH_MS = 15_000
+
 export function membersQuery(slug: string) {
   return queryOptions({
     queryKey: ['workspaces', slug, 'members'],
     queryFn: async ({ signal }) =>
       (await request<{ members: readonly Member[] }>('GET', workspacePath(slug, 'members'), { signal })).members,
+    refetchInterval: PEOPLE_REFRESH_MS,
   })
 }
 
@@ -49,6 +53,7 @@ export function invitationsQuery(slug: string) {
     queryFn: async ({ signal }) =>
       (await request<{ invitations: readonly Invitation[] }>('GET', workspacePath(slug, 'invitations'), { signal }))
         .invitations,
+    refetchInterval: PEOPLE_REFRESH_MS,
   })
 }
 

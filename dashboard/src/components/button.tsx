@@ -4,7 +4,7 @@ type ButtonLook = 'primary' | 'plain' | 'danger' | 'quiet'
 
 const SHAPE =
   'inline-flex min-h-11 items-center justify-center gap-2 rounded-lg px-4 py-2 text-center font-semibold leading-tight ' +
-  'transition-colors disabled:cursor-not-allowed disabled:border-line disabled:bg-sunken disabled:text-muted ' +
+  'transition-colors ' +
   'aria-disabled:cursor-not-allowed aria-disabled:border-line aria-disabled:bg-sunken aria-disabled:text-muted'
 
 const LOOKS: Readonly<Record<ButtonLook, string>> = {
@@ -24,6 +24,23 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'cla
   readonly wide?: boolean
 }
 
-export function Button({ look = 'plain', wide = false, type = 'button', ...rest }: ButtonProps) {
-  return <button {...rest} type={type} className={`${buttonClass(look)} ${wide ? 'w-full' : ''}`} />
+/** Disabled, it does nothing and says so, but keeps the focus: whoever pressed it by the keyboard is where they were. */
+export function Button({
+  look = 'plain',
+  wide = false,
+  type = 'button',
+  disabled = false,
+  onClick,
+  ...rest
+}: ButtonProps) {
+  return (
+    <button
+      {...rest}
+      type={type}
+      aria-disabled={disabled || rest['aria-disabled']}
+      // A form is not sent by it either, nor by the Enter key in one of its fields.
+      onClick={disabled ? (event) => event.preventDefault() : onClick}
+      className={`${buttonClass(look)} ${wide ? 'w-full' : ''}`}
+    />
+  )
 }

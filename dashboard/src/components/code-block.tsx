@@ -1,18 +1,20 @@
 import { CopyButton } from './copy-button.tsx'
 
 interface CodeBlockProps {
-  /** What it is, for readers of the screen and the button that copies it. */
+  /** What it is: its caption, and its name for readers of the screen. */
   readonly what: string
+  /** What the button copies, to follow "Copy": "the command". */
+  readonly copied: string
   readonly code: string
 }
 
 /** A command, a body or a program, to be read and taken away. */
-export function CodeBlock({ what, code }: CodeBlockProps) {
+export function CodeBlock({ what, copied, code }: CodeBlockProps) {
   return (
     <figure className="grid min-w-0 gap-1">
       <figcaption className="flex items-center justify-between gap-4 text-sm text-muted">
         <span>{what}</span>
-        <CopyButton text={code} what={what} isShort />
+        <CopyButton text={code} what={copied} isShort />
       </figcaption>
       <pre
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll, so the keyboard must get there

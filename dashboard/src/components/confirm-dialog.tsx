@@ -1,8 +1,9 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
-import { useMutation } from '@tanstack/react-query'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { AlertFrame } from './alert-frame.tsx'
 import { Button, buttonClass } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
+import { useDeed } from './use-deed.ts'
 
 interface ConfirmDialogProps {
   /** What the button says that opens it, and what readers of the screen hear besides. */
@@ -21,11 +22,22 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { label, labelDetail, title, children, confirmLabel, isHarmless = false, onConfirm } = props
   const [isOpen, setOpen] = useState(false)
-  const deed = useMutation({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
+  const deed = useDeed({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
+  const isTold = useRef(false)
+  useEffect(
+    () => () => {
+      if (isTold.current) setTimeout(returnToHeading)
+    },
+    [],
+  )
   const change = (open: boolean) => {
     if (deed.isPending) return
     deed.reset()
     setOpen(open)
+  }
+  const confirm = () => {
+    isTold.current = true
+    deed.mutate()
   }
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={change}>
@@ -35,24 +47,21 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       >
         {label}
       </AlertDialog.Trigger>
-      <AlertDialog.Portal>
-        <AlertDialog.Backdrop className="fixed inset-0 min-h-dvh bg-veil transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0 supports-[-webkit-touch-callout:none]:absolute" />
-        <AlertDialog.Popup className="fixed top-1/2 left-1/2 grid max-h-[calc(100dvh-2rem)] w-[26rem] max-w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 gap-5 overflow-y-auto rounded-2xl border border-line bg-surface p-6 text-ink shadow-lift transition-opacity duration-150 outline-none data-ending-style:opacity-0 data-starting-style:opacity-0">
-          <div className="grid gap-2">
-            <AlertDialog.Title className="text-lg font-bold">{title}</AlertDialog.Title>
-            <AlertDialog.Description className="text-muted" render={<div />}>
-              {children}
-            </AlertDialog.Description>
-          </div>
-          <ErrorNotice error={deed.error} />
-          <div className="flex flex-wrap justify-end gap-3">
-            <AlertDialog.Close className={buttonClass('plain')}>Cancel</AlertDialog.Close>
-            <Button look={isHarmless ? 'primary' : 'danger'} disabled={deed.isPending} onClick={() => deed.mutate()}>
-              {confirmLabel}
-            </Button>
-          </div>
-        </AlertDialog.Popup>
-      </AlertDialog.Portal>
+      <AlertFrame title={title} lead={children}>
+        <ErrorNotice error={deed.error} />
+        <div className="flex flex-wrap justify-end gap-3">
+          <AlertDialog.Close className={buttonClass('plain')}>Cancel</AlertDialog.Close>
+          <Button look={isHarmless ? 'primary' : 'danger'} disabled={deed.isPending} onClick={confirm}>
+            {confirmLabel}
+          </Button>
+        </div>
+      </AlertFrame>
     </AlertDialog.Root>
   )
+}
+
+/** What was deleted takes its button along, and the focus with it: reading goes on at the page's beginning then. */
+function returnToHeading(): void {
+  if (document.activeElement !== null && document.activeElement !== document.body) return
+  document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Button } from './button.tsx'
 import { TextButton } from './text-link.tsx'
 
@@ -12,8 +12,16 @@ interface CopyButtonProps {
 
 type Outcome = 'copied' | 'refused' | null
 
+/** So long the button says that it was copied. */
+const SHOWN_MS = 2_000
+
 export function CopyButton({ text, what, isShort = false }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<Outcome>(null)
+  useEffect(() => {
+    if (outcome !== 'copied') return
+    const timer = setTimeout(() => setOutcome(null), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [outcome])
   const copy = () => {
     navigator.clipboard.writeText(text).then(
       () => setOutcome('copied'),

@@ -8,6 +8,10 @@ export interface Column<Item> {
   readonly isNumber?: boolean
   /** Left out where there is no room: the page of the entry has it. */
   readonly isSpare?: boolean
+  /** May be long, and has no width of its own: it shares the room that is left, and is to be cut off at its end. */
+  readonly isLong?: boolean
+  /** Has a line of its own on a phone. */
+  readonly isWide?: boolean
   readonly render: (item: Item) => ReactNode
 }
 
@@ -21,11 +25,15 @@ interface DataTableProps<Item> {
   readonly toOf?: (item: Item) => string
 }
 
+/** How much of the width each long column has, by how many there are: one, two, or three. */
+const LONG_SHARES = ['md:w-2/5 md:max-w-0', 'md:w-1/4 md:max-w-0', 'md:w-[22%] md:max-w-0'] as const
+
 /**
  * A table that becomes a list of cards on a phone. The roles are said outright, since a browser forgets those of a table
  * that is laid out as something else.
  */
 export function DataTable<Item>({ caption, columns, items, keyOf, toOf }: DataTableProps<Item>) {
+  const share = LONG_SHARES[columns.filter(({ isLong }) => isLong === true).length - 1] ?? LONG_SHARES[2]
   return (
     <div className="overflow-hidden rounded-xl border border-line bg-surface">
       <table role="table" className="block w-full text-[0.9375rem] md:table">
@@ -58,7 +66,7 @@ export function DataTable<Item>({ caption, columns, items, keyOf, toOf }: DataTa
                 <td
                   key={column.title}
                   role="cell"
-                  className={`min-w-0 md:px-4 md:py-3 md:align-middle md:first:pl-5 md:last:pr-5 ${index % 2 === 1 ? 'text-right md:text-left' : ''} ${column.isNumber === true ? 'md:text-right' : ''} ${column.isSpare === true ? 'hidden xl:table-cell' : ''}`}
+                  className={`min-w-0 md:px-4 md:py-3 md:align-middle md:first:pl-5 md:last:pr-5 ${column.isWide === true ? 'max-md:col-span-full' : index % 2 === 1 ? 'text-right md:text-left' : ''} ${column.isNumber === true ? 'md:text-right' : ''} ${column.isSpare === true ? 'hidden xl:table-cell' : ''} ${column.isLong === true ? share : ''} ${index === 0 && column.isNumber === true ? 'md:w-px' : ''}`}
                 >
                   {index === 0 && toOf !== undefined ? (
                     <Link

@@ -38,12 +38,23 @@ const CURRENT: Readonly<Record<Mode, string>> = {
 }
 
 /** Stands over every page of a workspace: by words, colour and pattern nobody takes one mode for the other. */
-export function ModeBand({ mode }: { readonly mode: Mode }) {
-  return mode === 'live' ? (
-    <p className="bg-live px-4 py-1 text-center text-sm font-semibold text-on-live">Live mode: real money</p>
-  ) : (
-    <p className="mode-stripes border-y border-line px-4 py-1 text-center text-sm font-semibold text-test-ink">
-      Test mode: nothing here is real money
-    </p>
+export function ModeBand({ mode, isLive }: { readonly mode: Mode; readonly isLive: boolean }) {
+  return (
+    <div
+      className={`flex flex-wrap items-center justify-center gap-x-4 gap-y-0.5 px-4 text-center py-1 text-sm font-semibold ${BANDS[mode].look}`}
+    >
+      <p>{BANDS[mode].text}</p>
+      <p role="status" className="empty:absolute">
+        {!isLive && <span className="rounded-full border border-current px-2.5 py-0.5">Not live: reconnecting…</span>}
+      </p>
+    </div>
   )
 }
+
+const BANDS = {
+  test: {
+    text: 'Test mode: nothing here is real money',
+    look: 'mode-stripes border-y border-line text-test-ink',
+  },
+  live: { text: 'Live mode: real money', look: 'bg-live text-on-live' },
+} as const

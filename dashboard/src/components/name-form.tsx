@@ -1,9 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
 import { useRef, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
 import { readText } from './form-text.ts'
 import { TextField } from './text-field.tsx'
+import { useCancel } from './use-cancel.ts'
+import { useDeed } from './use-deed.ts'
 
 interface NameFormProps {
   readonly label: string
@@ -25,9 +26,10 @@ interface NameFormProps {
 /** The smallest form there is: something gets a name, and with it comes to be. */
 export function NameForm(props: NameFormProps) {
   const { label, hint, submitLabel, charsMax, initial = '', isMono = false, look = 'plain', onSubmit } = props
-  const { autoComplete = 'off', onType, onCancel } = props
+  const { autoComplete = 'off', onType } = props
+  const cancel = useCancel(props.onCancel)
   const form = useRef<HTMLFormElement>(null)
-  const creation = useMutation({ mutationFn: onSubmit, onSuccess: () => form.current?.reset() })
+  const creation = useDeed({ mutationFn: onSubmit, onSuccess: () => form.current?.reset() })
   return (
     <form
       ref={form}
@@ -49,6 +51,11 @@ export function NameForm(props: NameFormProps) {
         autoComplete={autoComplete}
         autoCapitalize={isMono ? 'none' : 'sentences'}
         spellCheck={!isMono}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' || cancel === undefined || creation.isPending) return
+          event.preventDefault()
+          cancel()
+        }}
         onChange={(event) => onType?.(event.currentTarget.value)}
       />
       <ErrorNotice error={creation.error} />
@@ -56,8 +63,8 @@ export function NameForm(props: NameFormProps) {
         <Button type="submit" look={look} disabled={creation.isPending}>
           {submitLabel}
         </Button>
-        {onCancel !== undefined && (
-          <Button look="quiet" disabled={creation.isPending} onClick={onCancel}>
+        {cancel !== undefined && (
+          <Button look="quiet" disabled={creation.isPending} onClick={cancel}>
             Cancel
           </Button>
         )}

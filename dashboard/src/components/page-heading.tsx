@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, type ReactNode } from 'react'
-import { useLocation } from 'react-router'
+import { useLocation, useOutletContext } from 'react-router'
 
 interface PageHeadingProps {
   /** The page's title in the browser's tab. */
@@ -19,6 +19,9 @@ interface PageHeadingProps {
 export function PageHeading({ title, children = title, place, lead, actions, isStep = false }: PageHeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { key, pathname } = useLocation()
+  // A workspace's name stands in the header already, where that has room for it.
+  const around = useOutletContext<{ readonly name?: string } | undefined>()
+  const isInHeader = place !== undefined && place === around?.name
   const takeFocus = useEffectEvent(() => {
     // The first page of a visit has the key `default`; there the browser has put the focus well.
     if (isStep || key !== 'default') heading.current?.focus({ preventScroll: true })
@@ -31,7 +34,9 @@ export function PageHeading({ title, children = title, place, lead, actions, isS
     <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
       <title>{`${title} · Bursar`}</title>
       <div className="grid min-w-0 flex-1 basis-80 gap-2">
-        {place !== undefined && <p className="text-sm font-semibold text-muted">{place}</p>}
+        {place !== undefined && (
+          <p className={`text-sm font-semibold text-muted ${isInHeader ? 'truncate md:hidden' : ''}`}>{place}</p>
+        )}
         <h1 ref={heading} tabIndex={-1} className="text-2xl leading-tight font-bold sm:text-[1.75rem]">
           {children}
         </h1>

@@ -1,10 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
 import { useId, useRef, type ReactNode } from 'react'
 import { Link } from 'react-router'
 import { signOut } from '../api/session.ts'
 import { buttonClass } from './button.tsx'
 import { ChevronIcon } from './chevron-icon.tsx'
 import { useSession } from './session-context.ts'
+import { useDeed } from './use-deed.ts'
 
 const ITEM = 'flex min-h-11 w-full items-center rounded-md px-3 py-2 text-left hover:bg-accent-soft'
 
@@ -16,7 +16,7 @@ export function PersonMenu() {
   const id = useId()
   const popover = useRef<HTMLElement>(null)
   const { user, workspaces } = useSession()
-  const out = useMutation({ mutationFn: () => signOut('/sign-in') })
+  const out = useDeed({ mutationFn: () => signOut('/sign-in') })
   const close = () => popover.current?.hidePopover()
   return (
     <>
@@ -25,7 +25,9 @@ export function PersonMenu() {
         popoverTarget={id}
         className={`${buttonClass('quiet')} -mr-2 min-w-0 max-w-48 !px-2 !text-ink`}
       >
-        <span className="truncate">{user.name}</span>
+        <span className="truncate" title={user.name}>
+          {user.name}
+        </span>
         <ChevronIcon className="size-3 shrink-0" />
       </button>
       <nav

@@ -1,5 +1,6 @@
 import { Button, buttonClass } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
+import { LeaveGuard } from './leave-guard.tsx'
 
 interface RecoveryCodesProps {
   readonly codes: readonly string[]
@@ -29,6 +30,11 @@ export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps) {
       <Button look="primary" wide onClick={onKept}>
         I have kept them
       </Button>
+      <LeaveGuard
+        title="Leave without the codes?"
+        leaveLabel="Leave without them"
+        lead="They are shown now and never again, and you have not said that you kept them."
+      />
     </div>
   )
 }

@@ -29,7 +29,7 @@ export function SecretOnce({ label, secret, what, children }: SecretOnceProps) {
         />
         <CopyButton text={secret} what={what} />
       </div>
-      <p className="text-sm">It is shown now and never again: keep it where only your program can read it.</p>
+      <p className="text-sm">It is shown now and never again. Keep it where only your program can read it.</p>
       {children}
     </div>
   )

@@ -1,31 +1,19 @@
-import { useId, type ReactNode } from 'react'
+import { useId } from 'react'
 import { ChevronIcon } from './chevron-icon.tsx'
+import { ComboField, type SelectFieldProps } from './combo-field.tsx'
 import { FieldFault } from './field-fault.tsx'
 import { FIELD_CLASS } from './text-field.tsx'
 
-interface Choice {
-  readonly value: string
-  readonly text: string
-}
+/** More choices than these are typed, not looked through. */
+const SELECTED_MAX = 50
 
-interface SelectFieldProps {
-  readonly label: string
-  readonly value: string
-  readonly choices: readonly Choice[]
-  /** Shown, and not to be picked, while `value` is empty. */
-  readonly placeholder?: string
-  readonly hint?: ReactNode
-  /** The label is for readers of the screen only. */
-  readonly isLabelHidden?: boolean
-  /** The form is not sent while nothing is picked. */
-  readonly isRequired?: boolean
-  /** What is wrong with what is picked. */
-  readonly fault?: string | undefined
-  readonly onChange: (value: string) => void
+/** One of some choices. */
+export function SelectField(props: SelectFieldProps) {
+  return props.choices.length > SELECTED_MAX ? <ComboField {...props} /> : <PlainSelect {...props} />
 }
 
 /** The browser's own select: the keyboard, the screen reader and the phone know it best. */
-export function SelectField(props: SelectFieldProps) {
+function PlainSelect(props: SelectFieldProps) {
   const { label, value, choices, placeholder, hint, isLabelHidden = false, isRequired = false, fault, onChange } = props
   const id = useId()
   const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`].join(' ').trim()

@@ -25,9 +25,10 @@ for (const [action, subject, mode, parts] of rows) {
     const entry: AuditEntry = {
       id: 'aud_1',
       at: '2026-11-12T12:00:00.000Z',
-      actor: { kind: 'user', id: null, name: null },
+      actor: { kind: 'user', id: null, name: null, former: false },
       action,
       subject,
+      subject_user: null,
       details: mode === undefined ? {} : { mode },
     }
     assert.deepEqual(placeOfSubject(entry), parts === null ? null : { mode, parts })

@@ -51,7 +51,7 @@ export function formatAction(action: string): string {
 }
 
 /** Who did it. */
-export function formatActor({ kind, id, name }: AuditEntry['actor']): string {
+export function formatActor({ kind, id, name }: Omit<AuditEntry['actor'], 'former'>): string {
   if (name !== null) return name
   if (kind === 'operator') return 'The operator'
   if (kind === 'key') return `API key ${id ?? ''}`.trim()

@@ -1,6 +1,7 @@
 // One way to write a date, whatever the browser's language: the page around it is in English.
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+const SECOND = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 const FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 
 const MINUTE_MS = 60_000
@@ -12,9 +13,11 @@ export function formatDate(iso: string): string {
   return formatWith(DATE, iso)
 }
 
+const PRECISIONS = { minute: TIME, second: SECOND, full: FULL } as const
+
 /** An ISO 8601 time to the minute: `12 Nov 2026, 14:03`. `full`: to the second, with its zone. */
-export function formatTime(iso: string, precision: 'minute' | 'full' = 'minute'): string {
-  return formatWith(precision === 'full' ? FULL : TIME, iso)
+export function formatTime(iso: string, precision: keyof typeof PRECISIONS = 'minute'): string {
+  return formatWith(PRECISIONS[precision], iso)
 }
 
 /** From when to when, no more said twice than needed: `12 Nov 2026, 14:00–15:00`. */

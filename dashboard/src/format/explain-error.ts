@@ -1,4 +1,5 @@
 import { ApiError } from '../api/api-error.ts'
+import { formatTime } from './date.ts'
 
 /** What the browser says when a passkey ceremony fails (WebAuthn, section 5.1), by the name of its error. */
 const CEREMONY_TEXTS: Readonly<Record<string, string>> = {
@@ -12,7 +13,14 @@ const CEREMONY_TEXTS: Readonly<Record<string, string>> = {
 
 /** A sentence for the person, whatever went wrong. */
 export function explainError(error: unknown): string {
-  if (error instanceof ApiError) return error.message
+  if (error instanceof ApiError) return explainAnswer(error)
   const name = error instanceof Error ? error.name : ''
   return CEREMONY_TEXTS[name] ?? 'Something went wrong. Try again.'
+}
+
+/** Where the answer knows when to come back, so does the sentence. */
+function explainAnswer({ message, details }: ApiError): string {
+  const retryAt =
+    typeof details === 'object' && details !== null && 'retry_at' in details ? details.retry_at : undefined
+  return typeof retryAt === 'string' ? `${message} That is at ${formatTime(retryAt)} at the latest.` : message
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/api-error.ts'
-import { fieldFaults } from './field-faults.ts'
+import { addressFault, fieldFaults } from './field-faults.ts'
 
 test('faults stand at their fields, the first one of each', () => {
   const rows: readonly (readonly [unknown, Readonly<Record<string, string>>])[] = [
@@ -12,7 +12,7 @@ test('faults stand at their fields, the first one of each', () => {
         { path: 'recipient_allowlist[1]', message: 'is no address' },
         { path: 'recipient_allowlist/2', message: 'neither' },
       ],
-      { recipient_allowlist: 'is no address.' },
+      { recipient_allowlist: 'It is no address.' },
     ],
     [[{ path: 'amount' }], { amount: 'Refused.' }],
     [[{ path: '', message: 'no' }, 'x', null, { path: 7 }], {}],
@@ -26,3 +26,14 @@ test('faults stand at their fields, the first one of each', () => {
 })
 
 test('an error that is not the server’s names no field', () => assert.deepEqual(fieldFaults(new Error('x')), {}))
+
+test('an address that the server refused is named by its ends', () => {
+  const sent = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070d']
+  const refusal = (path: string, code = 'address_invalid') =>
+    new ApiError(400, { type: 'validation_failed', code, message: 'Refused.', details: [{ path, message: 'is bad' }] })
+  assert.match(addressFault(refusal('recipient_allowlist.1'), sent) ?? '', /^“0x8617…070d” is not a valid address/)
+  assert.match(addressFault(refusal('address'), sent) ?? '', /^“0x5290…9EE7” /)
+  assert.equal(addressFault(refusal('recipient_allowlist.2'), sent), undefined)
+  assert.equal(addressFault(refusal('recipient_allowlist.1', 'other'), sent), undefined)
+  assert.equal(addressFault(new Error('x'), sent), undefined)
+})

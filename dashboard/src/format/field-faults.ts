@@ -1,4 +1,5 @@
-import { ApiError } from '../api/api-error.ts'
+import { ApiError, hasCode } from '../api/api-error.ts'
+import { formatShortAddress } from './address.ts'
 
 /** What the server found wrong with which field, by the field's name: a list's entries count as the list. */
 export function fieldFaults(error: unknown): Readonly<Record<string, string>> {
@@ -14,8 +15,18 @@ export function fieldFaults(error: unknown): Readonly<Record<string, string>> {
   return faults
 }
 
+/** What the server found wrong with an address among those that were sent to it: its checksum, for one, is off. */
+export function addressFault(error: unknown, sent: readonly string[]): string | undefined {
+  if (!hasCode(error, 'address_invalid') || !(error instanceof ApiError) || !Array.isArray(error.details)) return
+  const [detail] = error.details as readonly unknown[]
+  const path = typeof detail === 'object' && detail !== null && 'path' in detail ? String(detail.path) : ''
+  const address = sent[Number(/\d+/.exec(path)?.[0] ?? 0)]
+  if (address === undefined) return
+  return `“${formatShortAddress(address)}” is not a valid address: check its letters, and which of them are capitals.`
+}
+
 /** `must be …`, as a remark under the field that it is about. */
 function sentence(message: string): string {
-  const text = message.startsWith('must ') ? `It ${message}` : message
+  const text = /^(must|is) /.test(message) ? `It ${message}` : message
   return /[.!?]$/.test(text) ? text : `${text}.`
 }

@@ -22,11 +22,12 @@ export function explainGrantState(grant: Pick<Grant, 'state' | 'status' | 'repla
     case 'suspended':
       return 'No payment passes. Only a new signature brings it back: replace the policy, with the same terms if they are still right.'
     case 'expired':
-      if (grant.status === 'pending') return 'Its end came before anybody signed it. Drop it, and create a new grant.'
+      if (grant.status === 'pending')
+        return 'Its end came before anybody signed it. Discard it, and create a new grant.'
       return 'Its end has come, and no payment passes. Replace the policy to let the agent go on, or revoke the grant.'
     case 'revoked':
       return grant.activated_at === null
-        ? 'It was dropped before anybody signed it, and never allowed anything.'
+        ? 'It was discarded before anybody signed it, and never allowed anything.'
         : 'It has ended for good. To let the agent pay again, create a new grant.'
     case 'replaced':
       return 'Another policy has taken its place.'

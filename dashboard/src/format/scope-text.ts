@@ -16,7 +16,7 @@ export const SCOPE_TEXTS: Readonly<Record<Scope, ScopeText>> = {
   },
   'wallet:transfer': {
     title: 'Send USDC',
-    meaning: 'It pays from the agent’s wallets to whom it chooses, within the agent’s limits.',
+    meaning: 'It pays from the agent’s wallets, within its grants: whom they allow, and within their limits.',
     short: 'send USDC',
   },
   'x402:pay': {

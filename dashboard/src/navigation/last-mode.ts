@@ -12,13 +12,25 @@ export function readLastMode(slug: string): Mode {
   }
 }
 
-export function keepLastMode(slug: string, mode: Mode): void {
+/** The workspace that somebody last looked at in this browser; null at first. It need not be theirs any more. */
+export function readLastSlug(): string | null {
   try {
-    window.localStorage.setItem(keyOf(slug), mode)
+    return window.localStorage.getItem(LAST_SLUG_KEY)
   } catch {
-    // Then each visit begins in test mode.
+    return null
   }
 }
+
+export function keepLastVisit(slug: string, mode: Mode): void {
+  try {
+    window.localStorage.setItem(keyOf(slug), mode)
+    window.localStorage.setItem(LAST_SLUG_KEY, slug)
+  } catch {
+    // Then each visit begins in test mode, and no workspace is the last one.
+  }
+}
+
+const LAST_SLUG_KEY = 'workspace'
 
 function keyOf(slug: string): string {
   return `mode:${slug}`

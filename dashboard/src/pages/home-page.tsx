@@ -22,7 +22,7 @@ export function HomePage() {
           Create one below, or ask somebody who has one for an invitation link.
         </EmptyState>
       ) : (
-        <ul className="grid gap-4 sm:grid-cols-2">
+        <ul className="grid grid-cols-1 gap-4 sm:grid-cols-2">
           {workspaces.map((workspace) => (
             <WorkspaceCard key={workspace.slug} workspace={workspace} />
           ))}
@@ -42,7 +42,7 @@ export function HomePage() {
 
 function WorkspaceCard({ workspace: { slug, name, role } }: { readonly workspace: Workspace }) {
   return (
-    <li className="relative flex items-center gap-4 rounded-xl border border-line bg-surface p-4 hover:border-edge hover:bg-sunken has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent">
+    <li className="relative flex min-w-0 items-center gap-4 rounded-xl border border-line bg-surface p-4 hover:border-edge hover:bg-sunken has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent">
       <span
         aria-hidden="true"
         className="grid size-11 shrink-0 place-items-center rounded-lg bg-accent-soft text-lg font-bold text-accent uppercase"
@@ -50,7 +50,11 @@ function WorkspaceCard({ workspace: { slug, name, role } }: { readonly workspace
         {[...name][0]}
       </span>
       <span className="min-w-0 flex-1">
-        <Link to={pathOf(slug)} className="block truncate font-bold outline-none after:absolute after:inset-0">
+        <Link
+          to={pathOf(slug)}
+          title={name}
+          className="block truncate font-bold outline-none after:absolute after:inset-0"
+        >
           {name}
         </Link>
         <span className="block truncate text-sm text-muted">{slug}</span>

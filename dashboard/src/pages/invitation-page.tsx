@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from 'react-router'
 import { isSignedOut } from '../api/api-error.ts'
 import { sessionQuery } from '../api/session.ts'
@@ -13,6 +13,7 @@ import { TextLink } from '../components/text-link.tsx'
 import { TimeText } from '../components/time-text.tsx'
 import { withNext } from '../navigation/next-path.ts'
 import { ROLE_TEXTS } from '../roles.ts'
+import { useDeed } from '../components/use-deed.ts'
 
 export function InvitationPage() {
   const token = useParams()['token'] ?? ''
@@ -82,7 +83,7 @@ interface AcceptProps {
 function Accept({ token, userName, workspaceName, here }: AcceptProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const acceptance = useMutation({
+  const acceptance = useDeed({
     mutationFn: () => acceptInvitation(token),
     onSuccess: async ({ slug }) => {
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey })

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Navigate } from 'react-router'
 import { sessionQuery, signIn } from '../api/session.ts'
 import { Button } from '../components/button.tsx'
@@ -10,12 +10,13 @@ import { NextNotice } from './next-notice.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
 import { useQuietSession } from './use-quiet-session.ts'
+import { useDeed } from '../components/use-deed.ts'
 
 export function SignInPage() {
   const next = useNextPath()
   const client = useQueryClient()
   const { data: session } = useQuietSession()
-  const signing = useMutation({
+  const signing = useDeed({
     mutationFn: signIn,
     onSuccess: (opened) => client.setQueryData(sessionQuery.queryKey, opened),
   })

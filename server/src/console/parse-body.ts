@@ -19,7 +19,9 @@ export function parseNewAgentId(text: string, member = 'id'): AgentId {
 export function parseAddressOf(member: string, text: string): Address {
   const address = parseAddress(text)
   if (address !== null) return address
-  throw problem('address_invalid', { details: [{ path: member, message: 'is not a valid EVM address' }] })
+  throw problem('address_invalid', {
+    details: [{ path: member, message: 'is not an EVM address, or its capitals (checksum) do not match' }],
+  })
 }
 
 export function parseTime(member: string, text: string): Date {

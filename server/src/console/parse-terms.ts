@@ -20,7 +20,8 @@ export function parseTerms(body: Static<typeof TermsBody>): GrantTerms {
 
 export function parseEvmAddress(path: string, text: string): Address {
   const address = parseAddress(text)
-  if (address === null) throw invalidValue('address_invalid', path, 'is not a valid EVM address')
+  if (address === null)
+    throw invalidValue('address_invalid', path, 'is not an EVM address, or its capitals (checksum) do not match')
   return address
 }
 

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { signOut, signOutElsewhere } from '../../api/session.ts'
 import { endSession, sessionsQuery } from '../../api/sessions.ts'
 import type { SessionEntry } from '../../api/wire.ts'
@@ -10,12 +10,13 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { Waiting } from '../../components/waiting.tsx'
 import { formatDevice } from '../../format/device-text.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 /** The browsers in which the person is signed in. */
 export function SessionsSection() {
   const { data: sessions, error, refetch } = useQuery(sessionsQuery)
   const client = useQueryClient()
-  const elsewhere = useMutation({
+  const elsewhere = useDeed({
     mutationFn: signOutElsewhere,
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
@@ -49,7 +50,7 @@ export function SessionsSection() {
 function SessionRow({ entry }: { readonly entry: SessionEntry }) {
   const client = useQueryClient()
   const { id, device, created_at, last_seen_at, current } = entry
-  const out = useMutation({
+  const out = useDeed({
     mutationFn: () => (current ? signOut('/sign-in') : endSession(id)),
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })

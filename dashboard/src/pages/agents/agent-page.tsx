@@ -53,7 +53,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
         }
         actions={isAdmin(role) && <ButtonLink to={newGrant}>New grant</ButtonLink>}
       >
-        <bdi className="break-all">{agent.id}</bdi>
+        <bdi className="wrap-anywhere">{agent.id}</bdi>
       </PageHeading>
       <Section title="Limits">
         {grants === undefined ? (

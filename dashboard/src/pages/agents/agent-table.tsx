@@ -1,21 +1,18 @@
-import { useQuery } from '@tanstack/react-query'
-import type { Agent, Wallet } from '../../api/wire-spending.ts'
-import { walletsQuery } from '../../api/wallets.ts'
-import { CodeText } from '../../components/code-text.tsx'
+import type { Agent } from '../../api/wire-spending.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
+import { WalletText } from '../wallets/wallet-text.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { AgentBadge } from './agent-badge.tsx'
 
-/** Every agent, and what it may still spend today, wallet by wallet. */
+/** Every agent, and what is left of its caps over 24 hours, wallet by wallet. */
 export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
-  const { slug, mode, to } = useWorkspace()
-  const { data: wallets } = useQuery(walletsQuery(slug, mode))
+  const { to } = useWorkspace()
   const columns: readonly Column<Agent>[] = [
-    { title: 'Agent', render: ({ id }) => <bdi className="break-all">{id}</bdi> },
+    { title: 'Agent', render: ({ id }) => <bdi className="wrap-anywhere">{id}</bdi> },
     { title: 'Status', render: (agent) => <AgentBadge agent={agent} /> },
-    { title: 'Left today', render: (agent) => <LeftToday agent={agent} wallets={wallets} /> },
+    { title: 'Left of 24 h', render: (agent) => <Left agent={agent} /> },
     { title: 'Created', isSpare: true, render: ({ created_at }) => <TimeText at={created_at} /> },
   ]
   return (
@@ -31,8 +28,15 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
 
 const WALLETS_SHOWN_MAX = 3
 
-function LeftToday({ agent, wallets }: { readonly agent: Agent; readonly wallets: readonly Wallet[] | undefined }) {
-  if (agent.wallets.length === 0) return <span className="text-muted">Nothing: it has no grant in force</span>
+function Left({ agent }: { readonly agent: Agent }) {
+  if (agent.wallets.length === 0) {
+    return (
+      <span className="text-muted max-md:sr-only">
+        <span aria-hidden="true">–</span>
+        <span className="sr-only">Nothing</span>
+      </span>
+    )
+  }
   const shown = agent.wallets.slice(0, WALLETS_SHOWN_MAX)
   const more = agent.wallets.length - shown.length
   return (
@@ -42,22 +46,12 @@ function LeftToday({ agent, wallets }: { readonly agent: Agent; readonly wallets
           <span className="font-semibold tabular-nums">{formatAmount(remaining_24h_usdc)}</span>
           <span className="text-muted">
             {' '}
-            of {formatAmount(daily_cap_usdc)} USDC from <WalletText address={address} wallets={wallets} />
+            <span className="md:hidden">left </span>of {formatAmount(daily_cap_usdc)} USDC from{' '}
+            <WalletText address={address} />
           </span>
         </li>
       ))}
       {more > 0 && <li className="text-muted">and from {more} more</li>}
     </ul>
   )
-}
-
-function WalletText({
-  address,
-  wallets,
-}: {
-  readonly address: string
-  readonly wallets: readonly Wallet[] | undefined
-}) {
-  const name = wallets?.find((wallet) => wallet.address === address)?.name
-  return name === undefined ? <CodeText text={address} isShort /> : <bdi>{name}</bdi>
 }

@@ -7,7 +7,7 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { Waiting } from '../../components/waiting.tsx'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
-import { AgentTable } from './agent-table.tsx'
+import { AgentList } from './agent-list.tsx'
 import { NewAgentForm } from './new-agent-form.tsx'
 
 export function AgentsPage() {
@@ -34,7 +34,7 @@ export function AgentsPage() {
           Give your program an id here. It can pay once a wallet’s owner has signed a grant for it.
         </EmptyState>
       )}
-      {agents !== undefined && agents.length > 0 && <AgentTable agents={agents} />}
+      {agents !== undefined && agents.length > 0 && <AgentList agents={agents} />}
     </>
   )
 }

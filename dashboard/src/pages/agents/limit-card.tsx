@@ -6,7 +6,7 @@ import { GrantBadge } from '../grants/grant-badge.tsx'
 import { SpentMeter } from '../grants/spent-meter.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 
-/** One grant of an agent: from where, how much is left today, on what terms. The whole card leads to it. */
+/** One grant of an agent: from where, how much is left of the cap, on what terms. The whole card leads to it. */
 export function LimitCard({ grant }: { readonly grant: Grant }) {
   const { to } = useWorkspace()
   const { state, expires_at, recipient_allowlist: list } = grant

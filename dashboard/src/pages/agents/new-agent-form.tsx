@@ -1,8 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { agentsQuery, createAgent } from '../../api/agents.ts'
+import { Button } from '../../components/button.tsx'
 import { NameForm } from '../../components/name-form.tsx'
 import { Section } from '../../components/section.tsx'
+import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from './agent-id.ts'
 
@@ -11,23 +13,34 @@ export function NewAgentForm({ onCancel }: { readonly onCancel: () => void }) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
   const navigate = useNavigate()
+  const isFull = useIsPlanFull('agents')
   return (
     <div className="max-w-xl rounded-xl border border-line bg-surface p-5">
       <Section title="New agent" takesFocus>
-        <NameForm
-          label="Id of the agent"
-          hint={AGENT_ID_HINT}
-          submitLabel="Create the agent"
-          look="primary"
-          isMono
-          charsMax={AGENT_ID_CHARS_MAX}
-          onCancel={onCancel}
-          onSubmit={async (id) => {
-            const agent = await createAgent(slug, mode, id)
-            await client.invalidateQueries({ queryKey: agentsQuery(slug, mode).queryKey })
-            await navigate(to('agents', agent.id))
-          }}
-        />
+        {isFull && (
+          <>
+            <PlanFullNotice kind="agents" />
+            <p>
+              <Button onClick={onCancel}>Close</Button>
+            </p>
+          </>
+        )}
+        {!isFull && (
+          <NameForm
+            label="Id of the agent"
+            hint={AGENT_ID_HINT}
+            submitLabel="Create the agent"
+            look="primary"
+            isMono
+            charsMax={AGENT_ID_CHARS_MAX}
+            onCancel={onCancel}
+            onSubmit={async (id) => {
+              const agent = await createAgent(slug, mode, id)
+              await client.invalidateQueries({ queryKey: agentsQuery(slug, mode).queryKey })
+              await navigate(to('agents', agent.id))
+            }}
+          />
+        )}
       </Section>
     </div>
   )

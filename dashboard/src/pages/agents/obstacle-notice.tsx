@@ -1,39 +1,41 @@
-import { useQuery } from '@tanstack/react-query'
-import { grantsQuery } from '../../api/grants.ts'
+import { useEffect, useRef } from 'react'
+import type { Grant } from '../../api/wire-spending.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { GRANT_STATE_WORDS } from '../../format/grant-state-text.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 
 interface ObstacleNoticeProps {
-  readonly agentId: string
-  readonly grantIds: readonly string[]
+  readonly grants: readonly Grant[]
+  /** It answers an attempt: it comes into view, and takes the focus. */
+  readonly isAnswer: boolean
 }
 
-/** Why an agent could not be deleted: what is granted ends by the owner's signature, not by the agent's going. */
-export function ObstacleNotice({ agentId, grantIds }: ObstacleNoticeProps) {
-  const { slug, mode, to } = useWorkspace()
-  const { data: grants } = useQuery(grantsQuery(slug, mode, { agent: agentId }))
+/** Why an agent can't be deleted: what is granted ends by the owner's signature, not by the agent's going. */
+export function ObstacleNotice({ grants, isAnswer }: ObstacleNoticeProps) {
+  const { to } = useWorkspace()
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (isAnswer) place.current?.focus()
+  }, [isAnswer])
+  const isOne = grants.length === 1
   return (
-    <div role="alert">
-      <Notice tone="warning">
-        <p className="font-semibold">
-          It still has {grantIds.length === 1 ? 'a grant' : 'grants'}, so it was not deleted.
-        </p>
-        <p>
-          Revoke {grantIds.length === 1 ? 'it' : 'them'} first, which takes the signature of the wallet’s owner; one
-          that still waits for a signature is dropped without.
-        </p>
+    <div ref={place} tabIndex={-1} role={isAnswer ? 'alert' : undefined}>
+      <Notice>
+        <p className="font-semibold">An agent that has {isOne ? 'a grant' : 'grants'} can’t be deleted.</p>
+        {grants.some(({ status }) => status === 'active') && (
+          <p>Revoke {isOne ? 'it' : 'them'} first, which takes the signature of the wallet’s owner.</p>
+        )}
+        {grants.some(({ status }) => status === 'pending') && (
+          <p>{isOne ? 'It waits' : 'One that waits'} for a signature: it can be discarded without one.</p>
+        )}
         <ul className="list-disc pl-5">
-          {grantIds.map((id) => {
-            const grant = grants?.find((other) => other.id === id)
-            return (
-              <li key={id}>
-                <TextLink to={to('grants', id)}>{grant === undefined ? id : `Grant on ${grant.wallet_name}`}</TextLink>
-                {grant !== undefined && ` (${GRANT_STATE_WORDS[grant.state].toLowerCase()})`}
-              </li>
-            )
-          })}
+          {grants.map(({ id, wallet_name, state }) => (
+            <li key={id}>
+              <TextLink to={to('grants', id)}>Grant on {wallet_name}</TextLink> (
+              {GRANT_STATE_WORDS[state].toLowerCase()})
+            </li>
+          ))}
         </ul>
       </Notice>
     </div>

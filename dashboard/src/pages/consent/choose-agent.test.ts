@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Role } from '../../api/wire.ts'
 import type { Agent } from '../../api/wire-spending.ts'
-import { chooseAgent, chooseWorkspace, findObstacle } from './choose-agent.ts'
+import { chooseAgent, chooseWorkspace, findObstacle, nameAmong } from './choose-agent.ts'
 
 const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({
   id,
@@ -27,6 +27,36 @@ describe('chooseWorkspace', () => {
       assert.equal(chooseWorkspace(workspaces)?.slug, chosen === undefined ? undefined : `w${chosen}`)
     })
   }
+})
+
+describe('chooseWorkspace, with what is known besides', () => {
+  const workspaces = (['viewer', 'owner', 'admin', 'owner'] as const).map((role, index) => ({
+    slug: `w${index}`,
+    name: 'W',
+    role,
+  }))
+  const cases = [
+    { name: 'the last one that was looked at', lastSlug: 'w3', agents: ['w2'], chosen: 'w3' },
+    { name: 'not the last one where one may not approve there', lastSlug: 'w0', agents: ['w2'], chosen: 'w2' },
+    { name: 'not the last one where one is no member any more', lastSlug: 'gone', agents: [], chosen: 'w1' },
+    { name: 'the first that has an agent', lastSlug: null, agents: ['w0', 'w2', 'w3'], chosen: 'w2' },
+  ] as const
+  for (const { name, lastSlug, agents: slugs, chosen } of cases) {
+    test(name, () => {
+      const hints = { lastSlug, withAgents: new Set<string>(slugs) }
+      assert.equal(chooseWorkspace(workspaces, hints)?.slug, chosen)
+    })
+  }
+})
+
+test('workspaces of the same name are told apart by their slugs', () => {
+  const workspaces = ['Acme', 'acme ', 'Zen'].map((name, index) => ({
+    slug: `w${index}`,
+    name,
+    role: 'owner' as const,
+  }))
+  const names = workspaces.map((workspace) => nameAmong(workspaces, workspace))
+  assert.deepEqual(names, ['Acme · w0', 'acme  · w1', 'Zen'])
 })
 
 describe('chooseAgent', () => {

@@ -2,9 +2,41 @@ import type { Role, Workspace } from '../../api/wire.ts'
 import type { Agent } from '../../api/wire-spending.ts'
 import { isAdmin } from '../../roles.ts'
 
-/** The workspace to begin with: the first in which one may approve; the first at all where there is no such one. */
-export function chooseWorkspace(workspaces: readonly Workspace[]): Workspace | null {
-  return workspaces.find(({ role }) => isAdmin(role)) ?? workspaces[0] ?? null
+interface WorkspaceHints {
+  /** The one that the person last looked at. */
+  readonly lastSlug?: string | null
+  /** Those that are known to have an agent. */
+  readonly withAgents?: ReadonlySet<string>
+}
+
+/**
+ * The workspace to begin with, of those in which one may approve: the last one that was looked at; else the first that
+ * has an agent; else the first. Where one may approve nowhere, the first at all.
+ */
+export function chooseWorkspace(workspaces: readonly Workspace[], hints: WorkspaceHints = {}): Workspace | null {
+  const own = listApprovable(workspaces)
+  return (
+    own.find(({ slug }) => slug === hints.lastSlug) ??
+    own.find(({ slug }) => hints.withAgents?.has(slug)) ??
+    own[0] ??
+    workspaces[0] ??
+    null
+  )
+}
+
+/** Those in which one may approve. */
+export function listApprovable(workspaces: readonly Workspace[]): readonly Workspace[] {
+  return workspaces.filter(({ role }) => isAdmin(role))
+}
+
+/** What a workspace is called among others: where two have the same name, with what tells them apart. */
+export function nameAmong(workspaces: readonly Workspace[], { slug, name }: Workspace): string {
+  const isShared = workspaces.some((other) => other.slug !== slug && sameName(other.name, name))
+  return isShared ? `${name} · ${slug}` : name
+}
+
+function sameName(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase()
 }
 
 interface AgentChoice {

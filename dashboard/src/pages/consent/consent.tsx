@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { agentsQuery } from '../../api/agents.ts'
 import type { AuthorizationRequest, Mode, Scope } from '../../api/wire.ts'
+import { Loading } from '../../components/loading.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
 import { useSession } from '../../components/session-context.ts'
@@ -13,6 +14,7 @@ import { chooseAgent, chooseWorkspace, findObstacle } from './choose-agent.ts'
 import { Decision } from './decision.tsx'
 import { PlacePicker } from './place-picker.tsx'
 import { ScopePicker } from './scope-picker.tsx'
+import { useFirstSlug } from './use-first-slug.ts'
 import { WhoAsks } from './who-asks.tsx'
 
 interface ConsentProps {
@@ -20,11 +22,16 @@ interface ConsentProps {
   readonly request: AuthorizationRequest
 }
 
-export function Consent({ handle, request }: ConsentProps) {
+export function Consent(props: ConsentProps) {
+  const firstSlug = useFirstSlug(useSession().workspaces)
+  if (firstSlug === undefined) return <Loading what="Reading your workspaces" />
+  return <Choices {...props} firstSlug={firstSlug} />
+}
+
+function Choices({ handle, request, firstSlug }: ConsentProps & { readonly firstSlug: string | null }) {
   const { user, workspaces } = useSession()
   const [scopes, setScopes] = useState<readonly Scope[]>(request.scopes)
-  // Once, and not anew when a role changes: nobody is moved to another workspace while they decide.
-  const [slug, setSlug] = useState(() => chooseWorkspace(workspaces)?.slug)
+  const [slug, setSlug] = useState(firstSlug)
   const [mode, setMode] = useState<Mode>('test')
   const [pickedId, setPickedId] = useState<string | null>(null)
   const [draft, setDraft] = useState<string | null>(null)

@@ -4,6 +4,7 @@ import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { ROLE_TEXTS } from '../../roles.ts'
+import { nameAmong } from './choose-agent.ts'
 
 interface PlacePickerProps {
   readonly workspace: Workspace
@@ -27,7 +28,7 @@ export function PlacePicker({ workspace, mode, onWorkspace, onMode }: PlacePicke
         value={workspace.slug}
         choices={workspaces.map((choice) => ({
           value: choice.slug,
-          text: `${choice.name} (${ROLE_TEXTS[choice.role].title.toLowerCase()})`,
+          text: `${nameAmong(workspaces, choice)} (${ROLE_TEXTS[choice.role].title.toLowerCase()})`,
         }))}
         onChange={onWorkspace}
       />

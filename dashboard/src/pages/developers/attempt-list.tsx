@@ -36,7 +36,7 @@ function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
         status_code !== null && <p className="text-sm text-muted">The answer had no body.</p>
       ) : (
         <Fold summary="What was answered">
-          <CodeBlock what="The answer’s body" code={formatJson(response_body)} />
+          <CodeBlock what="The answer’s body" copied="the answer’s body" code={formatJson(response_body)} />
         </Fold>
       )}
     </>

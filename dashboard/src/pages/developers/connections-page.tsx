@@ -20,7 +20,7 @@ export function ConnectionsPage() {
       <PageHeading
         title="Connections"
         place={name}
-        lead="Applications that somebody here let act for an agent. To disconnect one ends its access at once."
+        lead="Applications that somebody here let act for an agent. Disconnecting one ends its access at once."
       />
       {connections === undefined && <Waiting error={error} onRetry={refetch} />}
       {connections?.length === 0 && (

@@ -17,7 +17,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
     ),
   },
   {
-    title: 'Made',
+    title: 'Created',
     render: ({ created_at }) => (
       <span className="text-sm text-muted">
         <TimeText at={created_at} isSince />

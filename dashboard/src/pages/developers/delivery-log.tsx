@@ -53,7 +53,7 @@ export function DeliveryLog({ webhooks, isOfOne = false }: DeliveryLogProps) {
   return (
     <Section title="Deliveries" lead="Each event on its way to an endpoint, with every attempt and what came back.">
       <div className="grid grid-cols-2 gap-3 sm:flex">
-        <div className="min-w-0 sm:w-44">
+        <div className="min-w-0 sm:w-60">
           <SelectField
             label="Status"
             value={status ?? ANY}

@@ -1,5 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Navigate, useNavigate, useParams } from 'react-router'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Navigate, useParams } from 'react-router'
 import { deliveriesKey, deliveryQuery, replayDelivery } from '../../api/deliveries.ts'
 import { webhookQuery } from '../../api/webhooks.ts'
 import type { Delivery, DeliveryDetail } from '../../api/wire-developers.ts'
@@ -22,7 +22,9 @@ import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { AttemptList } from './attempt-list.tsx'
 import { DeliveryRequest } from './delivery-request.tsx'
+import { ReplayNotice } from './replay-notice.tsx'
 import { DeliveryStatus } from './webhook-status.tsx'
+import { useDeed } from '../../components/use-deed.ts'
 
 export function DeliveryPage() {
   const { id = '' } = useParams()
@@ -46,15 +48,11 @@ export function DeliveryPage() {
 function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
   const { slug, role, mode, to } = useWorkspace()
   const client = useQueryClient()
-  const navigate = useNavigate()
   const { delivery, attempts, body } = detail
   const webhook = useQuery(webhookQuery(slug, mode, delivery.webhook_id)).data
-  const replay = useMutation({
+  const replay = useDeed({
     mutationFn: () => replayDelivery(slug, delivery.id),
-    onSuccess: async ({ id }) => {
-      void client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) })
-      await navigate(to('developers', 'deliveries', id))
-    },
+    onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
   const mayReplay = isAdmin(role) && body !== null && webhook?.status === 'enabled'
   return (
@@ -65,8 +63,12 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
         lead={<Standing delivery={delivery} isPaused={webhook?.status === 'disabled'} />}
         actions={
           mayReplay && (
-            <Button look="primary" disabled={replay.isPending} onClick={() => replay.mutate()}>
-              Replay
+            <Button
+              look={replay.data === undefined ? 'primary' : 'plain'}
+              disabled={replay.isPending}
+              onClick={() => replay.mutate()}
+            >
+              {replay.data === undefined ? 'Replay' : 'Replay once more'}
             </Button>
           )
         }
@@ -76,6 +78,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
         </span>
       </PageHeading>
       <ErrorNotice error={replay.error} />
+      <ReplayNotice delivery={replay.data} />
       {webhook?.status === 'disabled' && (
         <Notice>
           <p>

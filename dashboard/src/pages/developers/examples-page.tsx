@@ -9,7 +9,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { Waiting } from '../../components/waiting.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { ConnectExample } from './connect-example.tsx'
-import { listAgents, lookAtPayment, pay, VERIFY_WEBHOOK, whoAmI } from './examples.ts'
+import { listAgents, lookAtPayment, pay, VERIFY_WEBHOOK, whoAmI, type ExampleLanguage } from './examples.ts'
 import { useExamplePlace } from './use-example-place.ts'
 
 const LANGUAGES = [
@@ -30,7 +30,7 @@ export function ExamplesPage() {
         lead="Requests with this workspace’s own ids, to paste and send. They take the key from BURSAR_KEY in the environment."
         actions={
           <ChoiceField
-            label="Written for"
+            label="Language"
             value={language}
             choices={LANGUAGES}
             onChange={(value) =>
@@ -47,24 +47,27 @@ export function ExamplesPage() {
         </Notice>
       )}
       {example === undefined ? (
-        <Waiting error={error} onRetry={retry} lines={8} />
+        <Waiting error={error} onRetry={retry} lines={16} />
       ) : (
         <>
           <Steps lacks={example.lacks} />
-          <Section title="Say who you are" lead="Which workspace and mode the key belongs to, and what it can spend.">
-            <CodeBlock what="GET /v1/me" code={whoAmI(example.place, language)} />
+          <Section
+            title="Ask what the key is for"
+            lead="Which workspace and mode the key belongs to, and what it can spend."
+          >
+            <Request line="GET /v1/me" language={language} code={whoAmI(example.place, language)} />
           </Section>
           <Section
             title="List the agents"
             lead="Each with the wallets it may spend from, and what is left of its caps."
           >
-            <CodeBlock what="GET /v1/agents" code={listAgents(example.place, language)} />
+            <Request line="GET /v1/agents" language={language} code={listAgents(example.place, language)} />
           </Section>
           <Section
             title="Pay"
-            lead="Sent twice with the same idempotency key it is one payment: choose a new key for each one that you mean."
+            lead="Sent twice with the same idempotency key it is one payment: choose a new idempotency key for each payment that you mean."
           >
-            <CodeBlock what="POST /v1/payments" code={pay(example.place, language)} />
+            <Request line="POST /v1/payments" language={language} code={pay(example.place, language)} />
           </Section>
           <Section
             title="Look at the payment"
@@ -75,19 +78,34 @@ export function ExamplesPage() {
               </>
             }
           >
-            <CodeBlock what="GET /v1/payments/{id}" code={lookAtPayment(example.place, language)} />
+            <Request line="GET /v1/payments/{id}" language={language} code={lookAtPayment(example.place, language)} />
           </Section>
         </>
       )}
-      <Section
-        title="Check that a webhook is ours"
-        lead="In TypeScript on Node.js, with nothing to install. Verifiers that know Stripe’s form of signature work, too."
-      >
-        <CodeBlock what="The signature in Service-Signature" code={VERIFY_WEBHOOK} />
-      </Section>
-      <ConnectExample baseUrl={example?.place.baseUrl} />
+      {/* What needs nothing from the server waits as well, so that nothing moves away from under somebody who reads. */}
+      {(example !== undefined || error !== null) && (
+        <>
+          <Section
+            title="Check that a webhook is from Bursar"
+            lead="In TypeScript on Node.js, with nothing to install. Verifiers that know Stripe’s form of signature work, too."
+          >
+            <CodeBlock what="The signature in Service-Signature" copied="the function" code={VERIFY_WEBHOOK} />
+          </Section>
+          <ConnectExample baseUrl={example?.place.baseUrl} />
+        </>
+      )}
     </>
   )
+}
+
+interface RequestProps {
+  readonly line: string
+  readonly language: ExampleLanguage
+  readonly code: string
+}
+
+function Request({ line, language, code }: RequestProps) {
+  return <CodeBlock what={line} copied={`the ${language === 'curl' ? 'command' : 'program'} for ${line}`} code={code} />
 }
 
 /** What has to be there before the payment goes through. */

@@ -1,15 +1,12 @@
 import type { IssuedApiKey } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
-import { ButtonLink } from '../../components/button-link.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
 
 /** A new key's secret, the one time that it is shown. */
 export function IssuedKey({ issued, onKept }: { readonly issued: IssuedApiKey; readonly onKept: () => void }) {
-  const { to } = useWorkspace()
   const { key, secret, grace_until } = issued
   return (
     <Section
@@ -24,12 +21,11 @@ export function IssuedKey({ issued, onKept }: { readonly issued: IssuedApiKey; r
       takesFocus
     >
       <SecretOnce label="The key" secret={secret} what="the key" />
-      <CodeBlock what="For your shell" code={`export BURSAR_KEY=${secret}`} />
-      <p className="flex flex-wrap gap-3">
+      <CodeBlock what="For your shell" copied="the command for your shell" code={`export BURSAR_KEY=${secret}`} />
+      <p>
         <Button look="primary" onClick={onKept}>
           I have kept it
         </Button>
-        <ButtonLink to={to('developers', 'examples')}>See what to send with it</ButtonLink>
       </p>
     </Section>
   )

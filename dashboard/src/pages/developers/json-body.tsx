@@ -6,9 +6,9 @@ import { formatJson } from '../../format/json-text.ts'
 export function JsonBody({ what, text }: { readonly what: string; readonly text: string }) {
   return (
     <div className="grid gap-2">
-      <CodeBlock what={what} code={formatJson(text)} />
+      <CodeBlock what={what} copied="the body" code={formatJson(text)} />
       <Fold summary="Byte for byte, as it is signed">
-        <CodeBlock what="The bytes" code={text} />
+        <CodeBlock what="The bytes" copied="the bytes" code={text} />
       </Fold>
     </div>
   )

@@ -4,7 +4,9 @@ import { createKey, keysQuery } from '../../api/keys.ts'
 import type { Mode } from '../../api/wire.ts'
 import type { IssuedApiKey } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
+import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
+import { LeaveGuard } from '../../components/leave-guard.tsx'
 import { NameForm } from '../../components/name-form.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
@@ -14,6 +16,7 @@ import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { IssuedKey } from './issued-key.tsx'
 import { KeyList } from './key-list.tsx'
+import { NextStep } from './next-step.tsx'
 
 const KEY_NAME_CHARS_MAX = 100
 
@@ -23,23 +26,25 @@ const LEADS: Readonly<Record<Mode, string>> = {
 }
 
 export function KeysPage() {
-  const { slug, name, role, mode } = useWorkspace()
+  const { slug, name, role, mode, to } = useWorkspace()
   const { data: keys, error, refetch } = useQuery(keysQuery(slug, mode))
   const client = useQueryClient()
-  const [issued, setIssued] = useState<IssuedApiKey | null>(null)
+  // Each stays until its secret is kept, whatever else is made meanwhile.
+  const [issued, setIssued] = useState<readonly IssuedApiKey[]>([])
+  const [hasKept, setKept] = useState(false)
   const [isCreating, setCreating] = useState(false)
   /** The list first: what asked for the secret is gone from it when the secret takes the focus. */
   const show = async (key: IssuedApiKey) => {
     setCreating(false)
     await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
-    setIssued(key)
+    setIssued((before) => [key, ...before])
   }
   const mayWrite = isAdmin(role)
   const createButton = (
     <Button
       look="primary"
       onClick={() => {
-        setIssued(null)
+        setKept(false)
         setCreating(true)
       }}
     >
@@ -54,7 +59,28 @@ export function KeysPage() {
         lead={LEADS[mode]}
         actions={mayWrite && !isCreating && keys?.length !== 0 && createButton}
       />
-      {issued !== null && <IssuedKey key={issued.key.id} issued={issued} onKept={() => setIssued(null)} />}
+      {issued.map((each) => (
+        <IssuedKey
+          key={each.key.id}
+          issued={each}
+          onKept={() => {
+            setIssued((before) => before.filter((other) => other !== each))
+            setKept(true)
+          }}
+        />
+      ))}
+      {issued.length > 0 && (
+        <LeaveGuard
+          title="Leave without the key?"
+          lead="It is shown now and never again, and you have not said that you kept it."
+          leaveLabel="Leave without it"
+        />
+      )}
+      {hasKept && issued.length === 0 && (
+        <NextStep text="Your key works from now on.">
+          <ButtonLink to={to('developers', 'examples')}>See what to send with it</ButtonLink>
+        </NextStep>
+      )}
       {isCreating && (
         <Section title="Create a key" takesFocus>
           {mode === 'live' && (

@@ -1,5 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
-import { deliveryQuery } from '../../api/deliveries.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { deliveriesKey, deliveryQuery } from '../../api/deliveries.ts'
+import { webhooksQuery } from '../../api/webhooks.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { explainAttempt } from '../../format/webhook-text.ts'
@@ -11,6 +13,14 @@ export function TestOutcome({ deliveryId }: { readonly deliveryId: string | unde
   const { data } = useQuery({ ...deliveryQuery(slug, mode, deliveryId ?? ''), enabled: deliveryId !== undefined })
   const attempt = data?.attempts.at(-1)
   const fault = attempt === undefined ? null : explainAttempt(attempt)
+  const client = useQueryClient()
+  const hasOutcome = attempt !== undefined
+  // No live change tells of it: the list of deliveries, and whether the endpoint is failing, are read with it.
+  useEffect(() => {
+    if (!hasOutcome) return
+    void client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) })
+    void client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey })
+  }, [client, slug, mode, hasOutcome])
   return (
     <div role="status" className="empty:hidden">
       {deliveryId !== undefined && (

@@ -11,7 +11,7 @@ export function WebhookDeletion({ webhook }: { readonly webhook: Webhook }) {
   const client = useQueryClient()
   const navigate = useNavigate()
   return (
-    <Section title="Delete it" lead="To pause it, disable it instead: then it can be enabled again.">
+    <Section title="Delete the endpoint" lead="To pause it, disable it instead: then it can be enabled again.">
       <p>
         <ConfirmDialog
           label="Delete the endpoint"

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { ApiError, hasCode } from '../../api/api-error.ts'
 import type { WebhookTerms } from '../../api/webhooks.ts'
@@ -8,6 +7,8 @@ import { FieldFault } from '../../components/field-fault.tsx'
 import { readText } from '../../components/form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { EVENT_MEANINGS, EVENT_TYPES, explainUrlFault } from '../../format/webhook-text.ts'
+import { useCancel } from '../../components/use-cancel.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 const URL_CHARS_MAX = 2_048
 
@@ -20,10 +21,11 @@ interface WebhookFormProps {
 
 /** Where to, and which kinds of event: for a new endpoint, and to change one. */
 export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: WebhookFormProps) {
+  const cancel = useCancel(onCancel)
   const id = useId()
   const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set(initial?.events ?? EVENT_TYPES))
   const [isTooFew, setTooFew] = useState(false)
-  const deed = useMutation({ mutationFn: onSubmit })
+  const deed = useDeed({ mutationFn: onSubmit })
   const urlFault = explainUrl(deed.error)
   const toggle = (type: string, isWanted: boolean) => {
     setTooFew(false)
@@ -83,7 +85,7 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
         <Button type="submit" look="primary" disabled={deed.isPending}>
           {submitLabel}
         </Button>
-        <Button look="quiet" disabled={deed.isPending} onClick={onCancel}>
+        <Button look="quiet" disabled={deed.isPending} onClick={cancel}>
           Cancel
         </Button>
       </p>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useParams } from 'react-router'
 import { deliveriesKey } from '../../api/deliveries.ts'
@@ -25,6 +25,7 @@ import { WebhookForm } from './webhook-form.tsx'
 import { WebhookReplay } from './webhook-replay.tsx'
 import { WebhookSecret } from './webhook-secret.tsx'
 import { WebhookStatus } from './webhook-status.tsx'
+import { useDeed } from '../../components/use-deed.ts'
 
 export function WebhookPage() {
   const { id = '' } = useParams()
@@ -54,8 +55,8 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
     await changeWebhook(slug, webhook.id, terms)
     await refresh()
   }
-  const switching = useMutation({ mutationFn: () => change({ enabled: !isEnabled }) })
-  const test = useMutation({
+  const switching = useDeed({ mutationFn: () => change({ enabled: !isEnabled }) })
+  const test = useDeed({
     mutationFn: () => sendTestEvent(slug, webhook.id),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
@@ -153,9 +154,9 @@ function Trouble({ webhook }: { readonly webhook: Webhook }) {
     <Notice tone="warning">
       <p>
         <strong>
-          It has failed since <TimeText at={failing_since} isExact />.
+          It is failing: no attempt has succeeded since <TimeText at={failing_since} isExact />.
         </strong>{' '}
-        The deliveries below say why. After five days on end it is disabled; one success ends the count.
+        The deliveries below say why. After five days of that it is disabled; one success ends the count.
       </p>
     </Notice>
   )

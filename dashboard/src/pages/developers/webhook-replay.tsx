@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { deliveriesKey } from '../../api/deliveries.ts'
 import { replayRange } from '../../api/webhooks.ts'
@@ -11,6 +11,7 @@ import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatLocal } from '../../format/grant-draft.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const MINUTE_MS = 60_000
@@ -27,7 +28,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   const [fault, setFault] = useState<string | undefined>(undefined)
   // What the fields begin with; the end is rounded up, so that what happened just now is within.
   const [openedAt] = useState(() => Date.now())
-  const replay = useMutation({
+  const replay = useDeed({
     mutationFn: (range: { from: Date; to: Date }) =>
       replayRange(slug, webhook.id, { from: range.from.toISOString(), to: range.to.toISOString(), only }),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
@@ -35,8 +36,8 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   if (webhook.status === 'disabled') return null
   return (
     <Section
-      title="Send again"
-      lead="After an outage of yours: the events of a range of time, as far back as 30 days, each tried once."
+      title="Send events again"
+      lead="After an outage on your side: the events of a stretch of time, as far back as 30 days. Each is tried once."
     >
       <form
         className="grid max-w-4xl gap-4"
@@ -44,7 +45,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
           event.preventDefault()
           const [from, to] = [readTime(event.currentTarget, 'from'), readTime(event.currentTarget, 'to')]
           const isRange = from !== null && to !== null && from < to
-          setFault(isRange ? undefined : 'It must be later than the beginning.')
+          setFault(isRange ? undefined : 'It must be later than “From”.')
           if (isRange && !replay.isPending) replay.mutate({ from, to })
         }}
       >
@@ -68,8 +69,8 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
             label="Which"
             value={only}
             choices={[
-              { value: 'failed', text: 'What failed for good' },
-              { value: 'all', text: 'What was delivered, too' },
+              { value: 'failed', text: 'Those given up' },
+              { value: 'all', text: 'All, delivered ones too' },
             ]}
             onChange={(value) => setOnly(value === 'all' ? 'all' : 'failed')}
           />

@@ -3,6 +3,7 @@ import { rotateWebhookSecret } from '../../api/webhooks.ts'
 import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { LeaveGuard } from '../../components/leave-guard.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
@@ -20,6 +21,11 @@ export function WebhookSecret({ webhook }: { readonly webhook: Webhook }) {
         lead="For 24 hours the old one signs too: each post carries both signatures. Put the new one in its place by then."
         takesFocus
       >
+        <LeaveGuard
+          title="Leave without the secret?"
+          lead="It is shown now and never again, and you have not said that you kept it."
+          leaveLabel="Leave without it"
+        />
         <SecretOnce label="The secret" secret={secret} what="the secret" />
         <p>
           <Button onClick={() => setSecret(null)}>I have kept it</Button>

@@ -14,22 +14,27 @@ export function WebhookStatus({ webhook }: { readonly webhook: Webhook }) {
 }
 
 const DELIVERY_LOOKS: Readonly<Record<Delivery['status'], readonly [Tone, string]>> = {
-  pending: ['waiting', 'Pending'],
+  pending: ['waiting', 'On its way'],
   succeeded: ['success', 'Delivered'],
-  failed: ['danger', 'Failed'],
+  failed: ['danger', 'Given up'],
   canceled: ['waiting', 'Canceled'],
 }
 
+/** One that was tried already has failed so far. */
+const WILL_TRY_AGAIN = 'Will try again'
+
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
 
-/** How a delivery stands: a pending one that was tried already has failed so far. */
+/** How a delivery stands. */
 export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
   const { status, attempt_count } = delivery
-  if (status === 'pending' && attempt_count > 0) return <StatusBadge tone="warning">Will try again</StatusBadge>
+  if (status === 'pending' && attempt_count > 0) return <StatusBadge tone="warning">{WILL_TRY_AGAIN}</StatusBadge>
   const [tone, text] = DELIVERY_LOOKS[status]
   return <StatusBadge tone={tone}>{text}</StatusBadge>
 }
 
+/** The same words, for choosing by what is kept: it makes no difference between a first attempt and the next. */
 export function formatDeliveryStatus(status: Delivery['status']): string {
-  return DELIVERY_LOOKS[status][1]
+  const [, text] = DELIVERY_LOOKS[status]
+  return status === 'pending' ? `${text}, or ${WILL_TRY_AGAIN.toLowerCase()}` : text
 }

@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
+import { LeaveGuard } from '../../components/leave-guard.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { Section } from '../../components/section.tsx'
@@ -15,6 +16,7 @@ import { formatEventTypes } from '../../format/webhook-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { DeliveryLog } from './delivery-log.tsx'
+import { NextStep } from './next-step.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { WebhookStatus } from './webhook-status.tsx'
 
@@ -47,13 +49,14 @@ export function WebhooksPage() {
   const { data: webhooks, error, refetch } = useQuery(webhooksQuery(slug, mode))
   const client = useQueryClient()
   const [issued, setIssued] = useState<IssuedWebhook | null>(null)
+  const [kept, setKept] = useState<IssuedWebhook | null>(null)
   const [isCreating, setCreating] = useState(false)
   const mayWrite = isAdmin(role)
   const createButton = (
     <Button
       look="primary"
       onClick={() => {
-        setIssued(null)
+        setKept(null)
         setCreating(true)
       }}
     >
@@ -66,20 +69,36 @@ export function WebhooksPage() {
         title="Webhooks"
         place={name}
         lead="Addresses of your servers that are told when something happens: a payment, a deposit, a grant."
-        actions={mayWrite && !isCreating && webhooks?.length !== 0 && createButton}
+        // Not while a secret is shown: the next one would come in its place.
+        actions={mayWrite && !isCreating && issued === null && webhooks?.length !== 0 && createButton}
       />
       {issued !== null && (
         <Section title="The endpoint is ready" takesFocus>
+          <LeaveGuard
+            title="Leave without the secret?"
+            lead="It is shown now and never again, and you have not said that you kept it."
+            leaveLabel="Leave without it"
+          />
           <SecretOnce label="Its signing secret" secret={issued.secret} what="the secret">
             <p className="text-sm">With it your server checks that a post is Bursar’s, and nobody else’s.</p>
           </SecretOnce>
-          <p className="flex flex-wrap gap-3">
-            <Button look="primary" onClick={() => setIssued(null)}>
+          <p>
+            <Button
+              look="primary"
+              onClick={() => {
+                setIssued(null)
+                setKept(issued)
+              }}
+            >
               I have kept it
             </Button>
-            <ButtonLink to={to('developers', 'webhooks', issued.id)}>Send a test event</ButtonLink>
           </p>
         </Section>
+      )}
+      {kept !== null && (
+        <NextStep text="See now whether it arrives.">
+          <ButtonLink to={to('developers', 'webhooks', kept.id)}>Send a test event</ButtonLink>
+        </NextStep>
       )}
       {isCreating && (
         <Section title="Add an endpoint" takesFocus>
@@ -112,9 +131,18 @@ export function WebhooksPage() {
             keyOf={({ id }) => id}
             toOf={({ id }) => to('developers', 'webhooks', id)}
           />
+          {webhooks.some(isFailing) && (
+            <p className="-mt-4 text-sm text-muted">
+              Failing: the last attempts did not succeed. After five days without a success an endpoint is disabled.
+            </p>
+          )}
           <DeliveryLog webhooks={webhooks} />
         </>
       )}
     </>
   )
+}
+
+function isFailing({ status, failing_since }: Webhook): boolean {
+  return status === 'enabled' && failing_since !== null
 }

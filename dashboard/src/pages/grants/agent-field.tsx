@@ -1,6 +1,7 @@
 import type { Agent } from '../../api/wire-spending.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
+import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'
 import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from '../agents/agent-id.ts'
 
 export interface AgentChoice {
@@ -21,6 +22,7 @@ const NEW = ' '
 
 /** Which agent a grant is for: one that is there, or a new one. */
 export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps) {
+  const isFull = useIsPlanFull('agents')
   return (
     <>
       {agents.length > 0 && (
@@ -33,6 +35,7 @@ export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps)
           onChange={(value) => onChange(value === NEW ? { id: '', isNew: true } : { id: value, isNew: false })}
         />
       )}
+      {choice.isNew && isFull && <PlanFullNotice kind="agents" />}
       {choice.isNew && (
         <TextField
           name="agent_id"

@@ -14,7 +14,7 @@ export function ExistingNotice({ grant }: { readonly grant: Grant }) {
           <bdi className="font-semibold">{grant.wallet_name}</bdi>.{' '}
           {grant.status === 'pending' ? (
             <>
-              It waits for a signature: <TextLink to={to('grants', grant.id)}>sign or drop it</TextLink>.
+              It waits for a signature: <TextLink to={to('grants', grant.id)}>sign or discard it</TextLink>.
             </>
           ) : (
             <>

@@ -1,17 +1,22 @@
-import { useRef, type ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 
 interface FormFrameProps {
   readonly children: ReactNode
   /** What the form says so far, and the button that sends it: in sight while one types, where there is room. */
   readonly summary: ReactNode
+  /** Why the server refused what was sent. */
+  readonly refusal: unknown
   /** Sends the form, or brings the faults to light. */
   readonly onSubmit: () => void
 }
 
 /** A long form beside what it comes to. After a refusal the first faulty field has the focus. */
-export function FormFrame({ children, summary, onSubmit }: FormFrameProps) {
+export function FormFrame({ children, summary, refusal, onSubmit }: FormFrameProps) {
   const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (refusal !== null) focusFault(form.current)
+  }, [refusal])
   return (
     <form
       ref={form}
@@ -20,7 +25,7 @@ export function FormFrame({ children, summary, onSubmit }: FormFrameProps) {
       onSubmit={(event) => {
         event.preventDefault()
         flushSync(onSubmit)
-        form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+        focusFault(form.current)
       }}
     >
       <div className="grid min-w-0 gap-6">{children}</div>
@@ -29,4 +34,8 @@ export function FormFrame({ children, summary, onSubmit }: FormFrameProps) {
       </div>
     </form>
   )
+}
+
+function focusFault(form: HTMLFormElement | null): void {
+  form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
 }

@@ -18,7 +18,12 @@ export function GrantActions({ grant, owner, deeds }: GrantActionsProps) {
   if (grant.status === 'revoked') return null
   if (grant.status === 'pending') {
     return (
-      <ConfirmDialog label="Drop" title="Drop this grant?" confirmLabel="Drop the grant" onConfirm={deeds.revoke}>
+      <ConfirmDialog
+        label="Discard"
+        title="Discard this grant?"
+        confirmLabel="Discard the grant"
+        onConfirm={deeds.revoke}
+      >
         It was never signed, so nothing is taken from anybody.
         {grant.replaces !== null && ' What it was to replace stays as it is.'}
       </ConfirmDialog>

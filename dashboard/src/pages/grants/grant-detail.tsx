@@ -13,6 +13,7 @@ import { GrantActions } from './grant-actions.tsx'
 import { GrantBadge } from './grant-badge.tsx'
 import { GrantFacts } from './grant-facts.tsx'
 import { GrantSentence, wordsOf } from './grant-words.tsx'
+import { OvertakenNotice } from './overtaken-notice.tsx'
 import { RecipientList } from './recipient-list.tsx'
 import { SignedNotice } from './signed-notice.tsx'
 import { SigningPanel } from './signing-panel.tsx'
@@ -41,8 +42,9 @@ export function GrantDetail({ grant }: { readonly grant: Grant }) {
         }
         actions={isAdmin(role) && <GrantActions grant={grant} owner={owner} deeds={deeds} />}
       >
-        Grant for <bdi className="break-all">{grant.agent_id}</bdi>
+        Grant for <bdi className="wrap-anywhere">{grant.agent_id}</bdi>
       </PageHeading>
+      {deeds.overtaken !== null && <OvertakenNotice overtaken={deeds.overtaken} />}
       {deeds.signature.isSuccess && grant.state === 'active' && <SignedNotice grant={grant} />}
       {grant.status === 'active' && <SuccessorNotice grant={grant} />}
       <section aria-label="What it allows" className="grid gap-5 rounded-xl border border-line bg-surface p-5 sm:p-6">

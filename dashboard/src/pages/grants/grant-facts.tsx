@@ -17,7 +17,7 @@ export function GrantFacts({ grant, owner }: GrantFactsProps) {
     <Facts>
       <Fact name="Agent">
         <TextLink to={to('agents', grant.agent_id)}>
-          <bdi className="break-all">{grant.agent_id}</bdi>
+          <bdi className="wrap-anywhere">{grant.agent_id}</bdi>
         </TextLink>
       </Fact>
       <Fact name="Wallet">
@@ -40,7 +40,7 @@ export function GrantFacts({ grant, owner }: GrantFactsProps) {
       <When name="Suspended" at={grant.suspended_at} />
       <When name={grant.replaced_by === null ? 'Revoked' : 'Replaced'} at={grant.revoked_at} />
       {grant.replaces !== null && (
-        <Fact name={grant.activated_at === null ? 'To replace' : 'Replaced before it'}>
+        <Fact name={grant.activated_at === null ? 'Is to replace' : 'Replaces'}>
           <TextLink to={to('grants', grant.replaces)}>The earlier policy</TextLink>
         </Fact>
       )}

@@ -29,11 +29,11 @@ export function GrantTable({ caption, grants, without }: GrantTableProps) {
 }
 
 const COLUMNS: readonly Column<Grant>[] = [
-  { title: 'Agent', render: ({ agent_id }) => <bdi className="break-all">{agent_id}</bdi> },
-  { title: 'Wallet', render: ({ wallet_name }) => <bdi>{wallet_name}</bdi> },
+  { title: 'Agent', render: ({ agent_id }) => <bdi className="wrap-anywhere">{agent_id}</bdi> },
+  { title: 'Wallet', render: ({ wallet_name }) => <bdi className="wrap-anywhere">{wallet_name}</bdi> },
   { title: 'State', render: ({ state }) => <GrantBadge state={state} /> },
   { title: 'Per payment', isNumber: true, render: (grant) => <PerPayment grant={grant} /> },
-  { title: 'In 24 hours', isNumber: true, render: (grant) => <Left grant={grant} /> },
+  { title: 'In 24 hours', isNumber: true, isWide: true, render: (grant) => <Left grant={grant} /> },
   { title: 'To', isSpare: true, render: ({ recipient_allowlist: list }) => countRecipients(list.length) },
   {
     title: 'Ends',
@@ -54,7 +54,7 @@ function PerPayment({ grant }: { readonly grant: Grant }) {
 function Left({ grant }: { readonly grant: Grant }) {
   const isInForce = grant.state === 'active' && grant.remaining_24h_usdc !== null
   return (
-    <span className="whitespace-nowrap tabular-nums">
+    <span className="tabular-nums md:whitespace-nowrap">
       {isInForce ? `${formatAmount(grant.remaining_24h_usdc)} left of ` : ''}
       {formatAmount(grant.daily_cap_usdc)}{' '}
       <span className="text-[0.85em] text-muted">

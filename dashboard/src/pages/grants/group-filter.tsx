@@ -18,7 +18,7 @@ export function GroupFilter({ grants, group }: GroupFilterProps) {
     isCurrent: other.id === group?.id,
   }))
   return (
-    <div className="flex">
+    <div className="flex min-w-0">
       <SegmentedLinks
         label="Grants by state"
         segments={[{ text: 'All', to: to('grants'), isCurrent: group === null }, ...segments]}

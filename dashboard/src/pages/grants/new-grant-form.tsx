@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { useNavigate, useSearchParams } from 'react-router'
 import { createAgent } from '../../api/agents.ts'
@@ -17,8 +17,10 @@ import { FormFrame } from './form-frame.tsx'
 import { GrantSentence } from './grant-words.tsx'
 import { SignerNote } from './signer-note.tsx'
 import { TermsFields } from './terms-fields.tsx'
+import { isAtField, termsFaults } from './terms-faults.ts'
 import { useDraft } from './use-draft.ts'
 import { WalletField } from './wallet-field.tsx'
+import { useDeed } from '../../components/use-deed.ts'
 
 interface NewGrantFormProps {
   readonly agents: readonly Agent[]
@@ -56,7 +58,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
     (grant) => grant.status !== 'revoked' && grant.agent_id === agentId && grant.wallet === address,
   )
   const terms = termsOf(reading)
-  const creation = useMutation({
+  const creation = useDeed({
     mutationFn: async (grant: GrantTerms & { readonly agent_id: string; readonly wallet: string }) => {
       // One that exists already is answered as it is.
       if (agent.isNew) await createAgent(slug, mode, grant.agent_id)
@@ -73,7 +75,8 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
     creation.mutate({ ...terms, agent_id: agentId, wallet: wallet.address })
   }
 
-  const faults = isTried ? { ...fieldFaults(creation.error), ...reading.faults } : {}
+  const agentFault = fieldFaults(creation.error)['id']
+  const faults = isTried ? { ...termsFaults(creation.error, creation.variables, reading), ...reading.faults } : {}
   const words = {
     agentId,
     walletName: wallet?.name ?? null,
@@ -87,6 +90,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
   }
   return (
     <FormFrame
+      refusal={creation.error}
       onSubmit={submit}
       summary={
         <>
@@ -94,7 +98,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
           <GrantSentence id={sentenceId} words={words} />
           {existing !== undefined && <ExistingNotice grant={existing} />}
           {wallet !== null && existing === undefined && <SignerNote owner={wallet.owner} />}
-          <ErrorNotice error={creation.error} />
+          {!isAtField(creation.error) && agentFault === undefined && <ErrorNotice error={creation.error} />}
           <Button
             type="submit"
             look="primary"
@@ -110,7 +114,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
       <AgentField
         agents={agents}
         choice={agent}
-        fault={isTried && agentId === null ? 'Say which agent it is for.' : fieldFaults(creation.error)['id']}
+        fault={isTried && agentId === null ? 'Say which agent it is for.' : agentFault}
         onChange={setAgent}
       />
       <WalletField

@@ -14,12 +14,15 @@ export function RecipientList({ addresses, recipients }: RecipientListProps) {
   if (addresses.length === 0) return null
   const list = (
     <ul aria-label="Recipients" className="grid gap-2">
-      {addresses.map((address) => (
-        <li key={address} className="flex flex-wrap items-baseline gap-x-3">
-          <bdi className="font-semibold">{labelOf(recipients, address) ?? 'No label'}</bdi>
-          <code className="font-mono text-[0.875rem] break-all text-muted">{address}</code>
-        </li>
-      ))}
+      {addresses.map((address) => {
+        const label = labelOf(recipients, address)
+        return (
+          <li key={address} className="flex flex-wrap items-baseline gap-x-3">
+            {label !== null && <bdi className="font-semibold wrap-anywhere">{label}</bdi>}
+            <code className="font-mono text-[0.875rem] break-all text-muted">{address}</code>
+          </li>
+        )
+      })}
     </ul>
   )
   return addresses.length <= SHOWN_MAX ? list : <Fold summary={`The ${addresses.length} recipients`}>{list}</Fold>

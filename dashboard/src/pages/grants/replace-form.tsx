@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { liveKey } from '../../api/changes.ts'
@@ -7,7 +7,6 @@ import { labelOf } from '../../api/recipients.ts'
 import type { Grant, GrantTerms, Recipient, Wallet } from '../../api/wire-spending.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { fieldFaults } from '../../format/field-faults.ts'
 import { listChanges } from '../../format/grant-changes.ts'
 import { draftOf, termsOf } from '../../format/grant-draft.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
@@ -16,7 +15,9 @@ import { FormFrame } from './form-frame.tsx'
 import { GrantSentence } from './grant-words.tsx'
 import { SignerNote } from './signer-note.tsx'
 import { TermsFields } from './terms-fields.tsx'
+import { isAtField, termsFaults } from './terms-faults.ts'
 import { useDraft } from './use-draft.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 interface ReplaceFormProps {
   readonly grant: Grant
@@ -38,7 +39,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
   const changes = terms === null ? null : listChanges(grant, terms)
   // The same terms again make sense for one that is suspended: a signature brings it back.
   const isIdle = grant.state === 'active' && changes !== null && changes.terms.length === 0
-  const preparation = useMutation({
+  const preparation = useDeed({
     mutationFn: (next: GrantTerms) => prepareReplacement(slug, grant.id, next),
     onSuccess: async (next) => {
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
@@ -51,6 +52,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
   }
   return (
     <FormFrame
+      refusal={preparation.error}
       onSubmit={submit}
       summary={
         <>
@@ -76,7 +78,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
             </div>
           )}
           {owner !== null && <SignerNote owner={owner} />}
-          <ErrorNotice error={preparation.error} />
+          {!isAtField(preparation.error) && <ErrorNotice error={preparation.error} />}
           <Button
             type="submit"
             look="primary"
@@ -92,7 +94,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
       <TermsFields
         draft={draft}
         reading={reading}
-        faults={isTried ? { ...fieldFaults(preparation.error), ...reading.faults } : {}}
+        faults={isTried ? { ...termsFaults(preparation.error, preparation.variables, reading), ...reading.faults } : {}}
         recipients={recipients}
         onChange={change}
       />

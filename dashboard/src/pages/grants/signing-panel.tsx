@@ -37,7 +37,7 @@ export function SigningPanel({ grant, owner, recipients, signature }: SigningPan
       {mayIt ? (
         <div className="grid justify-items-start gap-2">
           <Button look="primary" disabled={signature.isPending} onClick={() => signature.mutate()}>
-            {signature.isError ? 'Sign again with your passkey' : 'Sign with your passkey'}
+            {signature.isPending ? 'Waiting for your passkey…' : 'Sign with your passkey'}
           </Button>
           <p className="text-sm text-muted">
             {mode === 'live' && <strong className="text-warning">This is real money. </strong>}

@@ -16,7 +16,7 @@ export function SpentMeter({ grant }: { readonly grant: Spent }) {
           <span className="text-muted">USDC left</span>
         </span>
         <span className="text-sm text-muted">
-          {formatAmount(spent_24h_usdc)} of {formatAmount(daily_cap_usdc)} in 24 h
+          {formatAmount(spent_24h_usdc)} of {formatAmount(daily_cap_usdc)} USDC spent in the last 24 h
         </span>
       </p>
       <Meter

@@ -1,6 +1,6 @@
 import type { Recipient } from '../../api/wire-spending.ts'
 import { TextField } from '../../components/text-field.tsx'
-import { toMicro } from '../../format/amount.ts'
+import { formatAmount, toMicro } from '../../format/amount.ts'
 import type { DraftReading, GrantDraft } from '../../format/grant-draft.ts'
 import { EndField } from './end-field.tsx'
 import { RecipientsField } from './recipients-field.tsx'
@@ -20,7 +20,7 @@ export function TermsFields({ draft, reading, faults, recipients, onChange }: Te
   const isCapSmaller = maxPerTxUsdc !== null && dailyCapUsdc !== null && toMicro(dailyCapUsdc) < toMicro(maxPerTxUsdc)
   return (
     <>
-      <div className="grid gap-5 sm:grid-cols-2">
+      <div className="grid items-start gap-5 sm:grid-cols-2">
         <TextField
           name="max_per_tx_usdc"
           label="Most per payment"
@@ -42,7 +42,9 @@ export function TermsFields({ draft, reading, faults, recipients, onChange }: Te
           value={draft.dailyCap}
           fault={faults.daily_cap_usdc}
           hint={
-            isCapSmaller ? 'Less than one payment may be: this is then the most that one payment can be.' : undefined
+            isCapSmaller
+              ? `Below the most per payment, so no payment can exceed ${formatAmount(dailyCapUsdc)} USDC.`
+              : undefined
           }
           onChange={(event) => onChange({ dailyCap: event.currentTarget.value })}
         />

@@ -1,8 +1,17 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiError, hasCode } from '../../api/api-error.ts'
 import { liveKey } from '../../api/changes.ts'
 import { grantQuery, signGrant, suspendGrant } from '../../api/grants.ts'
 import type { Grant } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useDeed } from '../../components/use-deed.ts'
+
+/** A grant that ended before what was asked of it could be done. */
+export interface Overtaken {
+  /** The grant that took its place. */
+  readonly by: string | null
+}
 
 /** What can be done with a grant. Whatever comes of it, what is on the screen is read anew. */
 export function useGrantDeeds({ id }: Grant) {
@@ -10,21 +19,34 @@ export function useGrantDeeds({ id }: Grant) {
   const client = useQueryClient()
   const keep = (grant: Grant) => client.setQueryData(grantQuery(slug, mode, id).queryKey, grant)
   const refresh = () => client.invalidateQueries({ queryKey: liveKey(slug, mode) })
-  const signature = useMutation({
+  const signature = useDeed({
     mutationFn: () => signGrant(slug, id, 'activate'),
     onSuccess: keep,
-    // Somebody else may have signed or dropped it meanwhile.
+    // Somebody else may have signed or discarded it meanwhile.
     onSettled: refresh,
   })
+  const [overtaken, setOvertaken] = useState<Overtaken | null>(null)
+  const end = async (deed: () => Promise<Grant>) => {
+    try {
+      keep(await deed())
+    } catch (error) {
+      if (!hasCode(error, 'grant_revoked')) throw error
+      setOvertaken({ by: successorOf(error) })
+    } finally {
+      await refresh()
+    }
+  }
   return {
     signature,
-    revoke: async () => {
-      keep(await signGrant(slug, id, 'revoke'))
-      await refresh()
-    },
-    suspend: async () => {
-      keep(await suspendGrant(slug, id))
-      await refresh()
-    },
+    overtaken,
+    revoke: () => end(() => signGrant(slug, id, 'revoke')),
+    suspend: () => end(() => suspendGrant(slug, id)),
   }
+}
+
+function successorOf(error: unknown): string | null {
+  if (!(error instanceof ApiError)) return null
+  const { details } = error
+  if (typeof details !== 'object' || details === null || !('replaced_by' in details)) return null
+  return typeof details.replaced_by === 'string' ? details.replaced_by : null
 }

@@ -12,7 +12,7 @@ const STOPPED: Readonly<Partial<Record<GrantState, string>>> = { suspended: 'Sus
 export function CapsSection({ caps }: { readonly caps: Overview['caps'] }) {
   const { to } = useWorkspace()
   return (
-    <Section title="Today’s use of each cap" actions={<TextLink to={to('grants')}>All grants</TextLink>}>
+    <Section title="Use of each cap, last 24 hours" actions={<TextLink to={to('grants')}>All grants</TextLink>}>
       <ul className="grid grid-cols-1 gap-px overflow-hidden rounded-xl border border-line bg-line md:grid-cols-2 [&>li:last-child:nth-child(odd)]:md:col-span-2">
         {caps.map((cap) => (
           <Cap key={cap.grant_id} cap={cap} />

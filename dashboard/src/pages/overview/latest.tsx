@@ -2,12 +2,13 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Overview } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { CodeText } from '../../components/code-text.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { PaymentBadge } from '../payments/payment-badge.tsx'
 import { RecipientText } from '../payments/recipient-text.tsx'
+import { SenderText } from '../wallets/sender-text.tsx'
+import { WalletText } from '../wallets/wallet-text.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 
 export function LatestPayments({ payments }: Pick<Overview, 'payments'>) {
@@ -26,7 +27,7 @@ export function LatestPayments({ payments }: Pick<Overview, 'payments'>) {
               aside={<PaymentBadge status={status} />}
               at={created_at}
             >
-              <bdi>{agent_id}</bdi> to <RecipientText address={recipient} />
+              <Parties from={<bdi title={agent_id}>{agent_id}</bdi>} to={<RecipientText address={recipient} />} />
             </Line>
           ))}
         </Lines>
@@ -52,12 +53,25 @@ export function LatestDeposits({ deposits }: Pick<Overview, 'deposits'>) {
               title={<AmountText usdc={amount_usdc} isStrong />}
               at={created_at}
             >
-              from <CodeText text={from} isShort /> to <CodeText text={wallet} isShort />
+              <span className="line-clamp-2 wrap-anywhere">
+                <SenderText address={from} lead="From " /> to <WalletText address={wallet} />
+              </span>
             </Line>
           ))}
         </Lines>
       )}
     </Section>
+  )
+}
+
+/** On one line: what is too long for it is cut off, and stands in the title. */
+function Parties({ from, to }: { readonly from: ReactNode; readonly to: ReactNode }) {
+  return (
+    <span className="flex gap-x-1">
+      <span className="max-w-1/2 shrink-0 truncate">{from}</span>
+      <span className="shrink-0"> to </span>
+      <span className="min-w-0 truncate">{to}</span>
+    </span>
   )
 }
 

@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Overview } from '../../api/wire-spending.ts'
+import { Section } from '../../components/section.tsx'
 import { formatCount } from '../../format/count.ts'
 import { formatRate } from '../../format/rate.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
+import { RANGE_TEXTS } from './range-texts.ts'
 
 const OUTCOMES = [
   { outcome: 'confirmed', text: 'Confirmed' },
@@ -13,14 +15,14 @@ const OUTCOMES = [
 ] as const
 
 /** How the requests of the range ended; each number leads to those that it counts. */
-export function Outcomes({ overview: { counts, bars_at } }: { readonly overview: Overview }) {
+export function Outcomes({ overview: { counts, bars_at, range } }: { readonly overview: Overview }) {
   const { to } = useWorkspace()
   const from = bars_at[0] ?? ''
   return (
-    <section aria-label="How requests ended">
+    <Section title={`How requests ended in the ${RANGE_TEXTS[range]}`}>
       <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-5">
         <li className="col-span-2 bg-surface px-5 py-4 sm:col-span-1">
-          <Figure title="Success rate">
+          <Figure title="Success rate" note="confirmed of settled">
             {formatRate(counts.confirmed, counts.confirmed + counts.failed) ?? (
               <span className="text-muted">
                 <span aria-hidden="true">–</span>
@@ -40,15 +42,23 @@ export function Outcomes({ overview: { counts, bars_at } }: { readonly overview:
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   )
 }
 
-function Figure({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+interface FigureProps {
+  readonly title: string
+  /** What the number is of. */
+  readonly note?: string
+  readonly children: ReactNode
+}
+
+function Figure({ title, note, children }: FigureProps) {
   return (
     <>
       <span className="block text-sm font-semibold text-muted">{title}</span>
       <span className="block text-xl font-bold tabular-nums">{children}</span>
+      {note !== undefined && <span className="block text-[0.8125rem] text-muted">{note}</span>}
     </>
   )
 }

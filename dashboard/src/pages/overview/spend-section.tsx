@@ -1,19 +1,14 @@
 import { useId, useState } from 'react'
-import type { Overview, Range } from '../../api/wire-spending.ts'
+import type { Overview } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
 import { formatSpan } from '../../format/date.ts'
 import { spanOf, sumBar } from './spend-bars.ts'
+import { RANGE_TEXTS } from './range-texts.ts'
 import { SpendChart } from './spend-chart.tsx'
 import { SpendLegend } from './spend-legend.tsx'
 import { SpendNumbers } from './spend-numbers.tsx'
-
-const RANGE_TEXTS: Readonly<Record<Range, string>> = {
-  '24h': 'last 24 hours',
-  '7d': 'last 7 days',
-  '30d': 'last 30 days',
-}
 
 /** What was spent, and by whom. While a bar is looked at, all numbers are that bar's. */
 export function SpendSection({ overview }: { readonly overview: Overview }) {

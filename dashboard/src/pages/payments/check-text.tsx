@@ -3,6 +3,7 @@ import type { Refusal } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { WalletText } from '../wallets/wallet-text.tsx'
 import { detailOf, detailsOf, type CheckCode } from './refusal-checks.ts'
 import { RecipientText } from './recipient-text.tsx'
 
@@ -34,14 +35,14 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
     case 'wallet_not_found':
       return (
         <Words>
-          No wallet here has the address <CodeText text={wallet} />.
+          No wallet here has this address: <CodeText text={wallet} />
         </Words>
       )
     case 'permission_not_found':
       return (
         <Words>
-          “<bdi>{agent_id}</bdi>” had no grant on the wallet <CodeText text={wallet} isShort /> that an owner had signed
-          and nobody had suspended.
+          “<bdi>{agent_id}</bdi>” had no grant on <WalletText address={wallet} /> that an owner had signed and nobody
+          had suspended.
         </Words>
       )
     case 'permission_expired':
@@ -53,8 +54,8 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
     case 'contract_not_allowed':
       return (
         <Words>
-          Asked for: <CodeText text={detailOf(details, 'requested') ?? ''} />. The grant was written for another USDC
-          contract than this server uses.
+          The grant was written for another USDC contract than this server uses. Asked for:{' '}
+          <CodeText text={detailOf(details, 'requested') ?? ''} />
         </Words>
       )
     case 'recipient_not_allowed':

@@ -61,7 +61,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
         <TextField
           name="from"
           type="date"
-          label="From"
+          label="Since"
           value={fromDay}
           max={toDay}
           onChange={(event) => onChange('from', event.currentTarget.value)}
@@ -71,7 +71,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
         <TextField
           name="to"
           type="date"
-          label="To"
+          label="Until"
           value={toDay}
           min={fromDay}
           onChange={(event) => onChange('to', event.currentTarget.value)}

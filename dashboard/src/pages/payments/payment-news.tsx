@@ -17,7 +17,7 @@ export function PaymentNews({ events }: { readonly events: readonly PaymentEvent
               <code className="font-mono text-[0.9em]">{type}</code>
             </TextLink>
             <span className="text-sm">
-              <TimeText at={created_at} isExact />
+              <TimeText at={created_at} hasSeconds />
             </span>
           </p>
           {deliveries.length === 0 && (

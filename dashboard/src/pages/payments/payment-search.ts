@@ -2,7 +2,8 @@ import type { PaymentFilter } from '../../api/payments.ts'
 import type { PaymentStatus } from '../../api/wire-spending.ts'
 
 /** The lists that the page can show. What was refused is no payment, and has a list of its own. */
-export const VIEWS = ['all', 'confirmed', 'pending', 'failed', 'refused'] as const
+export const PAYMENT_VIEWS = ['all', 'confirmed', 'pending', 'failed'] as const
+const VIEWS = [...PAYMENT_VIEWS, 'refused'] as const
 export type View = (typeof VIEWS)[number]
 
 /** What the page's address narrows the list to. */

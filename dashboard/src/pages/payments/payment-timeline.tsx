@@ -17,8 +17,8 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
   const { payment, events } = detail
   const { agent_id, credential, created_at, accepted_at, settled_at, tx_hash, block_number } = payment
   const { signed, seen, settled } = progressOf(payment)
-  const asked = <TimeText at={created_at} isExact />
-  const ended = settled_at === null ? undefined : <TimeText at={settled_at} isExact />
+  const asked = <TimeText at={created_at} hasSeconds />
+  const ended = settled_at === null ? undefined : <TimeText at={settled_at} hasSeconds />
   return (
     <Timeline label="What happened">
       <TimelineStep state="done" title="Requested" at={asked}>
@@ -38,7 +38,7 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
       <TimelineStep
         state={signed}
         title={signed === 'failed' ? 'Not signed by the enclave' : 'Signed by the enclave'}
-        at={signed === 'failed' ? ended : accepted_at === null ? undefined : <TimeText at={accepted_at} isExact />}
+        at={signed === 'failed' ? ended : accepted_at === null ? undefined : <TimeText at={accepted_at} hasSeconds />}
       >
         {signed === 'failed' && <FailureText detail={detail} />}
         {signed === 'current' && <p>Its answer is awaited. Within minutes it is known whether it was signed.</p>}

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import { download } from '../../api/download.ts'
 import { paymentsExportPath, paymentsQuery } from '../../api/payments.ts'
@@ -9,15 +9,16 @@ import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { PaymentFilters } from './payment-filters.tsx'
 import { PaymentList } from './payment-list.tsx'
-import { readPaymentSearch, VIEWS, withParam, withView, type View } from './payment-search.ts'
+import { PAYMENT_VIEWS, readPaymentSearch, withParam, withView, type View } from './payment-search.ts'
 import { RefusalList } from './refusal-list.tsx'
+import { useDeed } from '../../components/use-deed.ts'
 
 const VIEW_TEXTS: Readonly<Record<View, string>> = {
-  all: 'All',
+  all: 'All payments',
   confirmed: 'Confirmed',
   pending: 'Pending',
   failed: 'Failed',
-  refused: 'Refused',
+  refused: 'Refused requests',
 }
 
 export function PaymentsPage() {
@@ -27,12 +28,17 @@ export function PaymentsPage() {
   const { view, filter } = search
   const isRefused = view === 'refused'
   const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRefused })
-  const exporting = useMutation({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
+  const exporting = useDeed({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
   // Where nothing was paid yet there is nothing to look for.
   const isBare =
     view === 'all' &&
     !search.isNarrowed &&
     data?.pages.every(({ payments, next }) => payments.length === 0 && next === null) === true
+  const segmentOf = (choice: View) => ({
+    text: VIEW_TEXTS[choice],
+    to: { search: withView(params, choice).toString() },
+    isCurrent: choice === view,
+  })
   return (
     <>
       <PageHeading
@@ -51,14 +57,10 @@ export function PaymentsPage() {
       />
       <ErrorNotice error={exporting.error} />
       <div className="grid gap-5">
-        <SegmentedLinks
-          label="Status"
-          segments={VIEWS.map((choice) => ({
-            text: VIEW_TEXTS[choice],
-            to: { search: withView(params, choice).toString() },
-            isCurrent: choice === view,
-          }))}
-        />
+        <div className="flex min-w-0 flex-wrap gap-x-4 gap-y-2">
+          <SegmentedLinks label="Payments by status" segments={PAYMENT_VIEWS.map(segmentOf)} />
+          <SegmentedLinks label="What became no payment" segments={[segmentOf('refused')]} />
+        </div>
         {!isBare && (
           <PaymentFilters
             search={search}

@@ -1,6 +1,7 @@
 import type { Payment } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
+import { LongText } from '../../components/long-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { PaymentBadge } from './payment-badge.tsx'
@@ -12,16 +13,38 @@ interface PaymentsTableProps {
   readonly isOneAgent?: boolean
 }
 
-const AMOUNT: Column<Payment> = { title: 'Amount', render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> }
+const AMOUNT: Column<Payment> = {
+  title: 'Amount',
+  isNumber: true,
+  render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} />,
+}
 const STATUS: Column<Payment> = { title: 'Status', render: ({ status }) => <PaymentBadge status={status} /> }
-const TO: Column<Payment> = { title: 'To', render: ({ to }) => <RecipientText address={to} /> }
+const TO: Column<Payment> = {
+  title: 'To',
+  isLong: true,
+  render: ({ to }) => (
+    <LongText>
+      <RecipientText address={to} />
+    </LongText>
+  ),
+}
 const AGENT: Column<Payment> = {
   title: 'Agent',
-  render: ({ agent_id }) => <bdi className="block truncate md:max-w-44">{agent_id}</bdi>,
+  isLong: true,
+  render: ({ agent_id }) => (
+    <LongText title={agent_id}>
+      <bdi>{agent_id}</bdi>
+    </LongText>
+  ),
 }
 const MEMO: Column<Payment> = {
   title: 'Memo',
-  render: ({ memo }) => <bdi className="block truncate text-muted md:max-w-44">{memo}</bdi>,
+  isLong: true,
+  render: ({ memo }) => (
+    <LongText title={memo ?? undefined} isFaint>
+      <bdi>{memo}</bdi>
+    </LongText>
+  ),
 }
 const WHEN: Column<Payment> = { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> }
 

@@ -9,5 +9,5 @@ export function RecipientText({ address }: { readonly address: string }) {
   const { data: recipients } = useQuery(recipientsQuery(slug, mode))
   const label = labelOf(recipients, address)
   if (label === null) return <CodeText text={address} isShort />
-  return <bdi title={address}>{label}</bdi>
+  return <bdi title={`${label} (${address})`}>{label}</bdi>
 }

@@ -6,6 +6,7 @@ import { ButtonLink } from '../../components/button-link.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
+import { LongText } from '../../components/long-text.tsx'
 import { OlderButton } from '../../components/older-button.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { Waiting } from '../../components/waiting.tsx'
@@ -15,11 +16,27 @@ import type { PaymentSearch } from './payment-search.ts'
 import { RecipientText } from './recipient-text.tsx'
 
 const COLUMNS: readonly Column<Refusal>[] = [
-  { title: 'Amount', render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
+  { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
   { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> },
   { title: 'Reason', render: ({ code, message }) => formatRefusal(code, message) },
-  { title: 'To', render: ({ to }) => <RecipientText address={to} /> },
-  { title: 'Agent', render: ({ agent_id }) => <bdi className="block truncate md:max-w-44">{agent_id}</bdi> },
+  {
+    title: 'To',
+    isLong: true,
+    render: ({ to }) => (
+      <LongText>
+        <RecipientText address={to} />
+      </LongText>
+    ),
+  },
+  {
+    title: 'Agent',
+    isLong: true,
+    render: ({ agent_id }) => (
+      <LongText title={agent_id}>
+        <bdi>{agent_id}</bdi>
+      </LongText>
+    ),
+  },
 ]
 
 /** What was asked for and refused, the newest first. */

@@ -51,12 +51,12 @@ function adviceOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
     case 'agent_not_found':
       return {
         text: 'Create the agent, or correct the id in the program that asked. The other mode has agents of its own.',
-        links: [{ text: 'Agents', to: to('agents') }],
+        links: [{ text: 'Go to agents', to: to('agents') }],
       }
     case 'wallet_not_found':
       return {
         text: 'Correct the address in the program that asked, or create a wallet. The other mode has wallets of its own.',
-        links: [{ text: 'Wallets', to: to('wallets') }],
+        links: [{ text: 'Go to wallets', to: to('wallets') }],
       }
     case 'permission_not_found':
       return grant === null ? { text: NO_GRANT, links: [create] } : adviceOnGrant(grant, to)
@@ -98,7 +98,7 @@ function adviceOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
             allowance begins anew, or on a larger plan.
           </>
         ),
-        links: [{ text: 'Plan', to: to('plan') }],
+        links: [{ text: 'See the plan', to: to('plan') }],
       }
     case 'insufficient_balance':
       return {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
 import { refusalQuery } from '../../api/payments.ts'
+import { walletsQuery } from '../../api/wallets.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { CodeLink } from '../../components/code-link.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { Fact, Facts } from '../../components/facts.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
@@ -53,7 +53,7 @@ export function RefusalPage() {
         </Section>
         <div className="grid grid-cols-1 gap-8">
           <Section title="What the agent was answered">
-            <CodeBlock what="Answer" code={answerOf(refusal)} />
+            <CodeBlock what="Answer" copied="the answer" code={answerOf(refusal)} />
           </Section>
           <Section title="Details">
             <RefusalFacts refusal={refusal} />
@@ -69,11 +69,10 @@ function RefusalFacts({
 }: {
   readonly refusal: Refusal
 }) {
-  const { to } = useWorkspace()
   return (
     <Facts>
       <Fact name="From">
-        <CodeLink to={to('wallets', wallet)} text={wallet} isShort />
+        <SourceText address={wallet} />
       </Fact>
       <Fact name="To">
         <PartyText address={recipient} />
@@ -92,5 +91,21 @@ function RefusalFacts({
         <CodeText text={id} what="the request’s id" />
       </Fact>
     </Facts>
+  )
+}
+
+/** The wallet that was named; one that is not here leads nowhere. */
+function SourceText({ address }: { readonly address: string }) {
+  const { slug, mode, to } = useWorkspace()
+  const { data: wallets } = useQuery(walletsQuery(slug, mode))
+  const wallet = wallets?.find((candidate) => candidate.address === address)
+  if (wallet === undefined) return <CodeText text={address} what="the wallet’s address" />
+  return (
+    <>
+      <TextLink to={to('wallets', address)}>
+        <bdi>{wallet.name}</bdi>
+      </TextLink>{' '}
+      <CodeText text={address} what="the wallet’s address" isShort />
+    </>
   )
 }

@@ -15,7 +15,7 @@ export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
   const checks = listChecks(code, mode)
   return (
     <Timeline label="What happened">
-      <TimelineStep state="done" title="Requested" at={<TimeText at={created_at} isExact />}>
+      <TimelineStep state="done" title="Requested" at={<TimeText at={created_at} hasSeconds />}>
         <p>
           By the agent{' '}
           {code === 'agent_not_found' ? (

@@ -1,10 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { readText } from '../../components/form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
-import { fieldFaults } from '../../format/field-faults.ts'
+import { addressFault, fieldFaults } from '../../format/field-faults.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 interface NewRecipientFormProps {
   readonly onSubmit: (recipient: { readonly address: string; readonly label: string }) => Promise<unknown>
@@ -15,7 +15,7 @@ export const LABEL_CHARS_MAX = 100
 /** Names an address. One that has a name already gets the new one. */
 export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
   const form = useRef<HTMLFormElement>(null)
-  const naming = useMutation({
+  const naming = useDeed({
     mutationFn: onSubmit,
     onSuccess: () => {
       form.current?.reset()
@@ -23,7 +23,12 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
     },
   })
   const faults = fieldFaults(naming.error)
+  const mistyped = addressFault(naming.error, [naming.variables?.address ?? ''])
   const isAtField = faults['address'] !== undefined || faults['label'] !== undefined
+  const hasFault = naming.isError && isAtField
+  useEffect(() => {
+    if (hasFault) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [hasFault])
   return (
     <form
       ref={form}
@@ -47,7 +52,7 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
-          fault={faults['address']}
+          fault={mistyped ?? faults['address']}
         />
         <TextField
           name="label"

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Grant, Recipient } from '../../api/wire-spending.ts'
@@ -12,6 +11,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { LABEL_CHARS_MAX } from './new-recipient-form.tsx'
 import type { useRecipientDeeds } from './use-recipient-deeds.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 interface RecipientRowProps {
   readonly recipient: Recipient
@@ -25,7 +25,7 @@ export function RecipientRow({ recipient, grants, deeds }: RecipientRowProps) {
   const { to } = useWorkspace()
   const { address, label } = recipient
   const [isRenaming, setRenaming] = useState(false)
-  const renaming = useMutation({ mutationFn: async (name: string) => deeds?.label({ address, label: name }) })
+  const renaming = useDeed({ mutationFn: async (name: string) => deeds?.label({ address, label: name }) })
   const place = useRef<HTMLDivElement>(null)
   /** Opens the form, or takes it away; the focus goes to what comes in its place. */
   const change = (next: boolean) => {

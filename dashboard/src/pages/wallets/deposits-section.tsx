@@ -6,14 +6,15 @@ import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
+import { LongText } from '../../components/long-text.tsx'
 import { OlderPages } from '../../components/older-pages.tsx'
 import { NoRows } from '../../components/rows.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { Waiting } from '../../components/waiting.tsx'
 import { formatShortAddress } from '../../format/address.ts'
-import { RecipientText } from '../payments/recipient-text.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
+import { SenderText } from './sender-text.tsx'
 
 /** What came in, the latest first. */
 export function DepositsSection({ address }: { readonly address: string }) {
@@ -34,16 +35,18 @@ export function DepositsSection({ address }: { readonly address: string }) {
   )
 }
 
-/** What USDC comes from when it is made. */
-const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
-
 function columnsWith(explorer: string | null): readonly Column<Deposit>[] {
   return [
-    { title: 'Amount', render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} isStrong /> },
+    { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} isStrong /> },
     { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> },
     {
       title: 'From',
-      render: ({ from }) => (from === ZERO_ADDRESS ? 'Newly minted USDC' : <RecipientText address={from} />),
+      isLong: true,
+      render: ({ from }) => (
+        <LongText>
+          <SenderText address={from} />
+        </LongText>
+      ),
     },
     { title: 'Transaction', render: ({ tx_hash }) => <Transaction hash={tx_hash} explorer={explorer} /> },
   ]

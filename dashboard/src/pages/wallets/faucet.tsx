@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { askFaucet, walletQuery } from '../../api/wallets.ts'
 import type { ChainInfo } from '../../api/wire.ts'
 import type { Wallet } from '../../api/wire-spending.ts'
@@ -8,6 +8,7 @@ import { ExternalLink } from '../../components/external-link.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 interface FaucetProps {
   readonly wallet: Wallet
@@ -30,7 +31,7 @@ const LOOK_EVERY_MS = 2_000
 function FaucetButton({ wallet }: { readonly wallet: Wallet }) {
   const { slug, mode } = useWorkspace()
   const { address, balance_usdc } = wallet
-  const gift = useMutation({
+  const gift = useDeed({
     mutationFn: async () => ({ amount: await askFaucet(slug, address), before: balance_usdc }),
   })
   const isOnItsWay = gift.data !== undefined && gift.data.before === balance_usdc

@@ -10,12 +10,17 @@ import { useWorkspace } from '../workspace/workspace-context.ts'
 import { Faucet } from './faucet.tsx'
 import { QrCode } from './qr-code.tsx'
 
+const LEADS = {
+  test: 'Send test USDC to this address. It is worth nothing, and is here to try things out.',
+  live: 'Send it to this address, from an exchange or another wallet.',
+} as const
+
 /** How USDC gets into a wallet. */
 export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
   const { slug, mode } = useWorkspace()
   const { data: workspace, error, refetch } = useQuery(workspaceQuery(slug))
   return (
-    <Section title="Add USDC" lead="Send it to this address, from an exchange or another wallet.">
+    <Section title="Add USDC" lead={LEADS[mode]}>
       {workspace === undefined ? (
         <Waiting error={error} onRetry={refetch} />
       ) : (

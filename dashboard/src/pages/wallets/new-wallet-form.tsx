@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { liveKey } from '../../api/changes.ts'
@@ -13,15 +13,27 @@ import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { Waiting } from '../../components/waiting.tsx'
+import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useCancel } from '../../components/use-cancel.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 /** Makes a wallet that one of one's own passkeys owns, and leads to it. */
-export function NewWalletForm({ onCancel }: { readonly onCancel: () => void }) {
+export function NewWalletForm(props: { readonly onCancel: () => void }) {
+  const onCancel = useCancel(props.onCancel)
   const { data: passkeys, error, refetch } = useQuery(passkeysQuery)
+  const isFull = useIsPlanFull('wallets')
   return (
     <div className="max-w-xl rounded-xl border border-line bg-surface p-5">
       <Section title="New wallet" takesFocus>
-        {passkeys === undefined ? (
+        {isFull ? (
+          <>
+            <PlanFullNotice kind="wallets" />
+            <p>
+              <Button onClick={onCancel}>Close</Button>
+            </p>
+          </>
+        ) : passkeys === undefined ? (
           <Waiting error={error} onRetry={refetch} lines={2} />
         ) : (
           <WalletForm passkeys={passkeys} onCancel={onCancel} />
@@ -43,7 +55,7 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [picked, setPicked] = useState(passkeys.length === 1 ? (passkeys[0]?.id ?? '') : '')
-  const creation = useMutation({
+  const creation = useDeed({
     mutationFn: (name: string) => createWallet(slug, { mode, name, credentialId: picked }),
     onSuccess: async (wallet) => {
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })

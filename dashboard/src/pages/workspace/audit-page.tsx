@@ -47,22 +47,24 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   const { at, actor, action, details } = entry
   const { mode, ...others } = details
   const more = listDetails(others)
+  // Who joined is named once.
+  const hasSubject = entry.subject !== null && entry.subject !== actor.id
   return (
     <li className="grid gap-x-6 gap-y-0.5 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_auto] sm:px-5">
       <p>
         <strong>
           <bdi>{formatActor(actor)}</bdi>
-        </strong>{' '}
-        {formatAction(action)}
+        </strong>
+        {actor.former && <FormerMember />} {formatAction(action)}
       </p>
       <p className="flex flex-wrap items-center gap-x-3 text-sm text-muted sm:justify-end">
         {mode === 'test' && <StatusBadge tone="waiting">Test</StatusBadge>}
         {mode === 'live' && <StatusBadge tone="warning">Live</StatusBadge>}
         <TimeText at={at} isExact />
       </p>
-      {(entry.subject !== null || more.length > 0) && (
+      {(hasSubject || more.length > 0) && (
         <p className="flex flex-wrap gap-x-4 text-sm text-muted sm:col-span-2">
-          <Subject entry={entry} />
+          {hasSubject && <Subject entry={entry} />}
           {more.length > 0 && (
             <span>
               {more.map(({ name, text, whole }, index) => (
@@ -83,7 +85,20 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
 function Subject({ entry }: { readonly entry: AuditEntry }) {
   const { slug } = useWorkspace()
   if (entry.subject === null) return null
+  if (entry.subject_user !== null) {
+    const { name, former } = entry.subject_user
+    return (
+      <span title={entry.subject}>
+        <bdi className="font-semibold break-words">{name}</bdi>
+        {former && <FormerMember />}
+      </span>
+    )
+  }
   const place = placeOfSubject(entry)
   const text = <span className="font-mono break-all">{entry.subject}</span>
   return place === null ? text : <TextLink to={pathTo(slug, place.mode, ...place.parts)}>{text}</TextLink>
+}
+
+function FormerMember() {
+  return <span className="text-muted"> (former member)</span>
 }

@@ -1,30 +1,33 @@
-import { useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Mode, Workspace } from '../../api/wire.ts'
-import { pathTo } from '../../navigation/paths.ts'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
-import { PAGE_GROUPS } from './pages-of-workspace.ts'
+import { findTargets, type Target } from './go-to-targets.ts'
+import { useThings } from './use-things.ts'
 
-interface Target {
-  readonly text: string
-  readonly path: string
-}
-
-/** Ctrl or Command and K, and a few letters, lead to any page; a payment's id leads to the payment. */
+/** Ctrl or Command and K, and a few letters, lead to any page, agent, wallet or grant; an id leads to what has it. */
 export function GoToMenu({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   const [picked, setPicked] = useState(0)
   const listId = useId()
   const navigate = useNavigate()
-  const targets = findTargets(text, workspace.slug, mode)
+  const [isOpen, setOpen] = useState(false)
+  const things = useThings(workspace.slug, mode, isOpen)
+  const targets = findTargets(text, { slug: workspace.slug, mode, things })
   const current = Math.min(picked, targets.length - 1)
+
+  const show = () => {
+    setOpen(true)
+    dialog.current?.showModal()
+  }
+  const openByKey = useEffectEvent(show)
 
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
       event.preventDefault()
-      if (document.querySelector('dialog[open], [role=alertdialog]') === null) show(dialog.current)
+      if (document.querySelector('dialog[open], [role=alertdialog]') === null) openByKey()
     }
     document.addEventListener('keydown', open)
     return () => document.removeEventListener('keydown', open)
@@ -51,14 +54,17 @@ export function GoToMenu({ workspace, mode }: { readonly workspace: Workspace; r
       <button
         type="button"
         className="hidden min-h-9 items-center gap-2 rounded-lg border border-edge px-3 text-sm text-muted hover:bg-sunken hover:text-ink lg:inline-flex"
-        onClick={() => show(dialog.current)}
+        onClick={show}
       >
         Go to… <kbd className="font-mono text-xs">Ctrl K</kbd>
       </button>
       <dialog
         ref={dialog}
         aria-label="Go to a page"
-        onClose={() => type('')}
+        onClose={() => {
+          type('')
+          setOpen(false)
+        }}
         className="m-auto mt-[12vh] w-[32rem] max-w-[calc(100vw-2rem)] rounded-2xl border border-line bg-surface p-3 text-ink shadow-lift backdrop:bg-veil"
       >
         <form
@@ -76,7 +82,7 @@ export function GoToMenu({ workspace, mode }: { readonly workspace: Workspace; r
             aria-autocomplete="list"
             autoComplete="off"
             spellCheck={false}
-            placeholder="A page, or the id of a payment"
+            placeholder="A page, an agent, a wallet, an id"
             value={text}
             onChange={(event) => type(event.currentTarget.value)}
             onKeyDown={press}
@@ -95,36 +101,13 @@ export function GoToMenu({ workspace, mode }: { readonly workspace: Workspace; r
                 onClick={() => go(target)}
               >
                 {target.text}
+                {target.detail !== undefined && <span className="font-normal text-muted"> · {target.detail}</span>}
               </div>
             ))}
           </div>
-          {targets.length === 0 && <p className="px-3 py-2 text-muted">There is no such page.</p>}
+          {targets.length === 0 && <p className="px-3 py-2 text-muted">Nothing of the kind.</p>}
         </form>
       </dialog>
     </>
   )
-}
-
-function show(dialog: HTMLDialogElement | null): void {
-  dialog?.showModal()
-}
-
-const PAYMENT_ID = /^pay_[0-9A-Z]{26}$/
-const REFUSAL_ID = /^ref_[0-9A-Z]{26}$/
-
-function findTargets(text: string, slug: string, mode: Mode): readonly Target[] {
-  const wanted = text.trim()
-  if (PAYMENT_ID.test(wanted)) return [{ text: `Payment ${wanted}`, path: pathTo(slug, mode, 'payments', wanted) }]
-  if (REFUSAL_ID.test(wanted)) return [{ text: `Refusal ${wanted}`, path: pathTo(slug, mode, 'refusals', wanted) }]
-  const other: Mode = mode === 'test' ? 'live' : 'test'
-  const pages = PAGE_GROUPS.flatMap(({ pages: group }) =>
-    group.map((page) => ({ text: page.text, path: pathTo(slug, mode, ...page.parts) })),
-  )
-  const rest = [
-    { text: 'New grant', path: pathTo(slug, mode, 'grants', 'new') },
-    { text: `Switch to ${other} mode`, path: pathTo(slug, other) },
-    { text: 'Your account', path: '/account' },
-    { text: 'All workspaces', path: '/' },
-  ]
-  return [...pages, ...rest].filter((target) => target.text.toLowerCase().includes(wanted.toLowerCase()))
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { IssuedInvitation, Role } from '../../api/wire.ts'
 import { createInvitation, invitationsQuery, revokeInvitation } from '../../api/workspaces.ts'
@@ -14,6 +14,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { Waiting } from '../../components/waiting.tsx'
 import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
 import { useWorkspace } from './workspace-context.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 export function InvitationsSection() {
   const { slug } = useWorkspace()
@@ -65,7 +66,9 @@ function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void>
   const { slug, role } = useWorkspace()
   const choices = rolesToGive(role)
   const [picked, setPicked] = useState<Role>('viewer')
-  const creation = useMutation({ mutationFn: () => createInvitation(slug, picked), onSuccess: onCreated })
+  const creation = useDeed({ mutationFn: (chosen: Role) => createInvitation(slug, chosen), onSuccess: onCreated })
+  // A second link of the kind takes a second thought: the one that stands here goes from sight.
+  const isMade = creation.data?.role === picked
   return (
     <div className="grid gap-4">
       <div className="flex max-w-md flex-wrap items-end gap-3">
@@ -77,8 +80,12 @@ function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void>
             onChange={(value) => setPicked(choices.find((choice) => choice === value) ?? 'viewer')}
           />
         </div>
-        <Button look="primary" disabled={creation.isPending} onClick={() => creation.mutate()}>
-          Create a link
+        <Button
+          look={isMade ? 'plain' : 'primary'}
+          disabled={creation.isPending}
+          onClick={() => creation.mutate(picked)}
+        >
+          {isMade ? 'Make another link' : 'Create a link'}
         </Button>
       </div>
       <p className="text-sm text-muted">

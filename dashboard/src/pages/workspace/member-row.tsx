@@ -1,5 +1,5 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { sessionQuery } from '../../api/session.ts'
 import type { Member, Role } from '../../api/wire.ts'
@@ -13,6 +13,7 @@ import { useSession } from '../../components/session-context.ts'
 import { TimeText } from '../../components/time-text.tsx'
 import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
 import { useWorkspace } from './workspace-context.ts'
+import { useDeed } from '../../components/use-deed.ts'
 
 export function MemberRow({ member }: { readonly member: Member }) {
   const { role } = useWorkspace()
@@ -42,37 +43,49 @@ export function MemberRow({ member }: { readonly member: Member }) {
 function RoleChange({ member }: { readonly member: Member }) {
   const { slug, role } = useWorkspace()
   const client = useQueryClient()
-  const [picked, setPicked] = useState<Role>(member.role)
-  const change = useMutation({
-    mutationFn: () => changeRole(slug, member.user_id, picked),
+  // Null: as it is. What somebody else changes meanwhile is seen then, and not taken for a choice made here.
+  const [picked, setPicked] = useState<Role | null>(null)
+  const field = useRef<HTMLDivElement>(null)
+  const change = useDeed({
+    mutationFn: (next: Role) => changeRole(slug, member.user_id, next),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
+      // The button goes; whoever pressed it stays where they were.
+      field.current?.querySelector('select')?.focus()
+      setPicked(null)
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
     },
   })
+  const isChanged = picked !== null && picked !== member.role
   const choices = rolesToGive(role)
   return (
     <div className="grid gap-2">
       <div className="flex flex-wrap items-center gap-2">
-        <div className="w-32">
+        <div ref={field} className="w-32">
           <SelectField
             label={`Role of ${member.name}`}
             isLabelHidden
-            value={picked}
+            value={picked ?? member.role}
             choices={choices.map((value) => ({ value, text: ROLE_TEXTS[value].title }))}
-            onChange={(value) => setPicked(choices.find((choice) => choice === value) ?? member.role)}
+            onChange={(value) => {
+              change.reset()
+              setPicked(choices.find((choice) => choice === value) ?? null)
+            }}
           />
         </div>
-        {picked !== member.role && (
+        {isChanged && (
           <Button
             look="primary"
             aria-label={`Save the role of ${member.name}`}
             disabled={change.isPending}
-            onClick={() => change.mutate()}
+            onClick={() => change.mutate(picked)}
           >
             Save
           </Button>
         )}
+        <p role="status" className="text-sm text-muted empty:hidden">
+          {change.isSuccess && !isChanged && 'Saved'}
+        </p>
       </div>
       <ErrorNotice error={change.error} />
     </div>

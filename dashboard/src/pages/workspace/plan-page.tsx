@@ -40,7 +40,7 @@ function PlanView({ use }: { readonly use: PlanUse }) {
               </span>
             </span>
             <span className="text-muted">
-              Counted anew from <TimeText at={resets_at} isExact />
+              Starts again at zero on <TimeText at={resets_at} isExact />
             </span>
           </p>
           {limit !== null && <CountMeter label="Live payments this month" used={used} limit={limit} />}
@@ -50,7 +50,9 @@ function PlanView({ use }: { readonly use: PlanUse }) {
               payments go on.
             </p>
           )}
-          <p className="text-sm text-muted">Payments that the signing enclave accepted count. Test payments don’t.</p>
+          <p className="text-sm text-muted">
+            Every payment that was signed counts. Refused ones and test payments don’t.
+          </p>
         </div>
       </Section>
       <Section title="Agents and wallets">

@@ -1,18 +1,20 @@
-import { useEffect } from 'react'
-import { Navigate, Outlet, ScrollRestoration, useLocation, useParams } from 'react-router'
+import { useEffect, useState } from 'react'
+import { Link, Navigate, Outlet, ScrollRestoration, useLocation, useParams } from 'react-router'
 import { useLiveChanges } from '../../api/changes.ts'
 import { ModeBand, ModeSwitch } from '../../components/mode-switch.tsx'
+import { NavigationProgress } from '../../components/navigation-progress.tsx'
 import { PersonMenu } from '../../components/person-menu.tsx'
 import { PlainFrame } from '../../components/plain-frame.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { SkipLink } from '../../components/skip-link.tsx'
 import { Wordmark } from '../../components/wordmark.tsx'
 import type { Mode, Workspace } from '../../api/wire.ts'
-import { keepLastMode, readLastMode } from '../../navigation/last-mode.ts'
+import { keepLastVisit, readLastMode } from '../../navigation/last-mode.ts'
 import { isMode, pathTo } from '../../navigation/paths.ts'
 import { ROLE_TEXTS } from '../../roles.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { GoToMenu } from './go-to-menu.tsx'
+import { NoLongerPage } from './no-longer-page.tsx'
 import { PhoneMenu } from './phone-menu.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
@@ -21,12 +23,10 @@ export function WorkspaceLayout() {
   const { slug = '', mode } = useParams()
   const { pathname, search } = useLocation()
   const workspace = useSession().workspaces.find((candidate) => candidate.slug === slug)
+  const [last, setLast] = useState(workspace)
+  if (workspace !== undefined && workspace !== last) setLast(workspace)
   if (workspace === undefined) {
-    return (
-      <PlainFrame>
-        <NotFoundPage />
-      </PlainFrame>
-    )
+    return <PlainFrame>{last?.slug === slug ? <NoLongerPage name={last.name} /> : <NotFoundPage />}</PlainFrame>
   }
   if (isMode(mode)) return <WorkspaceFrame workspace={workspace} mode={mode} />
   // A short address, as in a message or a bookmark: the mode is that of one's last visit.
@@ -38,8 +38,8 @@ const MAIN_ID = 'main'
 
 function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const { slug, name } = workspace
-  useEffect(() => keepLastMode(slug, mode), [slug, mode])
-  useLiveChanges(slug, mode)
+  useEffect(() => keepLastVisit(slug, mode), [slug, mode])
+  const isLive = useLiveChanges(slug, mode)
   return (
     <>
       <SkipLink to={MAIN_ID} />
@@ -51,7 +51,13 @@ function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; re
           </span>
           <span className="hidden min-w-0 flex-1 items-center gap-3 md:flex">
             <span aria-hidden="true" className="h-5 border-l border-line" />
-            <span className="truncate font-semibold">{name}</span>
+            <Link
+              to={pathTo(slug, mode)}
+              title={name}
+              className="truncate rounded-md py-1 font-semibold hover:underline focus-visible:-outline-offset-2"
+            >
+              {name}
+            </Link>
           </span>
           <span className="flex min-w-0 flex-1 items-center justify-end gap-2 sm:gap-3">
             <GoToMenu workspace={workspace} mode={mode} />
@@ -59,7 +65,8 @@ function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; re
             <PersonMenu />
           </span>
         </div>
-        <ModeBand mode={mode} />
+        <ModeBand mode={mode} isLive={isLive} />
+        <NavigationProgress />
       </header>
       <div className="mx-auto grid w-full max-w-[88rem] lg:grid-cols-[15rem_minmax(0,1fr)]">
         <nav

@@ -1,8 +1,8 @@
-import { NavLink } from 'react-router'
+import { NavLink, useLocation } from 'react-router'
 import { NavIcon } from '../../components/nav-icon.tsx'
 import { pathTo } from '../../navigation/paths.ts'
 import type { Mode, Workspace } from '../../api/wire.ts'
-import { PAGE_GROUPS } from './pages-of-workspace.ts'
+import { PAGE_GROUPS, type PageIcon } from './pages-of-workspace.ts'
 
 interface WorkspaceNavigationProps {
   readonly workspace: Workspace
@@ -13,8 +13,19 @@ interface WorkspaceNavigationProps {
 const ITEM =
   'flex min-h-11 items-center gap-3 rounded-lg px-3 py-1.5 text-[0.9375rem] lg:min-h-9 focus-visible:-outline-offset-2'
 
+/** Pages that are looked at as a part of another one, though their address does not begin with its. */
+const BRANCHES: Readonly<Partial<Record<PageIcon, readonly string[]>>> = {
+  payments: ['refusals'],
+  webhooks: ['developers', 'deliveries'],
+}
+
 /** Where one can go in a workspace. */
 export function WorkspaceNavigation({ workspace, mode, onFollow }: WorkspaceNavigationProps) {
+  const { pathname } = useLocation()
+  const isOnBranch = (icon: PageIcon) => {
+    const parts = BRANCHES[icon]
+    return parts !== undefined && pathname.startsWith(`${pathTo(workspace.slug, mode, ...parts)}/`)
+  }
   return (
     <div className="grid gap-5">
       {PAGE_GROUPS.map(({ title, pages }) => (
@@ -27,8 +38,8 @@ export function WorkspaceNavigation({ workspace, mode, onFollow }: WorkspaceNavi
                   to={pathTo(workspace.slug, mode, ...parts)}
                   end={parts.length === 0}
                   onClick={onFollow}
-                  className={({ isActive }) =>
-                    `${ITEM} ${isActive ? 'bg-accent-soft font-semibold text-ink' : 'text-muted hover:bg-sunken hover:text-ink'}`
+                  className={({ isActive, isPending }) =>
+                    `${ITEM} ${lookOf({ isCurrent: isActive || isOnBranch(icon), isPending })}`
                   }
                 >
                   <NavIcon icon={icon} />
@@ -41,4 +52,10 @@ export function WorkspaceNavigation({ workspace, mode, onFollow }: WorkspaceNavi
       ))}
     </div>
   )
+}
+
+/** A page that was asked for shows it at once, though it may be a moment on its way. */
+function lookOf({ isCurrent, isPending }: { readonly isCurrent: boolean; readonly isPending: boolean }): string {
+  if (isCurrent) return 'bg-accent-soft font-semibold text-ink'
+  return isPending ? 'bg-sunken text-ink' : 'text-muted hover:bg-sunken hover:text-ink'
 }

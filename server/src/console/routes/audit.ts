@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../domain/audit/audit-entry.ts'
 import { listAudit } from '../../domain/people/list-audit.ts'
-import { listMembers } from '../../domain/people/list-members.ts'
+import { listKnownPeople } from '../../domain/people/list-known-people.ts'
+import type { KnownPerson } from '../../domain/people/member.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'
 import { membershipOf, type Door } from '../door.ts'
@@ -18,30 +19,43 @@ export function addAuditRoute(http: HttpServer, door: Door): void {
       const { account } = await membershipOf(door, request, 'viewer')
       const before = request.query.before ?? null
       if (before !== null && !isId('auditEntry', before)) throw invalid('before', 'must be the id of an entry')
-      const [entries, members] = await Promise.all([
-        listAudit(door.ctx, { accountId: account.id, before, limit: PAGE_ENTRIES }),
-        listMembers(door.ctx, { accountId: account.id }),
-      ])
-      const names = new Map(members.map(({ userId, name }) => [userId, name]))
+      const entries = await listAudit(door.ctx, { accountId: account.id, before, limit: PAGE_ENTRIES })
+      const userIds = [...new Set(entries.flatMap(listUserIds))]
+      const known = await listKnownPeople(door.ctx, { accountId: account.id, userIds })
+      const people = new Map(known.map((person) => [person.userId, person]))
       return {
-        entries: entries.map((entry) => formatEntry(entry, names)),
+        entries: entries.map((entry) => formatEntry(entry, people)),
         next: entries.length < PAGE_ENTRIES ? null : (entries.at(-1)?.id ?? null),
       }
     },
   )
 }
 
-function formatEntry(
-  { id, createdAt, actor, action, subject, details }: AuditEntry,
-  names: ReadonlyMap<string, string>,
-) {
-  const actorId = actor.id ?? null
+/** The people whom an entry tells of. */
+function listUserIds(entry: AuditEntry): string[] {
+  return [actingUserOf(entry), subjectUserOf(entry)].filter((id) => id !== null)
+}
+
+function actingUserOf({ actor }: AuditEntry): string | null {
+  return actor.kind === 'user' ? actor.id : null
+}
+
+/** By the action, and not by what the id looks like: an agent's id is whatever somebody called it. */
+function subjectUserOf({ action, subject }: AuditEntry): string | null {
+  return action.startsWith('member.') ? subject : null
+}
+
+function formatEntry(entry: AuditEntry, people: ReadonlyMap<string, KnownPerson>) {
+  const { id, createdAt, actor, action, subject, details } = entry
+  const acting = people.get(actingUserOf(entry) ?? '')
+  const told = people.get(subjectUserOf(entry) ?? '')
   return {
     id,
     at: createdAt.toISOString(),
-    actor: { kind: actor.kind, id: actorId, name: actorId === null ? null : (names.get(actorId) ?? null) },
+    actor: { kind: actor.kind, id: actor.id ?? null, name: acting?.name ?? null, former: acting?.isMember === false },
     action,
     subject,
+    subject_user: told === undefined ? null : { name: told.name, former: !told.isMember },
     details,
   }
 }

@@ -47,3 +47,10 @@ export function decideMemberChange({ actor, target, next, isOwn, owners }: Membe
   if (target === 'owner' && next !== 'owner' && owners <= 1) return 'last_owner'
   return null
 }
+
+/** Somebody whom a workspace has known, a member of it now or not. */
+export interface KnownPerson {
+  readonly userId: string
+  readonly name: string
+  readonly isMember: boolean
+}

@@ -1,7 +1,7 @@
 import { all, changed, firstOrNull, type Query, type Row } from '../../../db/query.ts'
 import { toPlan } from '../../accounts/store.ts'
 import type { Invitation } from '../invitation.ts'
-import type { Member, Membership } from '../member.ts'
+import type { KnownPerson, Member, Membership } from '../member.ts'
 import { toRole, type Role } from '../role.ts'
 
 const ACCOUNT_COLUMNS = 'a.id as account_id, a.slug, a.name as account_name, a.plan, a.created_at as account_created_at'
@@ -76,6 +76,17 @@ export function listMemberRows(accountId: string, rowsMax: number): Query<Member
       role: toRole(row['role']),
       createdAt: row['created_at'],
     })),
+  }
+}
+
+/** Members or not. By the primary keys. */
+export function listKnownPersonRows(accountId: string, userIds: readonly string[]): Query<KnownPerson[]> {
+  return {
+    name: 'list_known_people',
+    text: `select u.id, u.name, m.user_id is not null as is_member
+      from users u left join members m on m.account_id = $1 and m.user_id = u.id where u.id = any($2::text[])`,
+    values: [accountId, userIds],
+    read: all((row) => ({ userId: row['id'], name: row['name'], isMember: row['is_member'] })),
   }
 }
 

@@ -1,0 +1,34 @@
+import { AlertDialog } from '@base-ui/react/alert-dialog'
+import { useEffect } from 'react'
+import { useBlocker } from 'react-router'
+import { AlertFrame } from './alert-frame.tsx'
+import { Button, buttonClass } from './button.tsx'
+
+interface LeaveGuardProps {
+  readonly title: string
+  readonly lead: string
+  /** What the button says that leaves all the same. */
+  readonly leaveLabel: string
+}
+
+/** While it stands, whoever goes elsewhere is asked first: by us within the dashboard, by the browser on the way out. */
+export function LeaveGuard({ title, lead, leaveLabel }: LeaveGuardProps) {
+  const blocker = useBlocker(({ currentLocation, nextLocation }) => currentLocation.pathname !== nextLocation.pathname)
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [])
+  return (
+    <AlertDialog.Root open={blocker.state === 'blocked'} onOpenChange={() => blocker.reset?.()}>
+      <AlertFrame title={title} lead={lead}>
+        <div className="flex flex-wrap justify-end gap-3">
+          <AlertDialog.Close className={buttonClass('primary')}>Stay</AlertDialog.Close>
+          <Button look="danger" onClick={() => blocker.proceed?.()}>
+            {leaveLabel}
+          </Button>
+        </div>
+      </AlertFrame>
+    </AlertDialog.Root>
+  )
+}

@@ -1,0 +1,39 @@
+import { useState } from 'react'
+import type { Agent } from '../../api/wire-spending.ts'
+import { NoRows } from '../../components/rows.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { AgentTable } from './agent-table.tsx'
+
+/** More than these are not looked through by eye. */
+const UNFILTERED_MAX = 20
+
+/** The agents; many of them can be narrowed to those whose id holds a text. */
+export function AgentList({ agents }: { readonly agents: readonly Agent[] }) {
+  const [text, setText] = useState('')
+  if (agents.length <= UNFILTERED_MAX) return <AgentTable agents={agents} />
+  const wanted = text.trim().toLowerCase()
+  const found = agents.filter(({ id }) => id.toLowerCase().includes(wanted))
+  return (
+    <div className="grid grid-cols-1 gap-4">
+      <div className="flex flex-wrap items-end justify-between gap-x-6 gap-y-2">
+        <div className="w-full max-w-sm">
+          <TextField
+            name="filter"
+            type="search"
+            label="Find an agent"
+            placeholder="A part of its id"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        </div>
+        <p role="status" className="text-sm text-muted">
+          {wanted === '' ? `${agents.length} agents` : `${found.length} of ${agents.length} agents`}
+        </p>
+      </div>
+      {found.length > 0 ? <AgentTable agents={found} /> : <NoRows>No agent’s id holds “{text.trim()}”.</NoRows>}
+    </div>
+  )
+}

@@ -1,0 +1,18 @@
+import { useEffect, useRef, type ReactNode } from 'react'
+import { Notice } from '../../components/notice.tsx'
+
+/** Where to go on, once a secret was kept; it takes the focus that the secret had. */
+export function NextStep({ text, children }: { readonly text: string; readonly children: ReactNode }) {
+  const place = useRef<HTMLParagraphElement>(null)
+  useEffect(() => place.current?.focus(), [])
+  return (
+    <Notice>
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+        <p ref={place} tabIndex={-1} className="font-semibold outline-none">
+          {text}
+        </p>
+        {children}
+      </div>
+    </Notice>
+  )
+}

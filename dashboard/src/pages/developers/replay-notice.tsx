@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import { deliveryQuery } from '../../api/deliveries.ts'
+import type { Delivery } from '../../api/wire-developers.ts'
+import { Notice } from '../../components/notice.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+import { DeliveryStatus } from './webhook-status.tsx'
+
+/** What becomes of a replay, told where it was asked for; nothing before. */
+export function ReplayNotice({ delivery }: { readonly delivery: Delivery | undefined }) {
+  return (
+    <div role="status" className="empty:absolute">
+      {delivery !== undefined && <Replayed key={delivery.id} delivery={delivery} />}
+    </div>
+  )
+}
+
+function Replayed({ delivery }: { readonly delivery: Delivery }) {
+  const { slug, mode, to } = useWorkspace()
+  const { data } = useQuery(deliveryQuery(slug, mode, delivery.id))
+  return (
+    <Notice>
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <span>
+          Replayed: <TextLink to={to('developers', 'deliveries', delivery.id)}>see the new delivery</TextLink>
+        </span>
+        <DeliveryStatus delivery={data?.delivery ?? delivery} />
+      </p>
+    </Notice>
+  )
+}

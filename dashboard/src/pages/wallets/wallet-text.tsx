@@ -1,0 +1,12 @@
+import { useQuery } from '@tanstack/react-query'
+import { walletsQuery } from '../../api/wallets.ts'
+import { CodeText } from '../../components/code-text.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** A wallet by its name, or by its address's ends while the name is not known. */
+export function WalletText({ address }: { readonly address: string }) {
+  const { slug, mode } = useWorkspace()
+  const { data: wallets } = useQuery(walletsQuery(slug, mode))
+  const name = wallets?.find((wallet) => wallet.address === address)?.name
+  return name === undefined ? <CodeText text={address} isShort /> : <bdi title={`${name} (${address})`}>{name}</bdi>
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { findTargets, type Things } from './go-to-targets.ts'
+
+const NOTHING: Things = { agents: [], wallets: [], grants: [] }
+const THINGS: Things = {
+  agents: [{ id: 'shop-bot' }, ...Array.from({ length: 20 }, (_, index) => ({ id: `crawler-${index}` }))],
+  wallets: [{ name: 'Shop till', address: '0x52908400098527886E0F7030069857D2E4169EE7' }],
+  grants: [{ id: 'grant_1', agent_id: 'shop-bot', wallet_name: 'Shop till', state: 'active' }],
+}
+const find = (text: string, things = THINGS) => findTargets(text, { slug: 'demo', mode: 'test', things })
+const pathsOf = (text: string) => find(text).map(({ path }) => path)
+
+describe('findTargets', () => {
+  test('shows every page while nothing is typed, and no more', () => {
+    assert.deepEqual(find(''), find('', NOTHING))
+    assert.ok(pathsOf('').includes('/w/demo/test/developers/keys'))
+  })
+
+  test('finds agents, wallets and grants by their names, whatever the case', () => {
+    assert.deepEqual(pathsOf('SHOP'), [
+      '/w/demo/test/agents/shop-bot',
+      '/w/demo/test/wallets/0x52908400098527886E0F7030069857D2E4169EE7',
+      '/w/demo/test/grants/grant_1',
+    ])
+  })
+
+  test('finds a wallet by its address', () => {
+    assert.deepEqual(
+      find('0x5290').map(({ text }) => text),
+      ['Shop till'],
+    )
+  })
+
+  test('shows only some of many of a kind, and pages first', () => {
+    assert.equal(pathsOf('crawler').length, 6)
+    assert.equal(pathsOf('gra')[0], '/w/demo/test/grants')
+  })
+
+  test('leads from the id of a payment or a refusal straight to it', () => {
+    const id = '01ARZ3NDEKTSV4RRFFQ69G5FAV'
+    assert.deepEqual(pathsOf(` pay_${id} `), [`/w/demo/test/payments/pay_${id}`])
+    assert.deepEqual(pathsOf(`ref_${id}`), [`/w/demo/test/refusals/ref_${id}`])
+  })
+})

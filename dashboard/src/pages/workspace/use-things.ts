@@ -1,0 +1,18 @@
+import { useQuery } from '@tanstack/react-query'
+import { agentsQuery } from '../../api/agents.ts'
+import { grantsQuery } from '../../api/grants.ts'
+import { walletsQuery } from '../../api/wallets.ts'
+import type { Mode } from '../../api/wire.ts'
+import type { Things } from './go-to-targets.ts'
+
+/** What was read a moment ago is not read anew for a few letters. */
+const STALE_AFTER_MS = 60_000
+
+/** The agents, wallets and grants of a workspace; they are asked for once somebody looks for something. */
+export function useThings(slug: string, mode: Mode, isWanted: boolean): Things {
+  const options = { enabled: isWanted, staleTime: STALE_AFTER_MS }
+  const agents = useQuery({ ...agentsQuery(slug, mode), ...options }).data ?? []
+  const wallets = useQuery({ ...walletsQuery(slug, mode), ...options }).data ?? []
+  const grants = useQuery({ ...grantsQuery(slug, mode), ...options }).data ?? []
+  return { agents, wallets, grants }
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { button, heading } from '../support/pages.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+import { enterOwner, goTo } from './owner-steps.ts'
+
+describe('two clicks at once', () => {
+  let stage: Stage
+  before(async () => {
+    stage = await openStage()
+  })
+  afterEach(() => stage.leave())
+  after(() => stage.close())
+
+  test('make one wallet, one key, one gift and one invitation', async () => {
+    const { page } = await enterOwner(stage, 'Dora Double', 'Clicks')
+    const posts: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST') posts.push(new URL(request.url()).pathname.split('/').at(-1) ?? '')
+    })
+    await goTo(page, 'Wallets')
+    await button(page, 'New wallet').click()
+    await page.getByLabel('Name', { exact: true }).fill('Only one')
+    await button(page, 'Create the wallet').dblclick()
+    await heading(page, 'Only one').waitFor()
+    await button(page, 'Get 100 test USDC').dblclick()
+    await page.getByRole('status').filter({ hasText: '100.00 USDC arrived.' }).waitFor()
+    await goTo(page, 'API keys')
+    await button(page, 'Create a key').click()
+    await page.getByLabel('Name of the key').fill('Only one')
+    await button(page, 'Create the key').dblclick()
+    await page.getByLabel('The key', { exact: true }).waitFor()
+    await button(page, 'I have kept it').click()
+    await goTo(page, 'Members')
+    await button(page, 'Create a link').dblclick()
+    await button(page, 'Make another link').waitFor()
+    assert.deepEqual(posts, ['wallets', 'faucet', 'keys', 'invitations'])
+  })
+})

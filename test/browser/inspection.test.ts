@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchBrowser } from '../support/browser.ts'
+import { inspectPage } from '../support/inspect-page.ts'
+
+const HEAD = '<html lang="en"><title>A page</title><meta name="viewport" content="width=device-width">'
+const GOOD = `${HEAD}<style>:root { color-scheme: light dark }</style><main><h1>A page</h1><p>With words.</p></main>`
+
+describe('the inspection of a page', () => {
+  let browser: Browser
+  before(async () => {
+    browser = await launchBrowser()
+  })
+  after(() => browser.close())
+
+  const faults: readonly (readonly [name: string, html: string, told: RegExp])[] = [
+    ['a picture without words', GOOD.replace('</main>', '<img src="data:,"></main>'), /image-alt.*light, at 1280/s],
+    [
+      'words that are hard to read in the dark',
+      GOOD.replace('</style>', '@media (prefers-color-scheme: dark) { p { color: #333; background: #111 } }</style>'),
+      /color-contrast.*dark, at 1280/s,
+    ],
+    [
+      'a page that is wider than a small phone',
+      GOOD.replace('</main>', '<p style="width: 330px">x</p></main>'),
+      /scrolls sideways at 320/,
+    ],
+  ]
+  for (const [name, html, told] of faults) {
+    test(`finds ${name}`, async () => {
+      const page = await browser.newPage()
+      await page.setContent(html)
+      await assert.rejects(inspectPage(page, 'it'), (error: Error & { actual?: unknown }) => {
+        assert.match(`${JSON.stringify(error.actual)} ${error.message}`, told)
+        return true
+      })
+      await page.close()
+    })
+  }
+
+  test('finds nothing where there is nothing', async () => {
+    const page = await browser.newPage()
+    await page.setContent(GOOD)
+    await inspectPage(page, 'it')
+    await page.close()
+  })
+})
