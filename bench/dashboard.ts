@@ -37,12 +37,13 @@ interface Visit {
   readonly shift: number
   /** How long scripts kept the page from answering, beyond 50 ms each (Total Blocking Time). */
   readonly blockedMs: number
+  /** As it travelled, until then; the other pages' code follows while the browser has nothing to do. */
   readonly scriptBytes: number
 }
 
 /** Runs in the page, before its own scripts. */
 const OBSERVER = `(() => {
-  const seen = { readyMs: 0, largestPaintMs: 0, shift: 0, blockedMs: 0 }
+  const seen = { readyMs: 0, largestPaintMs: 0, shift: 0, blockedMs: 0, scriptBytes: 0 }
   window.visit = seen
   const watch = (type, read) => new PerformanceObserver((list) => list.getEntries().forEach(read)).observe({ type, buffered: true })
   watch('largest-contentful-paint', (entry) => { seen.largestPaintMs = entry.startTime })
@@ -51,8 +52,10 @@ const OBSERVER = `(() => {
   const look = () => {
     const main = document.querySelector('main')
     const isReady = main?.querySelector('h1') && !main.querySelector('[aria-busy=true]')
-    if (isReady) seen.readyMs = performance.now()
-    else requestAnimationFrame(look)
+    if (!isReady) return requestAnimationFrame(look)
+    seen.readyMs = performance.now()
+    seen.scriptBytes = performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js'))
+      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
   }
   requestAnimationFrame(look)
 })()`
@@ -120,11 +123,7 @@ async function visit(page: Page, path: string): Promise<Visit> {
   // What comes after it, moves about or blocks, belongs to the visit too.
   await page.waitForLoadState('load')
   await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
-  return await page.evaluate<Visit>(`({
-    ...window.visit,
-    scriptBytes: performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js'))
-      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
-  })`)
+  return await page.evaluate<Visit>('window.visit')
 }
 
 function tell(sorted: readonly number[], digits: number, unit: number): string {

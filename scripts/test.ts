@@ -11,8 +11,10 @@ import { startTestDatabase, type TestDatabase } from './test-database.ts'
 import { findTestFiles } from './test-files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Test files wait for processes and the database more than they compute, so two run even on one core. */
-const CONCURRENCY_MIN = 2
+/** Test files wait for processes and the database more than they compute: so many more of them run than there are cores. */
+const CONCURRENCY_BEYOND_CORES = 1
+/** Hundreds of processes load the same sources: each of those is read and compiled once. */
+const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
 /** For one test, and for one whole file: what hangs fails. */
 const TEST_TIMEOUT_MS = 300_000
 /** Every process of this run carries it, and so those can be found that outlive the run. */
@@ -58,7 +60,7 @@ async function runTests(files: readonly string[], env: NodeJS.ProcessEnv): Promi
     const url = givenUrl ?? (await database)?.url
     const flags = [
       '--test',
-      `--test-concurrency=${Math.max(CONCURRENCY_MIN, availableParallelism())}`,
+      `--test-concurrency=${availableParallelism() + CONCURRENCY_BEYOND_CORES}`,
       `--test-timeout=${TEST_TIMEOUT_MS}`,
     ]
     const testEnv = { ...env, BURSAR_TEST_DATABASE_URL: url }
@@ -77,6 +79,7 @@ function createEnvironment(): NodeJS.ProcessEnv {
     ...process.env,
     PATH: path.join(delimiter),
     NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --disable-warning=ExperimentalWarning`.trim(),
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     [RUN_MARK.name]: RUN_MARK.value,
   }
 }
