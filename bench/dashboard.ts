@@ -13,6 +13,7 @@ import { seedPayments } from './seed-payments.ts'
 const PAYMENTS = 10_000
 const AGENTS = 6
 const VISITS = 7
+const RATE_WINDOW_SECONDS = 61
 const READY_MS_MAX = 1_000
 const SCRIPT_BYTES_MAX = 250_000
 
@@ -72,7 +73,7 @@ try {
   const person = await openPerson(browser, { baseURL: sandbox.facts.auth_url, viewport: { width: 1280, height: 900 } })
   await joinDemo(person.page, 'Ada Lovelace', sandbox.facts)
   await person.page.addInitScript(OBSERVER)
-  await measurePages(person.page)
+  await measurePages(person.page, sandbox.facts.control_url)
 } finally {
   await browser.close()
   await sandbox.remove()
@@ -92,10 +93,10 @@ async function seed({ facts, dataDir, port }: ThrowAwaySandbox): Promise<void> {
 
 async function mustCall(url: string, path: string, body: object, key?: string): Promise<void> {
   const answer = await call(url, 'POST', path, { body, ...(key === undefined ? {} : { key }) })
-  if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
+  if (answer.status !== 201 && answer.status !== 200) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
 }
 
-async function measurePages(page: Page): Promise<void> {
+async function measurePages(page: Page, controlUrl: string): Promise<void> {
   const session = await page.context().newCDPSession(page)
   print(`${PAYMENTS} payments, ${AGENTS} agents; ${VISITS} visits each with an empty cache: median (worst)\n`)
   print('| page | ready, ms | largest paint, ms | shift | blocked, ms | script, kB compressed |')
@@ -103,6 +104,8 @@ async function measurePages(page: Page): Promise<void> {
   const faults: string[] = []
   for (const [name, path] of PAGES) {
     await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+    // No person opens so many pages in a minute: the session's rate limit is to play no part.
+    await mustCall(controlUrl, '/clock', { advance_seconds: RATE_WINDOW_SECONDS })
     const visits: Visit[] = []
     for (let index = 0; index < VISITS; index += 1) visits.push(await visit(page, path))
     const columns = (['readyMs', 'largestPaintMs', 'shift', 'blockedMs', 'scriptBytes'] as const).map((key) =>

@@ -4,8 +4,8 @@ import { sessionQuery } from './session.ts'
 import type { Mode } from './wire.ts'
 import { workspacePath } from './workspaces.ts'
 
-/** Changes come in bursts; the page reads anew at most this often. */
-const REFRESH_GAP_MS = 1_500
+/** Changes come in bursts; the page reads anew at most this often: several pages stay far from the session's rate limit. */
+const REFRESH_GAP_MS = 3_000
 /** What takes long to read is read the more seldom: nothing piles up at the server. */
 const REFRESH_GAP_FACTOR = 3
 /** The server refuses a stream while it has too many, or is out of reach. */
