@@ -1,9 +1,9 @@
-/** Compiles `contracts/Usdc.sol` to `contracts/usdc.json`, which is committed: a start needs no compiler. */
+/** Compiles the contracts to the JSON files beside them, which are committed: a start needs no compiler. */
 import { writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { compileUsdc, formatArtifact } from './compile-usdc.ts'
+import { CONTRACTS, compileContract, formatArtifact } from './compile-contract.ts'
 
-const file = fileURLToPath(new URL('../contracts/usdc.json', import.meta.url))
-const artifact = compileUsdc()
-writeFileSync(file, formatArtifact(artifact))
-process.stdout.write(`contracts/usdc.json: ${(artifact.bytecode.length - 2) / 2} bytes, ${artifact.compiler}\n`)
+for (const { name, file } of CONTRACTS) {
+  const artifact = compileContract(name)
+  writeFileSync(new URL(`../${file}`, import.meta.url), formatArtifact(artifact))
+  process.stdout.write(`${file}: ${(artifact.bytecode.length - 2) / 2} bytes, ${artifact.compiler}\n`)
+}

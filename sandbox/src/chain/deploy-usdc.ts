@@ -4,7 +4,7 @@ import { callRpc, callRpcNumber, callRpcString } from './call-rpc.ts'
 import { devAccount } from './dev-account.ts'
 import { NODE_POLL_MS, RECEIPT_TIMEOUT_MS } from './limit.ts'
 import { usdcAbi } from './usdc-abi.ts'
-import { readUsdcBytecode } from './usdc-artifact.ts'
+import { readBytecode } from './contract-artifact.ts'
 
 /** The same on every local chain: the first contract of the dev account. */
 export const usdcAddress = getContractAddress({ from: devAccount.address, nonce: 0n })
@@ -26,7 +26,7 @@ export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
     gas: DEPLOY_GAS,
     maxFeePerGas: 0n,
     maxPriorityFeePerGas: 0n,
-    data: encodeDeployData({ abi: usdcAbi, bytecode: readUsdcBytecode(), args: [devAccount.address] }),
+    data: encodeDeployData({ abi: usdcAbi, bytecode: readBytecode('usdc'), args: [devAccount.address] }),
   })
   // A second caller at the same moment is refused, and waits for the first one's contract.
   const refusal = await callRpcString(rpcUrl, 'eth_sendRawTransaction', [raw]).then(

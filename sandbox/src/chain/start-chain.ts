@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { callRpcNumber, callRpcString } from './call-rpc.ts'
+import { installAccountContracts } from './install-account-contracts.ts'
 import { mineBlocks, startMiner } from './miner.ts'
 import { reorgChain } from './reorg-chain.ts'
 import { startNode } from './start-node.ts'
@@ -41,7 +42,7 @@ export type Chain = {
 
 /**
  * Starts a local EVM chain with one-second blocks on a loopback port, where it left off if its state file exists, and
- * resolves when it answers. Gas is free. Blocks are rarer while nothing happens (IDLE_BLOCK_MS).
+ * resolves when it answers and has the contracts of smart accounts. Gas is free. Blocks are rarer while nothing happens (IDLE_BLOCK_MS).
  *
  * @throws Error with one sentence when the port is in use, anvil is missing, or the state can't be read.
  */
@@ -51,6 +52,12 @@ export const startChain = async (options: StartChainOptions): Promise<Chain> => 
   const node = await startNode(options)
   const { rpcUrl, pid } = node
   recordNode(stateFile, { pid, rpcUrl })
+  try {
+    await installAccountContracts(rpcUrl)
+  } catch (error) {
+    await node.stop()
+    throw error
+  }
   const enqueue = serialQueue()
   const save = (): Promise<void> => saveState(rpcUrl, stateFile)
   const miner = startMiner({ rpcUrl, blockTimeMs: blockTimeSeconds * 1_000, enqueue, save })

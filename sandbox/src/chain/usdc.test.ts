@@ -16,7 +16,7 @@ import {
   toHex,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { compileUsdc, formatArtifact } from '../../scripts/compile-usdc.ts'
+import { CONTRACTS, compileContract, formatArtifact } from '../../scripts/compile-contract.ts'
 import { findFreePort, TEST_CHAIN_ID } from '../../test/support/chain-fixture.ts'
 import { deployUsdc, usdcAddress } from './deploy-usdc.ts'
 import { mintUsdc } from './mint-usdc.ts'
@@ -80,13 +80,15 @@ const confirm = async (hash: Hex): Promise<void> => {
 const balanceOf = (address: Hex): Promise<bigint> =>
   client.readContract({ ...usdc, functionName: 'balanceOf', args: [address] })
 
-test('the committed artifact is what the compiler makes of the sources, byte for byte', () => {
-  const committed = readFileSync(new URL('../../contracts/usdc.json', import.meta.url), 'utf8')
-  assert.equal(formatArtifact(compileUsdc()), committed)
-})
+for (const { name, file } of CONTRACTS) {
+  test(`the committed ${file} is what the compiler makes of the sources, byte for byte`, () => {
+    const committed = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+    assert.equal(formatArtifact(compileContract(name)), committed)
+  })
+}
 
 test('every entry of the abi in use is one of the contract', () => {
-  const contract = new Set(compileUsdc().abi.map((entry) => describeEntry(entry)))
+  const contract = new Set(compileContract('Usdc').abi.map((entry) => describeEntry(entry)))
   const foreign = usdcAbi.map((entry) => describeEntry(entry)).filter((entry) => !contract.has(entry))
   assert.deepEqual(foreign, [])
 })

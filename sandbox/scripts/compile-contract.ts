@@ -6,7 +6,7 @@ import type { Abi } from 'viem'
 export type Artifact = {
   readonly contract: string
   readonly compiler: string
-  readonly settings: typeof SETTINGS
+  readonly settings: ReturnType<typeof formatSettings>
   /** SHA-256 of every source by its name, in the order of the names. */
   readonly sources: Readonly<Record<string, string>>
   readonly abi: Abi
@@ -23,48 +23,59 @@ type Output = {
   readonly contracts?: Record<string, Record<string, { abi: Abi; evm: { bytecode: { object: string } } }>>
 }
 
-const SOURCE = 'contracts/Usdc.sol'
+/** The sandbox's own contracts: each is `contracts/<name>.sol`, compiled to the JSON file of this name. */
+export const CONTRACTS = [
+  { name: 'Usdc', file: 'contracts/usdc.json' },
+  { name: 'EntryPoint', file: 'contracts/entry-point.json' },
+  { name: 'DelegateAccount', file: 'contracts/delegate-account.json' },
+] as const
+
+export type ContractName = (typeof CONTRACTS)[number]['name']
 
 // OpenZeppelin 5.7 uses mcopy, which Cancun has. Source names are relative and the metadata is left out of the code, so
 // the same sources give the same bytes in every checkout.
-const SETTINGS = {
+const formatSettings = (name: ContractName) => ({
   evmVersion: 'cancun',
   optimizer: { enabled: true, runs: 200 },
   metadata: { bytecodeHash: 'none', appendCBOR: false },
-  outputSelection: { [SOURCE]: { Usdc: ['abi', 'evm.bytecode.object'] } },
-}
+  outputSelection: { [formatSource(name)]: { [name]: ['abi', 'evm.bytecode.object'] } },
+})
+
+const formatSource = (name: ContractName): string => `contracts/${name}.sol`
 
 const require = createRequire(import.meta.url)
 
-/** Compiles the USDC contract. @throws Error with the compiler's messages, warnings included. */
-export const compileUsdc = (): Artifact => {
+/** Compiles one of the contracts. @throws Error with the compiler's messages, warnings included. */
+export const compileContract = (name: ContractName): Artifact => {
+  const source = formatSource(name)
+  const settings = formatSettings(name)
   const solc = require('solc') as Solc
   const sources: Record<string, string> = {}
-  const read = (name: string, file: string | URL): string => {
+  const read = (sourceName: string, file: string | URL): string => {
     const content = readFileSync(file, 'utf8')
-    sources[name] = createHash('sha256').update(content).digest('hex')
+    sources[sourceName] = createHash('sha256').update(content).digest('hex')
     return content
   }
   const input = {
     language: 'Solidity',
-    sources: { [SOURCE]: { content: read(SOURCE, new URL(`../${SOURCE}`, import.meta.url)) } },
-    settings: SETTINGS,
+    sources: { [source]: { content: read(source, new URL(`../${source}`, import.meta.url)) } },
+    settings,
   }
-  const callbacks = { import: (name: string) => ({ contents: read(name, require.resolve(name)) }) }
+  const callbacks = { import: (imported: string) => ({ contents: read(imported, require.resolve(imported)) }) }
   const output = JSON.parse(solc.compile(JSON.stringify(input), callbacks)) as Output
   const complaints = output.errors ?? []
   if (complaints.length > 0) throw new Error(complaints.map((error) => error.formattedMessage).join('\n'))
-  const contract = output.contracts?.[SOURCE]?.['Usdc']
+  const contract = output.contracts?.[source]?.[name]
   if (contract === undefined) throw new Error('the compiler answered no contract')
   return {
-    contract: SOURCE,
+    contract: source,
     compiler: solc.version(),
-    settings: SETTINGS,
+    settings,
     sources: Object.fromEntries(Object.entries(sources).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     abi: contract.abi,
     bytecode: `0x${contract.evm.bytecode.object}`,
   }
 }
 
-/** The bytes of `contracts/usdc.json`. */
+/** The bytes of a contract's JSON file. */
 export const formatArtifact = (artifact: Artifact): string => `${JSON.stringify(artifact, null, 2)}\n`
