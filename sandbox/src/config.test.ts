@@ -3,13 +3,13 @@ import { resolve } from 'node:path'
 import { it } from 'node:test'
 import { readConfig, SandboxConfigError } from './config.ts'
 
-it('has a port and a data directory without any setting', () => {
-  assert.deepEqual(readConfig({}), { port: 4100, dataDir: resolve('.bursar') })
+it('has a port, a data directory and a profile without any setting', () => {
+  assert.deepEqual(readConfig({}), { port: 4100, dataDir: resolve('.bursar'), enclaveProfile: 'realistic' })
 })
 
-it('takes both from the environment', () => {
-  const config = readConfig({ BURSAR_PORT: '5200', BURSAR_DATA_DIR: 'elsewhere' })
-  assert.deepEqual(config, { port: 5200, dataDir: resolve('elsewhere') })
+it('takes them from the environment', () => {
+  const config = readConfig({ BURSAR_PORT: '5200', BURSAR_DATA_DIR: 'elsewhere', BURSAR_ENCLAVE_PROFILE: 'fast' })
+  assert.deepEqual(config, { port: 5200, dataDir: resolve('elsewhere'), enclaveProfile: 'fast' })
 })
 
 it('refuses to run in production', () => {
@@ -21,3 +21,10 @@ for (const port of ['', 'x', '-1', '80', '65530', '4100.5', '123456']) {
     assert.throws(() => readConfig({ BURSAR_PORT: port }), { name: 'SandboxConfigError', message: /BURSAR_PORT/ })
   })
 }
+
+it('refuses a profile that it does not know', () => {
+  assert.throws(() => readConfig({ BURSAR_ENCLAVE_PROFILE: 'slow' }), {
+    name: 'SandboxConfigError',
+    message: /BURSAR_ENCLAVE_PROFILE/,
+  })
+})

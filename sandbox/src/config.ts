@@ -1,11 +1,14 @@
 import { resolve } from 'node:path'
 import { PORTS_COUNT } from './addresses.ts'
+import { PROFILES, type Profile } from './enclave/pace.ts'
 
 export interface SandboxConfig {
   /** The first of seven consecutive ports. */
   readonly port: number
   /** Absolute. */
   readonly dataDir: string
+  /** Whether the enclave takes its time like the real provider. */
+  readonly enclaveProfile: Profile
 }
 
 const PORT_DEFAULT = 4100
@@ -19,7 +22,7 @@ export class SandboxConfigError extends Error {
   override readonly name = 'SandboxConfigError'
 }
 
-/** Reads the sandbox's environment: BURSAR_PORT, BURSAR_DATA_DIR, BURSAR_ENV. */
+/** Reads the sandbox's environment: BURSAR_PORT, BURSAR_DATA_DIR, BURSAR_ENCLAVE_PROFILE, BURSAR_ENV. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): SandboxConfig {
   if (environment['BURSAR_ENV'] === 'production') {
     throw new SandboxConfigError(
@@ -29,6 +32,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Sandbo
   return {
     port: readPort(environment['BURSAR_PORT'] ?? String(PORT_DEFAULT)),
     dataDir: resolve(environment['BURSAR_DATA_DIR'] || DATA_DIR_DEFAULT),
+    enclaveProfile: readProfile(environment['BURSAR_ENCLAVE_PROFILE'] || 'realistic'),
   }
 }
 
@@ -38,4 +42,10 @@ function readPort(text: string): number {
   throw new SandboxConfigError(
     `BURSAR_PORT must be a whole number from ${PORT_MIN} to ${PORT_MAX}, the first of ${PORTS_COUNT} ports, and is "${text}".`,
   )
+}
+
+function readProfile(text: string): Profile {
+  const profile = PROFILES.find((known) => known === text)
+  if (profile !== undefined) return profile
+  throw new SandboxConfigError(`BURSAR_ENCLAVE_PROFILE must be one of ${PROFILES.join(', ')}, and is "${text}".`)
 }

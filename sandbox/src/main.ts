@@ -36,9 +36,9 @@ async function main(): Promise<number> {
 /** Null, with a message where it was not asked for, when there is no sandbox. */
 async function start(signal: AbortSignal): Promise<Sandbox | null> {
   try {
-    const { port, dataDir } = readConfig()
+    const { port, dataDir, enclaveProfile } = readConfig()
     print(`Bursar's sandbox starts, with its data in ${dataDir}. It holds no real money.`)
-    return await startSandbox({ port, dataDir, signal, onProgress: (line) => print(`  ${line}`) })
+    return await startSandbox({ port, dataDir, enclaveProfile, signal, onProgress: (line) => print(`  ${line}`) })
   } catch (error) {
     if (!signal.aborted) complain(describe(error))
     return null

@@ -1,4 +1,5 @@
 import { addressesFrom } from './addresses.ts'
+import type { Profile } from './enclave/pace.ts'
 import { explainPort } from './processes/check-ports.ts'
 import { logFile } from './processes/data-dir-layout.ts'
 import { serverEnvironment, type Environment } from './processes/environments.ts'
@@ -20,6 +21,8 @@ export interface SandboxOptions {
   readonly serverEnv?: Environment
   /** Another address under which the enclave can be reached; it is part of what its clients sign. For a proxy. */
   readonly enclaveUrl?: string
+  /** Whether the enclave takes its time like the real provider, as it does by default. */
+  readonly enclaveProfile?: Profile
   /** False for one that need not survive the machine; it starts faster. True by default. */
   readonly durable?: boolean
   /** Aborts the start. */
@@ -65,6 +68,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** Whatever has been started stands in `stops` from its first moment on, what was started last at the front. */
 async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sandbox, 'stop'>> {
   const { dataDir, port, onProgress = () => undefined, serverEnv = {}, durable = true, signal } = options
+  const { enclaveProfile = 'realistic' } = options
   const own = addressesFrom(port)
   const addresses = { ...own, enclaveUrl: options.enclaveUrl ?? own.enclaveUrl }
   const died = Promise.withResolvers<string>()
@@ -74,7 +78,16 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   await endLeftovers(dataDir)
   const state = openState(dataDir)
   const fleet = new Fleet({ state, record: openProcessRecord(dataDir), onExit: died.resolve })
-  const foundations = startFoundations({ dataDir, addresses, state, fleet, durable, onProgress, onExit: died.resolve })
+  const foundations = startFoundations({
+    dataDir,
+    addresses,
+    state,
+    fleet,
+    durable,
+    enclaveProfile,
+    onProgress,
+    onExit: died.resolve,
+  })
   stops.unshift(() => foundations.stop())
   const databaseUrl = await watched(foundations.databaseUrl)
 

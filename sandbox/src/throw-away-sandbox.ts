@@ -20,14 +20,14 @@ const SEARCHES_MAX = 100
 /** Somebody else may take one of the ports between the look and the start. */
 const STARTS_MAX = 5
 
-/** Starts a sandbox on free ports, with its data in a temporary directory. */
+/** Starts a sandbox on free ports, with its data in a temporary directory, and with a fast enclave unless told otherwise. */
 export async function startThrowAwaySandbox(
   options: Omit<SandboxOptions, 'port' | 'dataDir'> = {},
 ): Promise<ThrowAwaySandbox> {
   const dataDir = await makeDataDir()
   const remove = (): Promise<void> => rm(dataDir, { recursive: true, force: true })
   try {
-    const { sandbox, port } = await startOnFreePorts({ durable: false, ...options, dataDir })
+    const { sandbox, port } = await startOnFreePorts({ durable: false, enclaveProfile: 'fast', ...options, dataDir })
     return {
       ...sandbox,
       dataDir,

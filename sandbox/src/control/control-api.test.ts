@@ -55,7 +55,8 @@ describe('the facts', () => {
   it('are those of sandbox.json, and the time', async () => {
     const { status, body } = await control.get('/')
     assert.equal(status, 200)
-    const { now, ...facts } = body
+    const { now, endpoints, ...facts } = body
+    assert.ok(endpoints !== null && typeof endpoints === 'object' && 'POST /enclave/faults' in endpoints)
     assert.deepEqual(facts, sandbox.facts)
     assert.ok(Math.abs(Date.parse(String(now)) - Date.now()) < 60_000)
   })
@@ -197,6 +198,36 @@ describe('the outside world', () => {
     await awaitStatus(api, await pay('1'), 'confirmed')
   })
 
+  it("gives a wallet the chain's own coin", async () => {
+    const order = { mode: 'test', address: '0x00000000000000000000000000000000000000c0', amount_coin: '0.5' }
+    assert.equal((await control.post('/faucet', order)).status, 201)
+    assert.equal((await control.post('/faucet', order)).status, 201)
+    const body = { jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [order.address, 'latest'] }
+    const { rpc_url: url } = sandbox.facts.chains.test
+    const headers = { 'content-type': 'application/json' }
+    const answer = await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+    assert.equal(BigInt((answer as { result: string }).result), 10n ** 18n)
+  })
+
+  it('sets the clock and the pace of the enclave, and takes back faults that nobody has met', async () => {
+    const { pay } = await makeSpender()
+    const readDate = async (): Promise<number> =>
+      Date.parse((await fetch(`${sandbox.facts.enclave_url}/v1/wallets/x`)).headers.get('date') ?? '')
+    await control.post('/enclave/clock', { offset_seconds: 3_600 })
+    assert.ok((await readDate()) - Date.now() > 3_000_000)
+    await control.post('/enclave/clock', { offset_seconds: 0 })
+    assert.ok((await readDate()) - Date.now() < 60_000)
+    assert.equal((await control.post('/enclave/profile', { profile: 'realistic' })).status, 200)
+    assert.equal((await control.post('/enclave/profile', { profile: 'fast' })).status, 200)
+    const random = { fault: 'random', share: 1, seed: 7, faults: ['reject'] }
+    assert.equal((await control.post('/enclave/faults', random)).status, 200)
+    assert.equal(textAt((await pay('1')).body, 'payment.status'), 'failed')
+    assert.equal((await control.post('/enclave/faults', { fault: 'none' })).status, 200)
+    const { met } = (await control.get('/enclave/faults')).body as { met: Record<string, number> }
+    assert.ok((met['reject'] ?? 0) >= 1, 'the fault that was met is counted')
+    assert.notEqual(textAt((await pay('1')).body, 'payment.status'), 'failed')
+  })
+
   it('makes the enclave refuse, be away, or lose its answer', async () => {
     const { pay } = await makeSpender()
     await orderFault('reject')
@@ -250,6 +281,11 @@ describe('a request that does not fit', () => {
     ['/chains/other', { mine: 1 }, 400, /^mode /],
     ['/enclave/faults', { fault: 'fire', count: 1 }, 400, /^fault /],
     ['/enclave/faults', { fault: 'reject' }, 400, /^count /],
+    ['/enclave/faults', { fault: 'random', share: 2 }, 400, /^share /],
+    ['/enclave/faults', { fault: 'random', share: 1, faults: ['reads_lag'] }, 400, /^faults /],
+    ['/enclave/clock', { offset_seconds: 1e10 }, 400, /^offset_seconds /],
+    ['/enclave/profile', { profile: 'slow' }, 400, /^profile /],
+    ['/faucet', { mode: 'test', address: SHOP, amount_coin: '-1' }, 400, /^amount_coin /],
     ['/workspaces/demo/plan', { plan: 'free' }, 400, /^plan /],
     ['/workspaces/demo/plan', { plan: 'pro', allowance_used: -1 }, 400, /^allowance_used /],
     ['/nowhere', {}, 404, /./],

@@ -1,31 +1,54 @@
 import { caip2Of, type Mode } from '../addresses.ts'
+import type { Fault, SendFault } from '../enclave/faults.ts'
+import type { Profile } from '../enclave/pace.ts'
 
-export const FAULTS = ['reject', 'unavailable', 'timeout', 'lost_response'] as const
-export type Fault = (typeof FAULTS)[number]
+/** A share of the sends meets a fault drawn from `faults` (all of them where it is not there). */
+export interface RandomFaults {
+  readonly share: number
+  readonly seed: number
+  readonly faults?: readonly SendFault[]
+}
 
 export interface EnclaveControl {
-  /** The next `count` signing requests meet the fault. */
+  /** The next `count` requests that can meet the fault do. */
   orderFault(fault: Fault, count: number): Promise<void>
+  orderRandomFaults(random: RandomFaults): Promise<void>
+  /** Takes back whatever was ordered and not met yet. */
+  clearFaults(): Promise<void>
+  /** How often each fault was met since the enclave was started. */
+  countMetFaults(): Promise<Readonly<Record<string, number>>>
   /** The next `count` USDC transfers revert on the chain. */
   failTransfers(mode: Mode, count: number): Promise<void>
+  /** Sets the enclave's clock apart from the server's. */
+  setClockSkew(skewMs: number): Promise<void>
+  chooseProfile(profile: Profile): Promise<void>
 }
 
 /** The enclave's process is on this machine, and answers at once. */
 const ANSWER_MS_MAX = 5_000
 
 export function connectEnclaveControl({ url, token }: { url: string; token: string }): EnclaveControl {
-  const post = async (path: string, body: object): Promise<void> => {
-    const response = await fetch(`${url}/control/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-enclave-control': token },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
-    })
+  const call = async (path: string, request: RequestInit): Promise<string> => {
+    const response = await fetch(`${url}/control/${path}`, { ...request, signal: AbortSignal.timeout(ANSWER_MS_MAX) })
     const text = await response.text()
     if (!response.ok) throw new Error(`the enclave's control endpoint answered ${response.status}: ${text}`)
+    return text
+  }
+  const authorized = { 'x-enclave-control': token }
+  const post = async (path: string, body: object): Promise<void> => {
+    const headers = { 'content-type': 'application/json', ...authorized }
+    await call(path, { method: 'POST', headers, body: JSON.stringify(body) })
   }
   return {
     orderFault: (fault, count) => post('faults', { fault, count }),
+    orderRandomFaults: (random) => post('faults', { fault: 'random', ...random }),
+    clearFaults: () => post('faults', { fault: 'none' }),
+    countMetFaults: async () => {
+      const { met } = JSON.parse(await call('faults', { headers: authorized })) as { met: Record<string, number> }
+      return met
+    },
     failTransfers: (mode, count) => post('fail-transfers', { caip2: caip2Of(mode), count }),
+    setClockSkew: (skewMs) => post('clock', { skew_ms: skewMs }),
+    chooseProfile: (profile) => post('profile', { profile }),
   }
 }

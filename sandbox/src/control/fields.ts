@@ -1,3 +1,4 @@
+import { parseEther } from 'viem'
 import { parseAddress, type Address } from '../../../server/src/values/address.ts'
 import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
 import { parseAmount, type MicroUsdc } from '../../../server/src/values/money.ts'
@@ -6,6 +7,7 @@ import { isStorable } from '../../../server/src/values/text.ts'
 import { parseTime } from '../../../server/src/values/time.ts'
 import { MODES, type Mode } from '../addresses.ts'
 
+const COIN_AMOUNT = /^\d{1,9}(\.\d{1,18})?$/
 const ZERO_AMOUNT = /^0(\.0{1,6})?$/
 
 /** Reads a request's members one by one, each into its whole value. What does not fit is 400, and names the member. */
@@ -70,6 +72,13 @@ export class Fields {
     throw invalid(name, `must be a whole number from ${min} to ${max}`)
   }
 
+  /** A part of all, from 0 to 1. */
+  share(name: string): number {
+    const value = this.#body[name]
+    if (typeof value === 'number' && value >= 0 && value <= 1) return value
+    throw invalid(name, 'must be a number from 0 to 1')
+  }
+
   agentId(name: string): AgentId {
     const id = parseAgentId(this.text(name))
     if (id === null) throw invalid(name, 'is not a valid agent id')
@@ -85,6 +94,13 @@ export class Fields {
   /** Null where it is zero or not there. */
   amountOrZero(name: string): MicroUsdc | null {
     return !this.has(name) || ZERO_AMOUNT.test(this.text(name)) ? null : this.amount(name)
+  }
+
+  /** An amount of the chain's own coin, in its smallest unit. */
+  coin(name: string): bigint {
+    const text = this.text(name)
+    if (COIN_AMOUNT.test(text) && parseEther(text) > 0n) return parseEther(text)
+    throw invalid(name, 'must be a positive decimal with at most 18 decimal places, as a string', 'amount_invalid')
   }
 
   address(name: string): Address {

@@ -10,6 +10,7 @@ import type { Environment } from '../processes/environments.ts'
 import type { Fleet } from '../processes/fleet.ts'
 import type { SandboxFacts } from '../state/sandbox-facts.ts'
 import type { DemoMode, StateFile } from '../state/sandbox-state.ts'
+import { ENDPOINTS } from './endpoints.ts'
 import { controlChain } from './controlled-chain.ts'
 import { ensureInvitation } from './ensure-invitation.ts'
 import { connectEnclaveControl } from './enclave-control.ts'
@@ -83,7 +84,8 @@ export async function openControl(options: ControlOptions): Promise<Control> {
     const first = (facts = await describe())
     logFaults(http, options.logFile)
     allowEmptyBodies(http)
-    http.get('/', () => ({ ...facts, now: clock.now().toISOString() }))
+    http.addHook('onRoute', checkEndpoint)
+    http.get('/', () => ({ ...facts, now: clock.now().toISOString(), endpoints: ENDPOINTS }))
     for (const add of ROUTES) add(http, world)
     await http.listen({ host: LOOPBACK, port: addresses.ports.control })
     return { facts: first, close }
@@ -104,6 +106,13 @@ const ROUTES = [
   addChainRoutes,
   addEnclaveRoutes,
 ] as const
+
+/** An address that `GET /` would not tell can't be added. */
+function checkEndpoint({ method, url }: { readonly method: string | readonly string[]; readonly url: string }): void {
+  for (const name of [method].flat().map((verb) => `${verb} ${url}`)) {
+    if (!name.startsWith('HEAD') && !(name in ENDPOINTS)) throw new Error(`${name} is missing in ENDPOINTS.`)
+  }
+}
 
 function describeSandbox(
   addresses: Addresses,

@@ -5,10 +5,11 @@ import { createWorkspace } from '../../../server/src/domain/people/create-worksp
 import { findSession } from '../../../server/src/domain/people/find-session.ts'
 import { openSignIn } from '../../../server/src/domain/people/open-sign-in.ts'
 import { openSignUp } from '../../../server/src/domain/people/open-sign-up.ts'
-import { isVerified } from '../../../server/src/domain/people/session.ts'
+import { isVerified } from '../../../server/src/domain/require-recent-proof.ts'
 import { signIn } from '../../../server/src/domain/people/sign-in.ts'
 import { signUp } from '../../../server/src/domain/people/sign-up.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
+import { Problem } from '../../../server/src/values/problem.ts'
 import { createSoftwarePasskey, restoreSoftwarePasskey, type SoftwarePasskey } from '../passkey/software-passkey.ts'
 import { serialQueue } from '../chain/serial-queue.ts'
 import type { World } from './world.ts'
@@ -37,11 +38,14 @@ export async function ensureOwner(world: World, account: Account): Promise<void>
   keepOwner(world, account, passkey)
 }
 
-/** The passkey of a workspace's owner. */
+/** The passkey of a workspace's owner. 409 for a workspace whose owner signed up in the dashboard, with a passkey of theirs. */
 export function ownerOf({ state, context }: Pick<World, 'state' | 'context'>, slug: string): SoftwarePasskey {
   const { id: rpId, origin } = context.relyingParty
   const stored = state.current.owners[slug]
-  if (stored === undefined) throw new Error(`the workspace ${slug} has no owner`)
+  if (stored === undefined) {
+    const message = `The sandbox has no passkey of the owner of ${slug}. Do this in the dashboard, or in a workspace of POST /workspaces.`
+    throw new Problem('conflict', message)
+  }
   // The ports may be others than when it was made.
   return restoreSoftwarePasskey({ ...stored, rpId, origin })
 }
@@ -73,7 +77,7 @@ export function signInOwner(world: World, slug: string): Promise<string> {
 
 async function signUpOwner(context: Context): Promise<{ userId: string; passkey: SoftwarePasskey }> {
   const { id: rpId, origin } = context.relyingParty
-  const { ceremony, options } = await openSignUp(context, { name: OWNER_NAME })
+  const { ceremony, options } = await openSignUp(context, { name: OWNER_NAME, policy: 'open' })
   const passkey = createSoftwarePasskey({ rpId, origin, userHandle: options.user.id })
   const response = passkey.register(Buffer.from(options.challenge, 'base64url'))
   const { session } = await signUp(context, { ceremony, response, device: DEVICE })

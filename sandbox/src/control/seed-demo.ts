@@ -1,5 +1,6 @@
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import { getAccount } from '../../../server/src/domain/accounts/get-account.ts'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { openGrant } from '../../../server/src/domain/grants/open-grant.ts'
 import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
@@ -52,8 +53,14 @@ async function seedMode(world: World, account: Account, mode: Mode): Promise<Dem
   const { context, state } = world
   const accountId = account.id
   const [{ secret }, { address }] = await Promise.all([
-    issueKey(context, { accountId, mode }),
-    createWallet(context, { accountId, mode, name: 'Demo wallet', owner: ownerOf(world, account.slug) }),
+    issueKey(context, { accountId, mode, actor: OPERATOR }),
+    createWallet(context, {
+      accountId,
+      mode,
+      name: 'Demo wallet',
+      owner: ownerOf(world, account.slug),
+      actor: OPERATOR,
+    }),
     createAgent(context, { accountId, mode, id: demoAgentId() }),
   ])
   const [grant] = await Promise.all([

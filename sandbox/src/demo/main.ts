@@ -12,7 +12,11 @@ async function main(): Promise<number> {
   const { signal } = stopping
   for (const name of STOP_SIGNALS) process.on(name, () => stopping.abort())
   print('A sandbox of its own starts, in a temporary directory and on free ports. It holds no real money.')
-  const sandbox = await startThrowAwaySandbox({ signal, onProgress: (line) => print(`  ${line}`) })
+  const sandbox = await startThrowAwaySandbox({
+    signal,
+    enclaveProfile: 'realistic',
+    onProgress: (line) => print(`  ${line}`),
+  })
   try {
     return await Promise.race([tell(sandbox), untilAborted(signal), untilDead(sandbox)])
   } finally {

@@ -14,7 +14,7 @@ import {
   createPolicySchema,
   createQuorumSchema,
   createWalletSchema,
-  sendTransactionSchema,
+  rpcSchema,
   updatePolicySchema,
   updateWalletSchema,
 } from './schemas.ts'
@@ -22,13 +22,15 @@ import type {
   CreatePolicyBody,
   CreateQuorumBody,
   CreateWalletBody,
-  SendTransactionBody,
+  RpcBody,
   UpdatePolicyBody,
   UpdateWalletBody,
 } from './schemas.ts'
-import type { SendingParty } from './send-transaction.ts'
-import { sendWithFaults } from './send-with-faults.ts'
-import { formatTransaction, getTransaction } from './transactions.ts'
+import type { SendingParty } from './prepare-send.ts'
+import { findTransactions, readPolicy, readTransaction, readWallet } from './read-resources.ts'
+import { sendTransaction } from './send-transaction.ts'
+import { signTypedData } from './sign-typed-data.ts'
+import { signWithFaults } from './sign-with-faults.ts'
 import { createWallet, getWallet, listSignerPolicies, updateWallet } from './wallets.ts'
 
 export interface ApiOptions extends AppCredentials {
@@ -77,7 +79,7 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
     { schema: { body: createWalletSchema } },
     async (request, reply) => await createOnce(request, reply, () => createWallet(context, request.body)),
   )
-  app.get<ById>('/wallets/:id', (request) => getWallet(store, request.params.id))
+  app.get<ById>('/wallets/:id', (request) => readWallet(context, request.params.id))
   app.patch<ById & { Body: UpdateWalletBody }>('/wallets/:id', { schema: { body: updateWalletSchema } }, (request) => {
     const wallet = getWallet(store, request.params.id)
     authorizeOwner(request, wallet)
@@ -89,7 +91,7 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
     { schema: { body: createPolicySchema } },
     async (request, reply) => await createOnce(request, reply, () => createPolicy(context, request.body)),
   )
-  app.get<ById>('/policies/:id', (request) => getPolicy(store, request.params.id))
+  app.get<ById>('/policies/:id', (request) => readPolicy(context, request.params.id))
   app.patch<ById & { Body: UpdatePolicyBody }>('/policies/:id', { schema: { body: updatePolicySchema } }, (request) => {
     const policy = getPolicy(store, request.params.id)
     authorizeOwner(request, policy)
@@ -102,35 +104,39 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
     return { success: true }
   })
 
-  app.post<ById & { Body: SendTransactionBody }>(
-    '/wallets/:id/rpc',
-    { schema: { body: sendTransactionSchema } },
-    async (request, reply) => {
-      const wallet = getWallet(store, request.params.id)
-      const party = authorize(request, listSendingParties(context, wallet))
-      const hungUp = new AbortController()
-      reply.raw.once('close', () => hungUp.abort())
-      const { body } = request
-      try {
-        return await once(request, reply, (keep) =>
-          sendWithFaults(context, wallet, {
-            party,
-            body,
-            keep,
-            hungUp: hungUp.signal,
-            checkExpiry: () => checkExpiry(readHeader(request, 'privy-request-expiry'), clock.nowMs()),
-          }),
-        )
-      } catch (error) {
-        if (!(error instanceof ConnectionDropped)) throw error
-        reply.hijack()
-        request.raw.socket.destroy()
-        return reply
-      }
-    },
-  )
+  app.post<ById & { Body: RpcBody }>('/wallets/:id/rpc', { schema: { body: rpcSchema } }, async (request, reply) => {
+    const wallet = getWallet(store, request.params.id)
+    const party = authorize(request, listSendingParties(context, wallet))
+    const hungUp = new AbortController()
+    reply.raw.once('close', () => hungUp.abort())
+    const { body } = request
+    try {
+      return await once(request, reply, (keep) =>
+        signWithFaults(context, {
+          isSponsored: body.method === 'eth_sendTransaction' && body.sponsor === true,
+          keep,
+          hungUp: hungUp.signal,
+          sign: async (ordered) => {
+            const order = {
+              party,
+              ...ordered,
+              checkExpiry: () => checkExpiry(readHeader(request, 'privy-request-expiry'), clock.nowMs()),
+            }
+            return body.method === 'eth_sendTransaction'
+              ? await sendTransaction(context, wallet, { ...order, body })
+              : await signTypedData(context, wallet, { ...order, body })
+          },
+        }),
+      )
+    } catch (error) {
+      if (!(error instanceof ConnectionDropped)) throw error
+      reply.hijack()
+      request.raw.socket.destroy()
+      return reply
+    }
+  })
 
-  app.get<ById>('/transactions/:id', (request) => formatTransaction(getTransaction(store, request.params.id)))
+  app.get<ById>('/transactions/:id', (request) => readTransaction(context, request.params.id))
   app.get<{ Querystring: { reference_id: string } }>(
     '/transactions',
     {
@@ -138,10 +144,7 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
         querystring: { type: 'object', required: ['reference_id'], properties: { reference_id: { type: 'string' } } },
       },
     },
-    (request) => {
-      const tx = store.findTransactionByReference(request.query.reference_id)
-      return { transactions: tx === null ? [] : [formatTransaction(tx)] }
-    },
+    (request) => findTransactions(context, request.query.reference_id),
   )
 }
 

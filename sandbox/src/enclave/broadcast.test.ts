@@ -64,6 +64,7 @@ after(async () => {
 function answerCall({ id, method, params }: Call): object {
   const results: Readonly<Record<string, unknown>> = {
     eth_estimateGas: '0xc350',
+    eth_getBalance: '0xde0b6b3a7640000',
     eth_getTransactionCount: '0x0',
     eth_getTransactionReceipt: null,
     eth_getBlockByNumber: { number: '0x1', hash: `0x${'11'.repeat(32)}` },
@@ -75,6 +76,9 @@ function answerCall({ id, method, params }: Call): object {
   }
   return { jsonrpc: '2.0', id, result: results[method] }
 }
+
+const transferSelfPaid: typeof transfer = async (on, grant, usdc, input) =>
+  await transfer(on, grant, usdc, { ...input, sponsor: false })
 
 const findStatus = async (id: string) => (await enclave.client.transactions().get(id)).status
 
@@ -89,11 +93,11 @@ test('a transaction that the chain refuses is a failure, leaves no record, and i
       code: 'transaction_broadcast_failure',
     },
   }
-  await assert.rejects(transfer(enclave, grant, USDC, again), refusal)
+  await assert.rejects(transferSelfPaid(enclave, grant, USDC, again), refusal)
   taking = 'take'
-  await assert.rejects(transfer(enclave, grant, USDC, again), refusal)
+  await assert.rejects(transferSelfPaid(enclave, grant, USDC, again), refusal)
   assert.deepEqual(received, [])
-  const retried = await transfer(enclave, grant, USDC, { ...again, idempotencyKey: randomUUID() })
+  const retried = await transferSelfPaid(enclave, grant, USDC, { ...again, idempotencyKey: randomUUID() })
   assert.equal(retried.reference_id, again.referenceId)
   assert.equal(parseTransaction(received[0] ?? '0x').nonce ?? 0, 0)
 })
@@ -101,9 +105,9 @@ test('a transaction that the chain refuses is a failure, leaves no record, and i
 test('a transaction that the chain did not answer for is accepted, and sent again as it is', async () => {
   const grant = await openGrant(enclave, USDC)
   taking = 'cut'
-  const { transaction_id } = await transfer(enclave, grant, USDC)
+  const { transaction_id } = await transferSelfPaid(enclave, grant, USDC)
   taking = 'take'
-  await transfer(enclave, grant, USDC)
+  await transferSelfPaid(enclave, grant, USDC)
   await waitFor(async () => received.some((raw) => (parseTransaction(raw).nonce ?? 0) === 0))
   assert.deepEqual(new Set(received.map((raw) => parseTransaction(raw).nonce ?? 0)), new Set([0, 1]))
   assert.equal(await findStatus(transaction_id), 'broadcasted')
@@ -111,7 +115,7 @@ test('a transaction that the chain did not answer for is accepted, and sent agai
 
 test('a transaction whose nonce another one has used, and that has no receipt, is failed', async () => {
   const grant = await openGrant(enclave, USDC)
-  const { transaction_id } = await transfer(enclave, grant, USDC)
+  const { transaction_id } = await transferSelfPaid(enclave, grant, USDC)
   taking = { refuse: 'nonce too low' }
   await waitFor(async () => (await findStatus(transaction_id)) === 'failed')
 })

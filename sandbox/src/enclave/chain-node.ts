@@ -1,5 +1,7 @@
 import type { Hash, Hex } from 'viem'
-import { CHAIN_BATCH_MAX, CHAIN_TIMEOUT_MS } from './limits.ts'
+import { entryPointAddress } from '../chain/account-contracts.ts'
+import { limitConcurrency } from './limit-concurrency.ts'
+import { CHAIN_BATCH_MAX, CHAIN_TIMEOUT_MS, SIMULATIONS_MAX } from './limits.ts'
 
 /** The node understood the call and refused it. */
 export class ChainRefusal extends Error {
@@ -24,7 +26,29 @@ export interface BlockMark {
 export interface MinedReceipt {
   readonly blockNumber: number
   readonly succeeded: boolean
+  /** Whether each user operation in it succeeded, by its hash. */
+  readonly operations: ReadonlyMap<Hash, boolean>
 }
+
+/** Where a user operation was executed. */
+export interface LandedOperation {
+  readonly hash: Hash
+  readonly blockNumber: number
+  readonly succeeded: boolean
+}
+
+interface RpcLog {
+  readonly address?: string
+  readonly topics?: readonly string[]
+  readonly data?: string
+  readonly transactionHash?: Hash
+  readonly blockNumber?: string
+}
+
+/** UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256) */
+const OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
+/** The second word of the event's data, in characters after the `0x`. */
+const SUCCESS_WORD = { start: 2 + 64, end: 2 + 128 } as const
 
 export type ChainNode = ReturnType<typeof createChainNode>
 
@@ -37,6 +61,7 @@ interface RpcAnswer {
 /** A JSON-RPC client of one local node: just the calls that the enclave makes, each with a time limit. */
 export function createChainNode(url: string) {
   let lastId = 0
+  const runSimulation = limitConcurrency(SIMULATIONS_MAX)
 
   async function callMany(calls: readonly ChainCall[]): Promise<RpcAnswer[]> {
     const answers: RpcAnswer[] = []
@@ -67,9 +92,24 @@ export function createChainNode(url: string) {
   }
 
   return {
-    /** Executes the call upon the pending block, where the wallet's own unmined transfers have happened; throws `ChainRefusal` when it reverts. */
+    /** Executes the call on the latest block; throws `ChainRefusal` when it reverts. */
     estimateGas: async (tx: { from: string; to: string; data: Hex; value: Hex }): Promise<bigint> =>
-      BigInt(String(await call('eth_estimateGas', [tx, 'pending']))),
+      await runSimulation(async () => BigInt(String(await call('eth_estimateGas', [tx, 'latest'])))),
+    getBalance: async (address: string): Promise<bigint> =>
+      BigInt(String(await call('eth_getBalance', [address, 'latest']))),
+    /** The accounts' code, with the transactions that wait to be mined executed. */
+    async listCodes(addresses: readonly string[]): Promise<string[]> {
+      const calls = addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'pending'] }))
+      return (await callMany(calls)).map(({ result }) => String(result))
+    },
+    /** Where the user operation was executed, if it was. */
+    async findOperation(operationHash: Hash): Promise<LandedOperation | null> {
+      const filter = { fromBlock: '0x0', address: entryPointAddress, topics: [OPERATION_TOPIC, operationHash] }
+      const logs = await call('eth_getLogs', [filter])
+      const log = Array.isArray(logs) ? (logs.at(-1) as RpcLog | undefined) : undefined
+      if (log?.transactionHash === undefined) return null
+      return { hash: log.transactionHash, blockNumber: Number(log.blockNumber), succeeded: hasSucceeded(log) }
+    },
     /** Transactions of the wallet that are mined: its next nonce by the chain alone. */
     countTransactions: async (address: string): Promise<number> =>
       Number(await call('eth_getTransactionCount', [address, 'latest'])),
@@ -125,8 +165,19 @@ function isKnown(message: string | undefined): boolean {
 
 function parseReceipt(value: unknown): MinedReceipt | null {
   if (typeof value !== 'object' || value === null) return null
-  const { blockNumber, status } = value as { blockNumber?: unknown; status?: unknown }
-  return typeof blockNumber === 'string' ? { blockNumber: Number(blockNumber), succeeded: status === '0x1' } : null
+  const { blockNumber, status, logs } = value as { blockNumber?: unknown; status?: unknown; logs?: unknown }
+  if (typeof blockNumber !== 'string') return null
+  const operations = new Map<Hash, boolean>()
+  for (const log of Array.isArray(logs) ? (logs as RpcLog[]) : []) {
+    const [topic, operationHash] = log.topics ?? []
+    if (topic !== OPERATION_TOPIC || log.address?.toLowerCase() !== entryPointAddress.toLowerCase()) continue
+    operations.set(operationHash as Hash, hasSucceeded(log))
+  }
+  return { blockNumber: Number(blockNumber), succeeded: status === '0x1', operations }
+}
+
+function hasSucceeded({ data = '' }: RpcLog): boolean {
+  return BigInt(`0x${data.slice(SUCCESS_WORD.start, SUCCESS_WORD.end)}`) === 1n
 }
 
 function parseBlock(value: unknown): BlockMark | null {

@@ -1,3 +1,6 @@
+import { PROFILES } from './pace.ts'
+import type { Profile } from './pace.ts'
+
 /** The enclave's whole configuration; its environment is read here and nowhere else. */
 export interface EnclaveConfig {
   /** 0 takes any free port. */
@@ -11,6 +14,7 @@ export interface EnclaveConfig {
   /** JSON-RPC address by CAIP-2 chain id. */
   readonly chains: ReadonlyMap<string, string>
   readonly clockOffsetMs: number
+  readonly profile: Profile
 }
 
 const CAIP2_EVM_PATTERN = /^eip155:[1-9][0-9]{0,31}$/
@@ -37,9 +41,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): EnclaveConfig 
     controlToken: text('ENCLAVE_CONTROL_TOKEN'),
     chains: parseChains(text('ENCLAVE_CHAINS'), faults),
     clockOffsetMs: integer('ENCLAVE_CLOCK_OFFSET_MS', '0'),
+    profile: parseProfile(env['ENCLAVE_PROFILE'] ?? 'realistic', faults),
   }
   if (faults.length > 0) throw new Error(`The local enclave cannot start: ${faults.join('; ')}.`)
   return config
+}
+
+function parseProfile(text: string, faults: string[]): Profile {
+  const profile = PROFILES.find((known) => known === text)
+  if (profile === undefined) faults.push(`ENCLAVE_PROFILE is not one of ${PROFILES.join(', ')}`)
+  return profile ?? 'realistic'
 }
 
 function parseChains(text: string, faults: string[]): ReadonlyMap<string, string> {

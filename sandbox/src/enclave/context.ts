@@ -1,10 +1,14 @@
 import type { ChainNode } from './chain-node.ts'
 import type { EnclaveClock } from './clock.ts'
+import type { Delegations } from './delegations.ts'
 import { invalidData } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { KeyVault } from './key-vault.ts'
 import type { NonceLanes } from './nonce-lanes.ts'
+import type { Pace } from './pace.ts'
+import type { ReadLag } from './read-lag.ts'
 import type { Store } from './store.ts'
+import type { Wakeup } from './wakeup.ts'
 
 /** What every verb of the enclave works with. */
 export interface EnclaveContext {
@@ -13,7 +17,12 @@ export interface EnclaveContext {
   readonly clock: EnclaveClock
   readonly chains: ReadonlyMap<string, ChainNode>
   readonly lanes: NonceLanes
+  readonly delegations: Delegations
+  /** Ends the wait of a chain's bundler. */
+  readonly wakeups: ReadonlyMap<string, Wakeup>
+  readonly pace: Pace
   readonly faults: Faults
+  readonly readLag: ReadLag
 }
 
 export function getChain(context: Pick<EnclaveContext, 'chains'>, caip2: string): ChainNode {

@@ -3,49 +3,83 @@ import type { EnclaveContext } from './context.ts'
 import { getChain } from './context.ts'
 import { equalSecrets } from './credentials.ts'
 import { ApiError } from './errors.ts'
-import type { Fault } from './faults.ts'
-import { FAULTS_MAX } from './limits.ts'
+import { FAULTS, SEND_FAULTS } from './faults.ts'
+import type { Fault, SendFault } from './faults.ts'
+import { CLOCK_SKEW_MS_MAX, FAULTS_MAX } from './limits.ts'
+import { PROFILES } from './pace.ts'
+import type { Profile } from './pace.ts'
+
+type FaultOrder =
+  | { readonly fault: Fault; readonly count: number }
+  | {
+      readonly fault: 'random'
+      readonly share: number
+      readonly seed: number
+      readonly faults?: readonly SendFault[]
+    }
+  | { readonly fault: 'none' }
 
 const count = { type: 'integer', minimum: 1, maximum: FAULTS_MAX } as const
 
 const faultSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['fault', 'count'],
-  properties: { fault: { enum: ['reject', 'unavailable', 'timeout', 'lost_response'] }, count },
+  oneOf: [
+    closed({ fault: { enum: FAULTS }, count }, ['fault', 'count']),
+    closed(
+      {
+        fault: { const: 'random' },
+        share: { type: 'number', minimum: 0, maximum: 1 },
+        seed: { type: 'integer', minimum: 0, maximum: 0xff_ff_ff_ff },
+        faults: { type: 'array', minItems: 1, maxItems: SEND_FAULTS.length, items: { enum: SEND_FAULTS } },
+      },
+      ['fault', 'share', 'seed'],
+    ),
+    closed({ fault: { const: 'none' } }, ['fault']),
+  ],
 } as const
 
-const failTransfersSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['caip2', 'count'],
-  properties: { caip2: { type: 'string' }, count },
-} as const
+const failTransfersSchema = closed({ caip2: { type: 'string' }, count }, ['caip2', 'count'])
+const clockSchema = closed({ skew_ms: { type: 'integer', minimum: -CLOCK_SKEW_MS_MAX, maximum: CLOCK_SKEW_MS_MAX } }, [
+  'skew_ms',
+])
+const profileSchema = closed({ profile: { enum: PROFILES } }, ['profile'])
 
 /** The sandbox's own endpoints, no part of the provider's API: they demand the header `x-enclave-control` with the control token. */
 export function registerControlRoutes(app: FastifyInstance, context: EnclaveContext, controlToken: string): void {
+  const { clock, faults, pace } = context
   app.addHook('onRequest', async (request) => {
     const token = request.headers['x-enclave-control']
     if (typeof token !== 'string' || !equalSecrets(token, controlToken)) {
       throw new ApiError(401, 'Invalid control token')
     }
   })
-  app.get('/health', () => ({
-    ready: true,
-    now: context.clock.nowMs(),
-    faults: context.faults.count(),
-  }))
-  app.post<{ Body: { fault: Fault; count: number } }>('/faults', { schema: { body: faultSchema } }, (request) => {
-    context.faults.order(request.body.fault, request.body.count)
+  app.get('/health', () => ({ ready: true, now: clock.nowMs(), faults: faults.count() }))
+  app.post<{ Body: FaultOrder }>('/faults', { schema: { body: faultSchema } }, ({ body }) => {
+    if (body.fault === 'none') faults.clear()
+    else if (body.fault === 'random') faults.orderRandom({ ...body, faults: body.faults ?? SEND_FAULTS })
+    else faults.order(body.fault, body.count)
     return {}
   })
+  app.get('/faults', () => ({ met: faults.countMet() }))
   app.post<{ Body: { caip2: string; count: number } }>(
     '/fail-transfers',
     { schema: { body: failTransfersSchema } },
-    (request) => {
-      getChain(context, request.body.caip2)
-      context.faults.orderFailingTransfers(request.body.caip2, request.body.count)
+    ({ body }) => {
+      getChain(context, body.caip2)
+      faults.orderFailingTransfers(body.caip2, body.count)
       return {}
     },
   )
+  app.post<{ Body: { skew_ms: number } }>('/clock', { schema: { body: clockSchema } }, ({ body }) => {
+    clock.setSkew(body.skew_ms)
+    return { now: clock.nowMs() }
+  })
+  app.post<{ Body: { profile: Profile } }>('/profile', { schema: { body: profileSchema } }, ({ body }) => {
+    pace.choose(body.profile)
+    return {}
+  })
+}
+
+/** An object with these members only. */
+function closed<P>(properties: P, required: readonly string[]) {
+  return { type: 'object', additionalProperties: false, properties, required } as const
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { decidePolicy } from './decide-policy.ts'
-import type { PolicySubject } from './decide-policy.ts'
+import type { TransactionSubject } from './decide-policy.ts'
 import type { ConditionRecord, PolicyRecord, RuleRecord } from './records.ts'
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
@@ -11,7 +11,7 @@ const OTHER = '0x00000000000000000000000000000000000000aa'
 const ABI = parseAbi(['function transfer(address to, uint256 amount) returns (bool)'])
 const transfer = (to: string, amount: bigint) => encodeFunctionData({ abi: ABI, args: [to as `0x${string}`, amount] })
 
-const SUBJECT: PolicySubject = {
+const SUBJECT: TransactionSubject = {
   method: 'eth_sendTransaction',
   to: USDC,
   value: 0n,
@@ -31,7 +31,7 @@ const GRANT: readonly ConditionRecord[] = [
 
 const grantRule = rule('ALLOW', GRANT)
 
-const GRANT_CASES: readonly [string, Partial<PolicySubject>, 'ALLOW' | 'DENY'][] = [
+const GRANT_CASES: readonly [string, Partial<TransactionSubject>, 'ALLOW' | 'DENY'][] = [
   ['a payment at the cap, a second before expiry', {}, 'ALLOW'],
   ['one micro-USDC above the cap', { data: transfer(PAYEE, 5_000_001n) }, 'DENY'],
   ['another recipient', { data: transfer(OTHER, 1n) }, 'DENY'],

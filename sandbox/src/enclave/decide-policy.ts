@@ -1,9 +1,11 @@
 import { decodeFunctionData, isAddress, toFunctionSelector } from 'viem'
 import type { Abi, Hex } from 'viem'
 import type { ConditionRecord, PolicyRecord } from './records.ts'
+import { readDomain, readMessage } from './typed-data.ts'
+import type { TypedData } from './typed-data.ts'
 
-/** The transaction as policies see it. */
-export interface PolicySubject {
+/** A transaction as policies see it. */
+export interface TransactionSubject {
   readonly method: string
   readonly to: string
   readonly value: bigint
@@ -11,6 +13,15 @@ export interface PolicySubject {
   readonly data: Hex
   readonly nowSeconds: bigint
 }
+
+/** Typed data to be signed (EIP-712), as policies see it. */
+export interface TypedDataSubject {
+  readonly method: 'eth_signTypedData_v4'
+  readonly typedData: TypedData
+  readonly nowSeconds: bigint
+}
+
+export type PolicySubject = TransactionSubject | TypedDataSubject
 
 /**
  * Decides by the provider's order: of the rules for the method, those whose conditions all hold fire; any DENY denies, else any ALLOW allows,
@@ -36,19 +47,27 @@ function holds(condition: ConditionRecord, subject: PolicySubject): boolean {
 }
 
 /** The value that a condition looks at, or null when the request has none: then the condition is false. */
-function readField({ field_source, field, abi }: ConditionRecord, subject: PolicySubject): bigint | string | null {
-  switch (field_source) {
-    case 'system':
-      return field === 'current_unix_timestamp' ? subject.nowSeconds : null
-    case 'ethereum_transaction':
-      if (field === 'to') return subject.to
-      if (field === 'value') return subject.value
-      return field === 'chain_id' ? subject.chainId : null
-    case 'ethereum_calldata':
-      return abi === undefined ? null : readCalldata(subject.data, field, abi)
-    default:
-      return null
+function readField(condition: ConditionRecord, subject: PolicySubject): bigint | string | null {
+  if (condition.field_source === 'system') {
+    return condition.field === 'current_unix_timestamp' ? subject.nowSeconds : null
   }
+  return 'typedData' in subject ? readTypedData(condition, subject.typedData) : readTransaction(condition, subject)
+}
+
+function readTransaction(condition: ConditionRecord, subject: TransactionSubject): bigint | string | null {
+  const { field_source, field, abi } = condition
+  if (field_source === 'ethereum_calldata') return abi === undefined ? null : readCalldata(subject.data, field, abi)
+  if (field_source !== 'ethereum_transaction') return null
+  if (field === 'to') return subject.to
+  if (field === 'value') return subject.value
+  return field === 'chain_id' ? subject.chainId : null
+}
+
+function readTypedData(condition: ConditionRecord, typedData: TypedData): bigint | string | null {
+  const { field_source, field, typed_data } = condition
+  if (field_source === 'ethereum_typed_data_domain') return readDomain(typedData, field)
+  if (field_source !== 'ethereum_typed_data_message' || typed_data === undefined) return null
+  return readMessage(typedData, typed_data, field)
 }
 
 /** `function_name`, or `<function>.<input>` by the names in the condition's own ABI; calldata that does not decode so has no value. */

@@ -1,16 +1,29 @@
-/** An answer of the API that is not 2xx, in the provider's wire form `{ error, code? }`. */
+interface ApiErrorOptions {
+  readonly code?: string
+  readonly kept?: boolean
+  readonly retryAfterSeconds?: number
+  /** A page in the place of the JSON body. */
+  readonly page?: string
+}
+
+/** An answer of the API that is not the wanted one, in the provider's wire form `{ error, code? }`. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string | undefined
   /** Whether the idempotency key keeps this answer: the provider keeps failures, except refusals by policy; and a 401 never executed anything. */
   readonly kept: boolean
+  readonly retryAfterSeconds: number | undefined
+  readonly page: string | undefined
 
-  constructor(status: number, message: string, { code, kept = true }: { code?: string; kept?: boolean } = {}) {
+  constructor(status: number, message: string, options: ApiErrorOptions = {}) {
     super(message)
+    const { code, kept = true, retryAfterSeconds, page } = options
     this.name = 'ApiError'
     this.status = status
     this.code = code
     this.kept = kept && status !== 401 && status !== 429 && code !== 'policy_violation'
+    this.retryAfterSeconds = retryAfterSeconds
+    this.page = page
   }
 
   body(): { error: string; code?: string } {

@@ -1,38 +1,129 @@
-export type Fault = 'reject' | 'unavailable' | 'timeout' | 'lost_response'
+import { ANSWER_FAULTS } from './answer-faults.ts'
+import type { AnswerFault } from './answer-faults.ts'
 
-/** Failures ordered through the control endpoint; each is used up by one signing request or transfer. */
+/** Faults of the connection: no answer at all, or none after the send has been made. */
+const CONNECTION_FAULTS = ['timeout', 'lost_response'] as const
+
+/** What becomes of a sponsored send after its answer, and what its record tells (see `describeStatus`). */
+const STATUS_FAULTS = [
+  'never_gets_hash',
+  'reverted_without_hash',
+  'failed_lands_later',
+  'failed_never_lands',
+  'provider_error',
+  'provider_error_lands',
+  'replaced',
+  'replaced_old_hash',
+  'two_in_one_bundle',
+] as const
+
+export type StatusFault = (typeof STATUS_FAULTS)[number]
+export type SendFault = AnswerFault | (typeof CONNECTION_FAULTS)[number] | StatusFault
+
+export const SEND_FAULTS: readonly SendFault[] = [...ANSWER_FAULTS, ...CONNECTION_FAULTS, ...STATUS_FAULTS]
+
+/** Every fault that can be ordered for a number of requests. `reads_lag` is met by reads, the others by signing requests. */
+export const FAULTS = [...SEND_FAULTS, 'reads_lag'] as const
+export type Fault = (typeof FAULTS)[number]
+
+/** A share of the sends meets a fault drawn from `faults`; the same seed draws the same ones. */
+export interface RandomFaults {
+  readonly share: number
+  readonly seed: number
+  readonly faults: readonly SendFault[]
+}
+
+/** Failures ordered through the control endpoint; each is used up by one signing request, read or transfer. */
 export interface Faults {
   order(fault: Fault, count: number): void
+  orderRandom(random: RandomFaults): void
   orderFailingTransfers(caip2: string, count: number): void
-  /** The next ordered fault, in the order in which they were ordered; null when there is none. */
-  take(): Fault | null
+  /** Takes back whatever was ordered and not met yet. */
+  clear(): void
+  /** The next ordered fault that such a request can meet, in the order in which they were ordered; null when there is none. */
+  take(request: { isSponsored: boolean }): SendFault | null
+  takeLaggingRead(): boolean
   takeFailingTransfer(caip2: string): boolean
-  /** Ordered faults that no request has met yet. */
+  /** Ordered faults that no request has met yet, the random ones left out. */
   count(): number
+  /** How often each fault was met since the start, the random ones included. */
+  countMet(): Readonly<Record<string, number>>
 }
 
 export function createFaults(): Faults {
-  const ordered: { fault: Fault; left: number }[] = []
+  let ordered: { fault: SendFault; left: number }[] = []
+  let laggingReads = 0
+  let draw: (() => SendFault | null) | null = null
   const failing = new Map<string, number>()
+  const met = new Map<string, number>()
+  const meet = (fault: string): void => void met.set(fault, (met.get(fault) ?? 0) + 1)
+  const takeNext = (isSponsored: boolean): SendFault | null => {
+    const next = ordered.find(({ fault }) => isSponsored || !isStatusFault(fault))
+    if (next === undefined) return isSponsored ? (draw?.() ?? null) : null
+    next.left -= 1
+    if (next.left <= 0) ordered = ordered.filter((order) => order !== next)
+    return next.fault
+  }
   return {
     order: (fault, count) => {
-      ordered.push({ fault, left: count })
+      if (fault === 'reads_lag') laggingReads += count
+      // Two sends make one such bundle.
+      else ordered.push({ fault, left: fault === 'two_in_one_bundle' ? 2 * count : count })
+    },
+    orderRandom: (random) => {
+      draw = createDraw(random)
     },
     orderFailingTransfers: (caip2, count) => {
       failing.set(caip2, (failing.get(caip2) ?? 0) + count)
     },
-    take: () => {
-      const next = ordered[0]
-      if (next === undefined) return null
-      next.left -= 1
-      if (next.left <= 0) ordered.shift()
-      return next.fault
+    clear: () => {
+      ordered = []
+      laggingReads = 0
+      draw = null
+      failing.clear()
     },
-    count: () => ordered.reduce((sum, { left }) => sum + left, 0),
+    take: ({ isSponsored }) => {
+      const fault = takeNext(isSponsored)
+      if (fault !== null) meet(fault)
+      return fault
+    },
+    takeLaggingRead: () => {
+      const isLagging = laggingReads > 0
+      if (isLagging) laggingReads -= 1
+      if (isLagging) meet('reads_lag')
+      return isLagging
+    },
+    count: () => ordered.reduce((sum, { left }) => sum + left, laggingReads),
+    countMet: () => Object.fromEntries(met),
     takeFailingTransfer: (caip2) => {
       const left = failing.get(caip2) ?? 0
       if (left > 0) failing.set(caip2, left - 1)
+      if (left > 0) meet('transfer_reverts')
       return left > 0
     },
+  }
+}
+
+export function isStatusFault(fault: SendFault): fault is StatusFault {
+  return STATUS_FAULTS.some((known) => known === fault)
+}
+
+function createDraw({ share, seed, faults }: RandomFaults): () => SendFault | null {
+  const random = createRandom(seed)
+  return () => {
+    // Both numbers are drawn each time, so that the seed alone decides which send meets which fault.
+    const [isMet, index] = [random() < share, Math.floor(random() * faults.length)]
+    return isMet ? (faults[index] ?? null) : null
+  }
+}
+
+/** Mulberry32: numbers from 0 up to 1, always the same ones for a seed. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

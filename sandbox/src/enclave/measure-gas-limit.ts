@@ -9,6 +9,10 @@ const TOKENS_PER_NONZERO_BYTE = 4
 const FAILING_GAS = 1_000n
 /** A quarter above the estimate, since another transfer may be mined first and change what a write costs. */
 const MARGIN_DIVISOR = 4n
+/** What an account spends between the EntryPoint and the call that it makes. 10,000 are used. */
+const ACCOUNT_GAS = 30_000n
+/** Enough for an account to be entered, too little for the call that it should make. */
+const FAILING_CALL_GAS = 5_000n
 
 /**
  * The gas limit of a transaction. A `failing` one is valid, so that it is mined, but runs out of gas as soon as a contract does any work
@@ -21,4 +25,9 @@ export function measureGasLimit(
   if (!failing) return gasEstimated + gasEstimated / MARGIN_DIVISOR
   const tokens = hexToBytes(data).reduce((sum, byte) => sum + (byte === 0 ? 1 : TOKENS_PER_NONZERO_BYTE), 0)
   return TRANSACTION_GAS + BigInt(tokens) * FLOOR_GAS_PER_TOKEN + FAILING_GAS
+}
+
+/** The gas that a user operation's call may use. A `failing` one is validated, so that it is mined, and then runs out of gas. */
+export function measureCallGas({ gasEstimated, failing }: { gasEstimated: bigint; failing: boolean }): bigint {
+  return failing ? FAILING_CALL_GAS : gasEstimated + gasEstimated / MARGIN_DIVISOR + ACCOUNT_GAS
 }

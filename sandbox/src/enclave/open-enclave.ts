@@ -1,18 +1,23 @@
 import { fastify } from 'fastify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { registerApiRoutes } from './api-routes.ts'
+import { bundleOperations } from './bundle-operations.ts'
 import { createChainNode } from './chain-node.ts'
 import { createEnclaveClock } from './clock.ts'
 import type { EnclaveConfig } from './config.ts'
 import type { EnclaveContext } from './context.ts'
 import { registerControlRoutes } from './control-routes.ts'
+import { createDelegations } from './delegations.ts'
 import { ApiError, notFound } from './errors.ts'
 import { createFaults } from './faults.ts'
 import { followTransactions } from './follow-transactions.ts'
 import { openKeyVault } from './key-vault.ts'
 import { BODY_BYTES_MAX, HEADER_BYTES_MAX } from './limits.ts'
 import { createNonceLanes } from './nonce-lanes.ts'
+import { createPace } from './pace.ts'
+import { createReadLag } from './read-lag.ts'
 import { openStore } from './store.ts'
+import { createWakeup } from './wakeup.ts'
 
 /** Loopback only, in both address families: a client may resolve `localhost` to either. */
 const HOST = 'localhost'
@@ -24,7 +29,7 @@ export interface RunningEnclave {
   close(): Promise<void>
 }
 
-/** Opens the state, listens, and follows the chains until closed. Throws when the port is in use or the state can't be opened. */
+/** Opens the state, listens, and serves the chains until closed. Throws when the port is in use or the state can't be opened. */
 export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave> {
   const store = openStore(config.dataDir)
   const context: EnclaveContext = {
@@ -33,10 +38,18 @@ export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave
     clock: createEnclaveClock(config.clockOffsetMs),
     chains: new Map([...config.chains].map(([caip2, url]) => [caip2, createChainNode(url)])),
     lanes: createNonceLanes(),
+    delegations: createDelegations(),
+    wakeups: new Map([...config.chains.keys()].map((caip2) => [caip2, createWakeup()])),
+    pace: createPace(config.profile),
     faults: createFaults(),
+    readLag: createReadLag(),
   }
   let url = config.publicUrl ?? ''
   const app = createServer()
+  // Clients measure by it how far their clock is from this one.
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('date', new Date(context.clock.nowMs()).toUTCString())
+  })
   const { appId, appSecret } = config
   await app.register((api) => registerApiRoutes(api, context, { appId, appSecret, publicUrl: () => url }), {
     prefix: '/v1',
@@ -47,7 +60,10 @@ export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave
   const port = typeof address === 'object' && address !== null ? address.port : config.port
   if (url === '') url = `http://${HOST}:${port}`
   const stopping = new AbortController()
-  const following = followTransactions(context, stopping.signal)
+  const working = Promise.all([
+    followTransactions(context, stopping.signal),
+    bundleOperations(context, stopping.signal),
+  ])
   return {
     port,
     url,
@@ -55,7 +71,7 @@ export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave
     close: async () => {
       stopping.abort()
       await app.close()
-      await following
+      await working
       store.close()
     },
   }
@@ -79,7 +95,11 @@ function createServer(): FastifyInstance {
 
 /** Turns whatever was thrown into the provider's wire form; what nobody foresaw is 500 without detail. */
 async function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  if (error instanceof ApiError) return await reply.code(error.status).send(error.body())
+  if (error instanceof ApiError) {
+    if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
+    if (error.page !== undefined) return await reply.code(error.status).type('text/html').send(error.page)
+    return await reply.code(error.status).send(error.body())
+  }
   if (error.validation !== undefined) {
     const code = request.url.startsWith('/v1/policies') ? 'invalid_policy_format' : 'invalid_data'
     return await reply.code(400).send({ error: `Validation error: ${error.message}`, code })

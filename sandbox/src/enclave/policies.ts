@@ -7,13 +7,20 @@ import type { ConditionRecord, PolicyRecord, RuleRecord } from './records.ts'
 import { createResourceId } from './resource-id.ts'
 import type { CreatePolicyBody, RuleInput, UpdatePolicyBody } from './schemas.ts'
 import type { Store } from './store.ts'
+import { findMemberType, isInteger } from './typed-data.ts'
 
 const DECIMAL_PATTERN = /^[0-9]{1,20}$/
+const DOMAIN_FIELDS: Readonly<Record<string, 'decimal' | 'text'>> = {
+  chainId: 'decimal',
+  chain_id: 'decimal',
+  verifyingContract: 'text',
+  verifying_contract: 'text',
+}
 const ORDER_OPERATORS = new Set(['gt', 'gte', 'lt', 'lte'])
 /** Without a condition these would sign anything: the provider refuses such rules. */
 const CONDITIONED_METHODS = new Set(['eth_sendTransaction', 'eth_signTransaction'])
 
-export function createPolicy({ store, clock }: EnclaveContext, body: CreatePolicyBody): PolicyRecord {
+export function createPolicy({ store, clock, readLag }: EnclaveContext, body: CreatePolicyBody): PolicyRecord {
   const policy: PolicyRecord = {
     id: createResourceId(),
     version: '1.0',
@@ -24,6 +31,7 @@ export function createPolicy({ store, clock }: EnclaveContext, body: CreatePolic
     created_at: clock.nowMs(),
   }
   store.putPolicy(policy)
+  readLag.remember(policy.id, null)
   return policy
 }
 
@@ -34,7 +42,11 @@ export function getPolicy(store: Store, id: string): PolicyRecord {
 }
 
 /** Changes what the body names; `rules` replaces all of them. */
-export function updatePolicy({ store }: EnclaveContext, policy: PolicyRecord, body: UpdatePolicyBody): PolicyRecord {
+export function updatePolicy(
+  { store, readLag }: EnclaveContext,
+  policy: PolicyRecord,
+  body: UpdatePolicyBody,
+): PolicyRecord {
   const ownerId = resolveOwnerId(store, body)
   const updated: PolicyRecord = {
     ...policy,
@@ -43,6 +55,7 @@ export function updatePolicy({ store }: EnclaveContext, policy: PolicyRecord, bo
     owner_id: ownerId === undefined ? policy.owner_id : ownerId,
   }
   store.putPolicy(updated)
+  readLag.remember(policy.id, policy)
   return updated
 }
 
@@ -68,6 +81,10 @@ function checkCondition(condition: ConditionRecord, at: string): void {
   } else if (condition.abi !== undefined) {
     throw invalidPolicy(`Unrecognized key(s) in object: 'abi' at "${at}"`)
   }
+  const isOnMessage = condition.field_source === 'ethereum_typed_data_message'
+  if (isOnMessage !== (condition.typed_data !== undefined)) {
+    throw invalidPolicy(`${isOnMessage ? 'Required' : 'Unrecognized key'} at "${at}.typed_data"`)
+  }
   const kind = findValueKind(condition)
   if (kind === null) throw invalidPolicy(`Invalid field for ${condition.field_source} at "${at}.field"`)
   if (kind === 'decimal' && !values.every((value) => DECIMAL_PATTERN.test(value))) {
@@ -80,7 +97,13 @@ function checkCondition(condition: ConditionRecord, at: string): void {
   if (kind === 'text' && ordered) throw invalidPolicy(`Invalid operator for ${condition.field} at "${at}.operator"`)
 }
 
-function findValueKind({ field_source, field }: ConditionRecord): 'decimal' | 'integer' | 'text' | 'any' | null {
+function findValueKind(condition: ConditionRecord): 'decimal' | 'integer' | 'text' | 'any' | null {
+  const { field_source, field, typed_data } = condition
+  if (field_source === 'ethereum_typed_data_domain') return DOMAIN_FIELDS[field] ?? null
+  if (field_source === 'ethereum_typed_data_message') {
+    const type = typed_data === undefined ? null : findMemberType(typed_data, field)
+    return type === null ? null : isInteger(type) ? 'integer' : 'text'
+  }
   if (field_source === 'ethereum_calldata') return field === 'function_name' ? 'text' : 'any'
   if (field_source === 'system') return field === 'current_unix_timestamp' ? 'decimal' : null
   const kinds = { to: 'text', value: 'integer', chain_id: 'decimal' } as const

@@ -1,4 +1,7 @@
 import type { Abi, Address, Hash, Hex } from 'viem'
+import type { StatusFault } from './faults.ts'
+import type { TypedDataShape } from './typed-data.ts'
+import type { UserOperation } from './user-operation.ts'
 
 /** Resources are kept in the very form in which they go over the wire (the provider's snake_case); times are Unix milliseconds. */
 export interface QuorumRecord {
@@ -32,11 +35,18 @@ export interface WalletRecord {
 export type Operator = 'eq' | 'gt' | 'gte' | 'lt' | 'lte' | 'in'
 
 export interface ConditionRecord {
-  readonly field_source: 'ethereum_transaction' | 'ethereum_calldata' | 'system'
+  readonly field_source:
+    | 'ethereum_transaction'
+    | 'ethereum_calldata'
+    | 'ethereum_typed_data_domain'
+    | 'ethereum_typed_data_message'
+    | 'system'
   readonly field: string
   readonly operator: Operator
   readonly value: string | readonly string[]
   readonly abi?: Abi
+  /** Of a condition on a message: the types that it is written for. */
+  readonly typed_data?: TypedDataShape
 }
 
 export interface RuleRecord {
@@ -57,21 +67,48 @@ export interface PolicyRecord {
   readonly created_at: number
 }
 
-/** `failed`: its nonce was used by another transaction, so that it can never be mined. */
-export type TransactionStatus = 'broadcasted' | 'confirmed' | 'execution_reverted' | 'failed'
+/** The provider's words. `failed`: its nonce was used by another transaction, so that it can never be mined. */
+export type TransactionStatus =
+  | 'pending'
+  | 'broadcasted'
+  | 'confirmed'
+  | 'finalized'
+  | 'execution_reverted'
+  | 'failed'
+  | 'replaced'
+  | 'provider_error'
 
+/** A send as the API's clients know it. A sponsored one is a user operation, which a bundle carries to the chain. */
 export interface TransactionRecord {
   readonly id: string
   readonly walletId: string
   readonly caip2: string
-  readonly nonce: number
-  readonly raw: Hex
-  readonly hash: Hash
-  /** Set when the send was sponsored. */
+  /** Of the broadcast that carries it; null while a user operation is in no bundle. */
+  readonly hash: Hash | null
+  /** The signed user operation and its hash, of a sponsored send. */
   readonly userOperationHash: Hash | null
+  readonly operation: UserOperation | null
   readonly referenceId: string | null
+  /** What is true of it; the API may tell otherwise while a fault was ordered for it. */
   readonly status: TransactionStatus
   readonly createdAt: number
+  /** When the API stops telling `pending`, and when it is bundled (null: never), by the machine's clock. */
+  readonly shownAt: number
+  readonly dueAt: number | null
+  readonly fault: StatusFault | null
+}
+
+/** Whatever signs transactions: a wallet by its id, or the enclave's own bundler. */
+export const BUNDLER = 'bundler'
+
+/** A signed transaction, sent again until it is mined. */
+export interface BroadcastRecord {
+  readonly hash: Hash
+  /** A wallet's id, or `BUNDLER`. */
+  readonly sender: string
+  readonly caip2: string
+  readonly nonce: number
+  readonly raw: Hex
 }
 
 /** What a request was answered with, kept for replays under its idempotency key. */

@@ -8,8 +8,10 @@ import {
   REFERENCE_CHARS_MAX,
   RULES_MAX,
   SIGNERS_MAX,
+  TYPES_MAX,
 } from './limits.ts'
 import type { ConditionRecord, SignerRecord } from './records.ts'
+import type { TypedData } from './typed-data.ts'
 
 /** JSON schemas of the requests' shapes, each beside its type. Unknown members are refused, as the provider does. */
 interface OwnerInput {
@@ -76,6 +78,16 @@ export interface SendTransactionBody {
   }
 }
 
+export interface SignTypedDataBody {
+  readonly method: 'eth_signTypedData_v4'
+  readonly chain_type?: 'ethereum'
+  readonly caip2?: string
+  readonly signature_options?: { readonly type: 'ecdsa' | 'erc1271' }
+  readonly params: { readonly typed_data: TypedData }
+}
+
+export type RpcBody = SendTransactionBody | SignTypedDataBody
+
 const text = { type: 'string' } as const
 const name = { type: 'string', minLength: 1, maxLength: NAME_CHARS_MAX } as const
 const id = { type: 'string', minLength: 1, maxLength: 64 } as const
@@ -108,14 +120,34 @@ const wallet = {
   external_id: { type: 'string', pattern: '^[a-zA-Z0-9_-]{1,64}$' },
 } as const
 
+const memberName = { type: 'string', minLength: 1, maxLength: NAME_CHARS_MAX } as const
+const types = {
+  type: 'object',
+  maxProperties: TYPES_MAX,
+  additionalProperties: {
+    type: 'array',
+    maxItems: TYPES_MAX,
+    items: closed({ name: memberName, type: memberName }, ['name', 'type']),
+  },
+} as const
+
 const condition = closed(
   {
-    field_source: { enum: ['ethereum_transaction', 'ethereum_calldata', 'system'] },
+    field_source: {
+      enum: [
+        'ethereum_transaction',
+        'ethereum_calldata',
+        'ethereum_typed_data_domain',
+        'ethereum_typed_data_message',
+        'system',
+      ],
+    },
     field: { type: 'string', minLength: 1, maxLength: 200 },
     operator: { enum: ['eq', 'gt', 'gte', 'lt', 'lte', 'in'] },
     value: {
       anyOf: [text, { type: 'array', items: text, minItems: 1, maxItems: IN_VALUES_MAX }],
     },
+    typed_data: closed({ types, primary_type: memberName }, ['types', 'primary_type']),
     abi: {
       type: 'array',
       minItems: 1,
@@ -178,11 +210,13 @@ export const createPolicySchema = closed(
 
 export const updatePolicySchema = { ...closed({ name, rules, ...owner }, []), minProperties: 1 }
 
-export const sendTransactionSchema = closed(
+const caip2 = { type: 'string', pattern: '^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$' } as const
+
+const sendTransactionSchema = closed(
   {
     method: { const: 'eth_sendTransaction' },
     chain_type: { const: 'ethereum' },
-    caip2: { type: 'string', pattern: '^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$' },
+    caip2,
     sponsor: { type: 'boolean' },
     reference_id: { type: 'string', minLength: 1, maxLength: REFERENCE_CHARS_MAX },
     params: closed(
@@ -203,6 +237,28 @@ export const sendTransactionSchema = closed(
   },
   ['method', 'caip2', 'params'],
 )
+
+const signTypedDataSchema = closed(
+  {
+    method: { const: 'eth_signTypedData_v4' },
+    chain_type: { const: 'ethereum' },
+    caip2,
+    signature_options: closed({ type: { enum: ['ecdsa', 'erc1271'] } }, ['type']),
+    params: closed(
+      {
+        typed_data: closed(
+          { domain: { type: 'object' }, types, primary_type: memberName, message: { type: 'object' } },
+          ['domain', 'types', 'primary_type', 'message'],
+        ),
+      },
+      ['typed_data'],
+    ),
+  },
+  ['method', 'params'],
+)
+
+/** What a wallet can be asked for, told apart by the method. */
+export const rpcSchema = { oneOf: [sendTransactionSchema, signTypedDataSchema] } as const
 
 /** An object with these members only. */
 function closed<P>(properties: P, required: readonly string[]) {

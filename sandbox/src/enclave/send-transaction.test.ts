@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import type { Hash } from 'viem'
+import { delegationCode } from '../chain/account-contracts.ts'
 import { startTestChain } from '../../test/support/test-chain.ts'
 import type { TestChain } from '../../test/support/test-chain.ts'
 import { sdk } from '../../test/support/test-client.ts'
-import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'
+import { CAIP2, makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { formatPolicy, formatTransfer, openGrant, signedUpdate, transfer } from '../../test/support/test-grant.ts'
 import type { TestGrant, TransferInput } from '../../test/support/test-grant.ts'
@@ -39,31 +41,101 @@ async function openFundedGrant(amountMicro: bigint): Promise<TestGrant> {
 const pay = async (grant: TestGrant, input: TransferInput = {}) => await transfer(enclave, grant, chain.usdc, input)
 const findStatus = async (id: string) => (await enclave.client.transactions().get(id)).status
 
-test('a sponsored payment is answered without its hash, which the transaction has at once, and is mined', async () => {
+const findTx = async (id: string) => await enclave.client.transactions().get(id)
+const waitForHash = async (id: string): Promise<Hash> => {
+  await waitFor(async () => (await findTx(id)).transaction_hash !== null)
+  return (await findTx(id)).transaction_hash ?? '0x'
+}
+
+test('a sponsored payment is answered without its hash, and is mined as a user operation of the wallet', async () => {
   const grant = await openFundedGrant(10_000_000n)
   const referenceId = randomUUID()
   const answer = await pay(grant, { referenceId })
   assert.equal(answer.hash, '')
-  assert.match(answer.user_operation_hash ?? '', /^0x[0-9a-f]{64}$/)
   assert.equal(answer.reference_id, referenceId)
-  const tx = await enclave.client.transactions().get(answer.transaction_id)
-  assert.match(tx.transaction_hash, /^0x[0-9a-f]{64}$/)
-  assert.equal(tx.sponsored, true)
-  assert.equal(tx.wallet_id, grant.wallet.id)
-  assert.equal((await chain.findReceipt(tx.transaction_hash)).status, '0x1')
+  const hash = await waitForHash(answer.transaction_id)
+  const receipt = await chain.findReceipt(hash)
+  assert.equal(receipt.status, '0x1')
+  const [, operationHash, sender] = receipt.logs.at(-1)?.topics ?? []
+  assert.equal(operationHash, answer.user_operation_hash)
+  assert.equal(sender, `0x${grant.wallet.address.slice(2).toLowerCase().padStart(64, '0')}`)
+  assert.equal(await chain.rpc('eth_getCode', [grant.wallet.address, 'latest']), delegationCode)
   await waitFor(async () => (await findStatus(answer.transaction_id)) === 'confirmed')
+  const tx = await findTx(answer.transaction_id)
+  assert.deepEqual(tx, {
+    id: answer.transaction_id,
+    wallet_id: grant.wallet.id,
+    caip2: CAIP2,
+    status: 'confirmed',
+    transaction_hash: hash,
+    created_at: tx.created_at,
+    reference_id: referenceId,
+    sponsored: true,
+    user_operation_hash: answer.user_operation_hash,
+  })
   const found = await enclave.request('GET', `/v1/transactions?reference_id=${referenceId}`)
-  assert.deepEqual(found.body['transactions'], [{ ...tx, status: 'confirmed' }])
+  assert.deepEqual(found.body['transactions'], [tx])
   const missing = await enclave.request('GET', `/v1/transactions?reference_id=${randomUUID()}`)
   assert.deepEqual(missing.body, { transactions: [] })
 })
 
-test('a payment that is not sponsored has its hash in the answer', async () => {
-  const grant = await openFundedGrant(1_000_000n)
+test('as with the provider, a sponsored payment is pending without a hash for a moment, and final after some blocks', async () => {
+  const dataDir = await makeDataDir()
+  const realistic = await startTestEnclave({ dataDir, rpcUrl: chain.rpcUrl, profile: 'realistic' })
+  try {
+    const grant = await openGrant(realistic, chain.usdc)
+    await chain.mint(grant.wallet.address, 1_000_000n)
+    const answeredAt = performance.now()
+    const { transaction_id } = await transfer(realistic, grant, chain.usdc)
+    const told: string[] = []
+    let hashAfterMs = 0
+    await waitFor(async () => {
+      const { status, transaction_hash } = await realistic.client.transactions().get(transaction_id)
+      if (transaction_hash === null) assert.equal(status, 'pending')
+      else if (hashAfterMs === 0) hashAfterMs = performance.now() - answeredAt
+      if (told.at(-1) !== status) told.push(status)
+      return status === 'finalized'
+    })
+    assert.deepEqual(told, ['pending', 'broadcasted', 'confirmed', 'finalized'])
+    // The answer itself took a moment of the first 400 ms.
+    assert.ok(hashAfterMs > 300, `${hashAfterMs} ms`)
+  } finally {
+    await realistic.stop()
+    await removeDataDir(dataDir)
+  }
+})
+
+test('a payment that is not sponsored has its hash in the answer, and the wallet pays for its gas', async () => {
+  const grant = await openFundedGrant(3_000_000n)
+  const coin = 10n ** 16n
+  await chain.setCoin(grant.wallet.address, coin)
   const answer = await pay(grant, { sponsor: false })
-  const tx = await enclave.client.transactions().get(answer.transaction_id)
+  assert.equal(answer.user_operation_hash, undefined)
+  const tx = await findTx(answer.transaction_id)
   assert.equal(answer.hash, tx.transaction_hash)
   assert.equal(tx.sponsored, false)
+  assert.equal((await chain.findReceipt(await waitForHash(answer.transaction_id))).status, '0x1')
+  assert.ok(BigInt(String(await chain.rpc('eth_getBalance', [grant.wallet.address, 'latest']))) < coin)
+  await waitFor(async () => (await findStatus(answer.transaction_id)) === 'confirmed')
+  // Sponsored ones and its own go together: the authorization of the first sponsored one uses a nonce of the wallet.
+  const rest = [await pay(grant), await pay(grant, { sponsor: false })]
+  for (const { transaction_id } of rest) await waitFor(async () => (await findStatus(transaction_id)) === 'confirmed')
+})
+
+test('a wallet without coin cannot pay for itself, and is told so in the words of a node', async () => {
+  const grant = await openFundedGrant(1_000_000n)
+  const again = { sponsor: false, referenceId: randomUUID() }
+  await assert.rejects(pay(grant, again), (error: { status: number; error: { code: string; error: string } }) => {
+    assert.equal(error.status, 400)
+    assert.equal(error.error.code, 'transaction_broadcast_failure')
+    assert.match(
+      error.error.error,
+      /^Transaction creation failed\. Details: insufficient funds for gas \* price \+ value: have 0 want \d+$/,
+    )
+    return true
+  })
+  const found = await enclave.request('GET', `/v1/transactions?reference_id=${again.referenceId}`)
+  assert.deepEqual(found.body, { transactions: [] })
 })
 
 test('a replay gets the first answer and signs nothing; another body under the key is refused', async () => {
@@ -80,9 +152,8 @@ test('a replay gets the first answer and signs nothing; another body under the k
       code: 'invalid_data',
     },
   })
-  const { transaction_hash } = await enclave.client.transactions().get(first.transaction_id)
-  await chain.findReceipt(transaction_hash)
-  assert.equal(await chain.rpc('eth_getTransactionCount', [grant.wallet.address, 'pending']), '0x1')
+  await waitFor(async () => (await findStatus(first.transaction_id)) === 'confirmed')
+  assert.equal(await chain.balanceOf(grant.wallet.address), 1_000_000n)
 })
 
 test('a reference is used once, in the wallet and across wallets, however close the race', async () => {
@@ -146,19 +217,25 @@ test('a payment beyond the balance fails in simulation, before the policy is ask
   await assert.rejects(pay(grant, { ...again, idempotencyKey: randomUUID() }), VIOLATION)
 })
 
-test('30 payments at once are all mined, in the order of their nonces', async () => {
+test('30 payments at once are all mined, each in a transaction of its own', async () => {
   const grant = await openFundedGrant(30_000_000n)
   const answers = await Promise.all(Array.from({ length: 30 }, async () => await pay(grant)))
-  const hashes = await Promise.all(
-    answers.map(
-      async ({ transaction_id }) => (await enclave.client.transactions().get(transaction_id)).transaction_hash,
-    ),
-  )
-  await Promise.all(hashes.map(async (hash) => assert.equal((await chain.findReceipt(hash)).status, '0x1')))
+  for (const { transaction_id } of answers)
+    await waitFor(async () => (await findStatus(transaction_id)) === 'confirmed')
+  const hashes = await Promise.all(answers.map(({ transaction_id }) => waitForHash(transaction_id)))
+  assert.equal(new Set(hashes).size, 30)
+  assert.equal(await chain.balanceOf(grant.wallet.address), 0n)
+})
+
+test("30 payments at once at the wallet's own cost are all mined, in the order of their nonces", async () => {
+  const grant = await openFundedGrant(30_000_000n)
+  await chain.setCoin(grant.wallet.address, 10n ** 18n)
+  const answers = await Promise.all(Array.from({ length: 30 }, async () => await pay(grant, { sponsor: false })))
   const nonces = await Promise.all(
-    hashes.map(async (hash) =>
-      Number(((await chain.rpc('eth_getTransactionByHash', [hash])) as { nonce: string }).nonce),
-    ),
+    answers.map(async ({ hash }) => {
+      assert.equal((await chain.findReceipt(hash || '0x')).status, '0x1')
+      return Number(((await chain.rpc('eth_getTransactionByHash', [hash])) as { nonce: string }).nonce)
+    }),
   )
   assert.deepEqual(
     nonces.sort((left, right) => left - right),
@@ -166,10 +243,15 @@ test('30 payments at once are all mined, in the order of their nonces', async ()
   )
 })
 
-test('of payments at once that together exceed the balance, only those that fit are accepted', async () => {
+test('of payments at once that together exceed the balance, only those that fit succeed', async () => {
   const grant = await openFundedGrant(3_000_000n)
-  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, async () => await pay(grant)))
-  assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled').length, 3)
+  // The provider simulates each send on the latest block, where it fits the balance on its own.
+  const answers = await Promise.all(Array.from({ length: 8 }, async () => await pay(grant)))
+  const ids = answers.map(({ transaction_id }) => transaction_id)
+  const ends = ['confirmed', 'execution_reverted']
+  for (const id of ids) await waitFor(async () => ends.includes(await findStatus(id)))
+  const statuses = await Promise.all(ids.map(findStatus))
+  assert.equal(statuses.filter((status) => status === 'confirmed').length, 3)
 })
 
 test("a revoked signer's payment is 401", async () => {

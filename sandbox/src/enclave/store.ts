@@ -2,15 +2,8 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLOutputValue } from 'node:sqlite'
-import type { Hex } from 'viem'
-import type {
-  Answer,
-  PolicyRecord,
-  QuorumRecord,
-  TransactionRecord,
-  TransactionStatus,
-  WalletRecord,
-} from './records.ts'
+import type { Answer, PolicyRecord, QuorumRecord, WalletRecord } from './records.ts'
+import { openTransactionStore } from './transaction-store.ts'
 
 const SCHEMA = `
   create table if not exists quorums (id text primary key, record text not null) strict;
@@ -18,15 +11,7 @@ const SCHEMA = `
   create table if not exists wallets (
     id text primary key, external_id text unique, record text not null, sealed_key blob not null
   ) strict;
-  create table if not exists transactions (
-    id text primary key, wallet_id text not null, caip2 text not null, nonce integer not null,
-    raw text not null, hash text not null, user_operation_hash text, reference_id text unique,
-    status text not null, block_number integer, created_at integer not null
-  ) strict;
-  -- One nonce is signed once, but for a transaction that is known never to have reached its chain (its row is removed).
-  create unique index if not exists transactions_nonce on transactions (wallet_id, caip2, nonce);
-  create index if not exists transactions_open on transactions (caip2, wallet_id, nonce) where status = 'broadcasted';
-  create index if not exists transactions_block on transactions (caip2, block_number);
+  create table if not exists keys (name text primary key, sealed_key blob not null) strict;
   create table if not exists answers (
     scope text not null, key text not null, body_hash text not null, status integer not null, body text not null,
     created_at integer not null, primary key (scope, key)
@@ -80,26 +65,8 @@ export function openStore(dataDir: string) {
     findExternalId: db.prepare('select id from wallets where external_id = ?'),
     findSealedKey: db.prepare('select sealed_key from wallets where id = ?'),
     anyWallet: db.prepare('select id from wallets limit 1'),
-    addTransaction: db.prepare(`
-      insert into transactions
-        (id, wallet_id, caip2, nonce, raw, hash, user_operation_hash, reference_id, status, created_at)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
-    deleteTransaction: db.prepare('delete from transactions where id = ?'),
-    findTransaction: db.prepare('select * from transactions where id = ?'),
-    findReference: db.prepare('select * from transactions where reference_id = ?'),
-    findLastNonce: db.prepare('select max(nonce) as nonce from transactions where wallet_id = ? and caip2 = ?'),
-    settleTransaction: db.prepare('update transactions set status = ?, block_number = ? where id = ?'),
-    listOpen: db.prepare(`
-      select * from transactions
-      where caip2 = ? and status = 'broadcasted' and (wallet_id, nonce) > (?, ?)
-      order by wallet_id, nonce limit ?`),
-    listSpenders: db.prepare('select distinct wallet_id from transactions where caip2 = ?'),
-    reopenNonces: db.prepare(`
-      update transactions set status = 'broadcasted', block_number = null
-      where wallet_id = ? and caip2 = ? and nonce >= ?`),
-    reopenBlocks: db.prepare(`
-      update transactions set status = 'broadcasted', block_number = null
-      where caip2 = ? and block_number >= ?`),
+    addKey: db.prepare('insert into keys (name, sealed_key) values (?, ?)'),
+    findKey: db.prepare('select sealed_key from keys where name = ?'),
     findAnswer: db.prepare(
       'select body_hash, status, body from answers where scope = ? and key = ? and created_at > ?',
     ),
@@ -112,6 +79,7 @@ export function openStore(dataDir: string) {
   }
 
   return {
+    ...openTransactionStore(db),
     close: () => db.close(),
 
     /** Runs `work` as one transaction: all of it, or, when it throws, nothing. */
@@ -147,37 +115,11 @@ export function openStore(dataDir: string) {
       return sealed
     },
 
-    addTransaction: (tx: TransactionRecord) =>
-      void statements.addTransaction.run(
-        tx.id,
-        tx.walletId,
-        tx.caip2,
-        tx.nonce,
-        tx.raw,
-        tx.hash,
-        tx.userOperationHash,
-        tx.referenceId,
-        tx.status,
-        tx.createdAt,
-      ),
-    deleteTransaction: (id: string) => void statements.deleteTransaction.run(id),
-    findTransaction: (id: string) => parseTransaction(statements.findTransaction.get(id)),
-    findTransactionByReference: (referenceId: string) => parseTransaction(statements.findReference.get(referenceId)),
-    /** The highest nonce that was ever signed for the wallet on the chain, or null. */
-    findLastNonce(walletId: string, caip2: string): number | null {
-      const nonce = statements.findLastNonce.get(walletId, caip2)?.['nonce']
-      return typeof nonce === 'number' ? nonce : null
+    addKey: (name: string, sealedKey: Uint8Array) => void statements.addKey.run(name, sealedKey),
+    findKey(name: string): Uint8Array | null {
+      const sealed = statements.findKey.get(name)?.['sealed_key']
+      return sealed instanceof Uint8Array ? sealed : null
     },
-    settleTransaction: (id: string, status: TransactionStatus, blockNumber: number | null) =>
-      void statements.settleTransaction.run(status, blockNumber, id),
-    /** Transactions not seen mined, ordered by wallet and nonce, from the one after `after`. */
-    listOpen: (caip2: string, after: { walletId: string; nonce: number }, limit: number) =>
-      statements.listOpen.all(caip2, after.walletId, after.nonce, limit).flatMap((row) => parseTransaction(row) ?? []),
-    listSpenders: (caip2: string) => statements.listSpenders.all(caip2).map((row) => String(row['wallet_id'])),
-    /** The chain has forgotten these: they wait to be mined again. */
-    reopenNonces: (walletId: string, caip2: string, fromNonce: number) =>
-      void statements.reopenNonces.run(walletId, caip2, fromNonce),
-    reopenBlocks: (caip2: string, fromBlock: number) => void statements.reopenBlocks.run(caip2, fromBlock),
 
     findAnswer({ scope, key }: AnswerKey, olderThanMs: number): StoredAnswer | null {
       const row = statements.findAnswer.get(scope, key, olderThanMs)
@@ -197,21 +139,4 @@ export function openStore(dataDir: string) {
 /** Rows hold what this process wrote itself: they are trusted to have the shape. */
 function parseRecord(row: Row | undefined): unknown {
   return row === undefined ? null : JSON.parse(String(row['record']))
-}
-
-function parseTransaction(row: Row | undefined): TransactionRecord | null {
-  if (row === undefined) return null
-  const hex = (name: string): Hex => String(row[name]) as Hex
-  return {
-    id: String(row['id']),
-    walletId: String(row['wallet_id']),
-    caip2: String(row['caip2']),
-    nonce: Number(row['nonce']),
-    raw: hex('raw'),
-    hash: hex('hash'),
-    userOperationHash: row['user_operation_hash'] === null ? null : hex('user_operation_hash'),
-    referenceId: row['reference_id'] === null ? null : String(row['reference_id']),
-    status: String(row['status']) as TransactionStatus,
-    createdAt: Number(row['created_at']),
-  }
 }

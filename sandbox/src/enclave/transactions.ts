@@ -1,15 +1,23 @@
+import { keccak256, stringToHex } from 'viem'
+import type { Hash } from 'viem'
 import { notFound } from './errors.ts'
-import type { TransactionRecord } from './records.ts'
+import type { TransactionRecord, TransactionStatus } from './records.ts'
 import type { Store } from './store.ts'
 
-/** A transaction in its wire form. The hash is known from the moment of signing. */
+interface Told {
+  readonly status: TransactionStatus
+  readonly hash: Hash | null
+}
+
+/** A transaction in its wire form. */
 export function formatTransaction(tx: TransactionRecord) {
+  const { status, hash } = describeStatus(tx, Date.now())
   return {
     id: tx.id,
     wallet_id: tx.walletId,
     caip2: tx.caip2,
-    status: tx.status,
-    transaction_hash: tx.hash,
+    status,
+    transaction_hash: hash,
     created_at: tx.createdAt,
     reference_id: tx.referenceId,
     sponsored: tx.userOperationHash !== null,
@@ -21,4 +29,34 @@ export function getTransaction(store: Store, id: string): TransactionRecord {
   const tx = store.findTransaction(id)
   if (tx === null) throw notFound('Transaction')
   return tx
+}
+
+/** What the API tells of a send: the truth, unless a fault was ordered for it. */
+function describeStatus(tx: TransactionRecord, nowMs: number): Told {
+  const { status, hash, fault } = tx
+  if (fault === null || nowMs < tx.shownAt) return { status, hash }
+  switch (fault) {
+    case 'two_in_one_bundle':
+      return { status, hash }
+    case 'never_gets_hash':
+      return { status: 'pending', hash: null }
+    case 'reverted_without_hash':
+      return { status: status === 'execution_reverted' ? status : 'pending', hash: null }
+    // The provider gives up on what is pending for too long. It is bundled later all the same, or never.
+    case 'failed_lands_later':
+    case 'failed_never_lands':
+      return { status: 'failed', hash }
+    case 'provider_error':
+    case 'provider_error_lands':
+      return { status: 'provider_error', hash }
+    case 'replaced':
+    case 'replaced_old_hash':
+      if (hash === null) return { status: 'broadcasted', hash: hashOfReplaced(tx) }
+      return { status: 'replaced', hash: fault === 'replaced' ? hash : hashOfReplaced(tx) }
+  }
+}
+
+/** Of a transaction that never reaches the chain. */
+function hashOfReplaced({ id }: TransactionRecord): Hash {
+  return keccak256(stringToHex(id))
 }

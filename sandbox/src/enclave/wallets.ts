@@ -8,7 +8,7 @@ import type { CreateWalletBody, UpdateWalletBody } from './schemas.ts'
 import type { Store } from './store.ts'
 
 /** Makes a wallet with a fresh secp256k1 key, which never leaves the enclave. */
-export function createWallet({ store, vault, clock }: EnclaveContext, body: CreateWalletBody): WalletRecord {
+export function createWallet({ store, vault, clock, readLag }: EnclaveContext, body: CreateWalletBody): WalletRecord {
   checkReferences(store, body)
   const privateKey = generatePrivateKey()
   const id = createResourceId()
@@ -26,6 +26,7 @@ export function createWallet({ store, vault, clock }: EnclaveContext, body: Crea
     ...pickNames(body),
   }
   store.addWallet(wallet, vault.seal(id, privateKey))
+  readLag.remember(id, null)
   return wallet
 }
 
@@ -36,7 +37,11 @@ export function getWallet(store: Store, id: string): WalletRecord {
 }
 
 /** Changes what the body names; `additional_signers` replaces the whole list. */
-export function updateWallet({ store }: EnclaveContext, wallet: WalletRecord, body: UpdateWalletBody): WalletRecord {
+export function updateWallet(
+  { store, readLag }: EnclaveContext,
+  wallet: WalletRecord,
+  body: UpdateWalletBody,
+): WalletRecord {
   if (body.external_id !== undefined && wallet.external_id !== undefined) {
     throw invalidData('external_id can be set only once')
   }
@@ -50,6 +55,7 @@ export function updateWallet({ store }: EnclaveContext, wallet: WalletRecord, bo
     ...pickNames(body),
   }
   store.updateWallet(updated)
+  readLag.remember(wallet.id, wallet)
   return updated
 }
 

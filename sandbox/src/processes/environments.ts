@@ -1,5 +1,6 @@
 import { CHAIN_IDS, LOOPBACK, MODES, caip2Of, type Addresses } from '../addresses.ts'
 import { usdcAddress } from '../chain/deploy-usdc.ts'
+import type { Profile } from '../enclave/pace.ts'
 import type { SandboxState } from '../state/sandbox-state.ts'
 import { enclaveDir } from './data-dir-layout.ts'
 
@@ -43,7 +44,7 @@ export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts
 
 export function enclaveEnvironment(
   addresses: Addresses,
-  { state, dataDir }: { state: SandboxState; dataDir: string },
+  { state, dataDir, profile }: { state: SandboxState; dataDir: string; profile: Profile },
 ): Environment {
   return {
     ENCLAVE_PORT: String(addresses.ports.enclave),
@@ -54,5 +55,6 @@ export function enclaveEnvironment(
     ENCLAVE_CONTROL_TOKEN: state.enclave.controlToken,
     ENCLAVE_CHAINS: JSON.stringify(Object.fromEntries(MODES.map((mode) => [caip2Of(mode), addresses.rpcUrls[mode]]))),
     ENCLAVE_CLOCK_OFFSET_MS: String(state.clockOffsetMs),
+    ENCLAVE_PROFILE: profile,
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { CHAIN_IDS, type Addresses, type Mode } from '../addresses.ts'
 import { deployUsdc } from '../chain/deploy-usdc.ts'
 import { startChain, type Chain } from '../chain/start-chain.ts'
+import type { Profile } from '../enclave/pace.ts'
 import { startPostgres } from '../postgres/start-postgres.ts'
 import type { StateFile } from '../state/sandbox-state.ts'
 import { checkPorts } from './check-ports.ts'
@@ -18,6 +19,7 @@ export interface FoundationOptions {
   readonly fleet: Fleet
   /** Whether PostgreSQL waits for the disk. */
   readonly durable: boolean
+  readonly enclaveProfile: Profile
   readonly onProgress: (line: string) => void
   readonly onExit: (detail: string) => void
 }
@@ -35,7 +37,7 @@ const ENCLAVE_PROGRAM = new URL('../enclave/main.ts', import.meta.url)
 
 /** Starts what the server stands on, all at once: PostgreSQL, the two chains with their USDC, the enclave. */
 export function startFoundations(options: FoundationOptions): Foundations {
-  const { addresses, dataDir, durable, state, fleet, onProgress, onExit } = options
+  const { addresses, dataDir, durable, enclaveProfile, state, fleet, onProgress, onExit } = options
   const { ports } = addresses
   const startOne = (mode: Mode, port: number): Promise<Chain> =>
     startChain({
@@ -60,7 +62,7 @@ export function startFoundations(options: FoundationOptions): Foundations {
       name: 'enclave',
       file: ENCLAVE_PROGRAM,
       logFile: logFile(dataDir, 'enclave'),
-      env: enclaveEnvironment(addresses, { state: state.current, dataDir }),
+      env: enclaveEnvironment(addresses, { state: state.current, dataDir, profile: enclaveProfile }),
     }),
   )
 

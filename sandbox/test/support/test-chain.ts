@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Address, Hash, Hex } from 'viem'
 import { callRpc } from '../../src/chain/call-rpc.ts'
-import { deployUsdc } from '../../src/chain/deploy-usdc.ts'
+import { deployUsdc, usdcAddress } from '../../src/chain/deploy-usdc.ts'
 import { mintUsdc } from '../../src/chain/mint-usdc.ts'
 import { startChain } from '../../src/chain/start-chain.ts'
 import { makeDataDir, removeDataDir } from './test-enclave.ts'
@@ -11,9 +11,13 @@ import { CHAIN_ID } from './test-grant.ts'
 import { waitFor } from './wait-for.ts'
 
 const BLOCK_TIME_SECONDS = 0.25
+/** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
+const BALANCE_SELECTOR = '0x70a08231'
 
 export interface Receipt {
   readonly status: Hex
+  readonly blockNumber: Hex
+  readonly logs: readonly { readonly address: Address; readonly topics: readonly Hex[]; readonly data: Hex }[]
 }
 
 export interface TestChain {
@@ -26,6 +30,9 @@ export interface TestChain {
   reorg(blocks: number): Promise<void>
   /** Waits until the USDC is there. */
   mint(to: Address, amountMicro: bigint): Promise<void>
+  balanceOf(address: Address): Promise<bigint>
+  /** Sets how much of the chain's coin the address has. */
+  setCoin(address: Address, amountWei: bigint): Promise<void>
   /** Waits until the transaction is mined. */
   findReceipt(hash: Hash): Promise<Receipt>
   stop(): Promise<void>
@@ -63,6 +70,12 @@ export async function startTestChain(): Promise<TestChain> {
     mint: async (to, amountMicro) => {
       if (amountMicro > 0n) await findReceipt(await mintUsdc(rpcUrl, { to, amountMicro }))
     },
+    balanceOf: async (address) => {
+      const data = `${BALANCE_SELECTOR}${address.slice(2).toLowerCase().padStart(64, '0')}`
+      return BigInt(String(await rpc('eth_call', [{ to: usdcAddress, data }, 'latest'])))
+    },
+    setCoin: async (address, amountWei) =>
+      void (await rpc('anvil_setBalance', [address, `0x${amountWei.toString(16)}`])),
     findReceipt,
     stop: async () => {
       await chain.stop()

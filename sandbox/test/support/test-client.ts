@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Address, Hash } from 'viem'
+import type { Address, Hash, Hex } from 'viem'
 import type { PolicyRecord, QuorumRecord, WalletRecord } from '../../src/enclave/records.ts'
 import type {
   CreatePolicyBody,
@@ -8,6 +8,7 @@ import type {
   UpdatePolicyBody,
   UpdateWalletBody,
 } from '../../src/enclave/schemas.ts'
+import type { TypedData } from '../../src/enclave/typed-data.ts'
 
 /** What the tests call of the provider's official SDK: the real client on the other side of the wire. */
 export interface SdkClient {
@@ -15,7 +16,10 @@ export interface SdkClient {
     create(params: CreateWalletBody & { idempotency_key?: string }): Promise<WalletRecord>
     get(id: string): Promise<WalletRecord>
     update(id: string, params: UpdateWalletBody & Signing): Promise<WalletRecord>
-    ethereum(): { sendTransaction(id: string, params: SendParams): Promise<SendAnswer> }
+    ethereum(): {
+      sendTransaction(id: string, params: SendParams): Promise<SendAnswer>
+      signTypedData(id: string, params: TypedDataParams): Promise<{ signature: Hex; encoding: string }>
+    }
   }
   policies(): {
     create(params: CreatePolicyBody & { idempotency_key?: string }): Promise<PolicyRecord>
@@ -45,6 +49,13 @@ export interface SendParams extends Signing {
   }
 }
 
+export interface TypedDataParams extends Signing {
+  readonly caip2?: string
+  readonly idempotency_key?: string
+  readonly signature_options?: { readonly type: 'ecdsa' | 'erc1271' }
+  readonly params: { readonly typed_data: TypedData }
+}
+
 export interface SendAnswer {
   readonly hash: Hash | ''
   readonly caip2: string
@@ -57,7 +68,9 @@ export interface WireTransaction {
   readonly id: string
   readonly wallet_id: string
   readonly status: string
-  readonly transaction_hash: Hash
+  readonly created_at: number
+  readonly transaction_hash: Hash | null
+  readonly user_operation_hash?: Hash
   readonly reference_id: string | null
   readonly sponsored: boolean
 }

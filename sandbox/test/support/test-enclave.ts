@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Fault } from '../../src/enclave/faults.ts'
+import type { Profile } from '../../src/enclave/pace.ts'
 import { sdk } from './test-client.ts'
 import type { SdkClient } from './test-client.ts'
 
@@ -29,6 +30,8 @@ export interface TestEnclave {
     options?: { body?: unknown; headers?: Record<string, string> },
   ): Promise<RawAnswer>
   orderFault(fault: Fault, count?: number): Promise<void>
+  /** Any call of the control endpoint. */
+  control(path: string, body: object): Promise<void>
   /** Ordered faults that no request has met yet. */
   countFaults(): Promise<number>
   orderFailingTransfers(count: number): Promise<void>
@@ -58,6 +61,8 @@ export async function startTestEnclave(options: {
   rpcUrl: string
   /** Where its clients reach it, if that is not where it listens. */
   publicUrl?: string
+  /** `fast` by default: tests need not wait as the provider's clients must. */
+  profile?: Profile
 }): Promise<TestEnclave> {
   const child = fork(fileURLToPath(new URL('../../src/enclave/main.ts', import.meta.url)), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -68,6 +73,7 @@ export async function startTestEnclave(options: {
       ENCLAVE_APP_SECRET: APP_SECRET,
       ENCLAVE_CONTROL_TOKEN: CONTROL_TOKEN,
       ENCLAVE_CHAINS: JSON.stringify({ [CAIP2]: options.rpcUrl }),
+      ENCLAVE_PROFILE: options.profile ?? 'fast',
       ...(options.publicUrl === undefined ? {} : { ENCLAVE_PUBLIC_URL: options.publicUrl }),
     },
   })
@@ -105,6 +111,7 @@ export async function startTestEnclave(options: {
       })
       return { status: response.status, body: (await response.json()) as RawAnswer['body'] }
     },
+    control,
     orderFault: async (fault, count = 1) => await control('faults', { fault, count }),
     countFaults: async () => {
       const response = await fetch(`${url}/control/health`, { headers: { 'x-enclave-control': CONTROL_TOKEN } })

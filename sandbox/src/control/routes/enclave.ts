@@ -1,15 +1,41 @@
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
-import { FAULTS } from '../enclave-control.ts'
+import { FAULTS, SEND_FAULTS } from '../../enclave/faults.ts'
+import { PROFILES } from '../../enclave/pace.ts'
+import type { EnclaveControl } from '../enclave-control.ts'
 import { Fields } from '../fields.ts'
 import type { World } from '../world.ts'
 
 const FAULT_COUNT_MAX = 1_000_000
+const SEED_MAX = 0xff_ff_ff_ff
+/** Ten years either way. */
+const SKEW_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 
+/** What the provider does now and then, or does otherwise. */
 export function addEnclaveRoutes(http: HttpServer, { enclave }: World): void {
   http.post('/enclave/faults', async (request) => {
-    const fields = new Fields(request.body)
-    const fault = fields.oneOf('fault', FAULTS)
-    await enclave.orderFault(fault, fields.integer('count', { min: 1, max: FAULT_COUNT_MAX }))
+    await orderFaults(enclave, new Fields(request.body))
     return {}
+  })
+  http.get('/enclave/faults', async () => ({ met: await enclave.countMetFaults() }))
+  http.post('/enclave/clock', async (request) => {
+    const offset = { min: -SKEW_SECONDS_MAX, max: SKEW_SECONDS_MAX }
+    await enclave.setClockSkew(new Fields(request.body).integer('offset_seconds', offset) * 1_000)
+    return {}
+  })
+  http.post('/enclave/profile', async (request) => {
+    await enclave.chooseProfile(new Fields(request.body).oneOf('profile', PROFILES))
+    return {}
+  })
+}
+
+async function orderFaults(enclave: EnclaveControl, fields: Fields): Promise<void> {
+  const fault = fields.oneOf('fault', [...FAULTS, 'random', 'none'])
+  if (fault === 'none') return await enclave.clearFaults()
+  if (fault !== 'random')
+    return await enclave.orderFault(fault, fields.integer('count', { min: 1, max: FAULT_COUNT_MAX }))
+  await enclave.orderRandomFaults({
+    share: fields.share('share'),
+    seed: fields.has('seed') ? fields.integer('seed', { min: 0, max: SEED_MAX }) : 0,
+    faults: fields.someOf('faults', SEND_FAULTS),
   })
 }

@@ -1,3 +1,4 @@
+import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import { revokeKey } from '../../../../server/src/domain/keys/revoke-key.ts'
 import { rotateKey } from '../../../../server/src/domain/keys/rotate-key.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
@@ -7,7 +8,10 @@ import type { World } from '../world.ts'
 /** What is done to a key by whoever has its secret. */
 export function addKeyRoutes(http: HttpServer, { context }: World): void {
   http.post('/keys/rotate', async (request, reply) => {
-    const { key, secret, graceUntil } = await rotateKey(context, { secret: new Fields(request.body).text('key') })
+    const { key, secret, graceUntil } = await rotateKey(context, {
+      secret: new Fields(request.body).text('key'),
+      actor: OPERATOR,
+    })
     const answer = { key: { id: key.id, mode: key.mode, secret }, grace_until: graceUntil.toISOString() }
     return reply.code(201).send(answer)
   })

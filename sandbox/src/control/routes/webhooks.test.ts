@@ -144,12 +144,14 @@ describe('webhooks of the control API', () => {
     }
     const failed = await awaitAttempts(slug, GAPS_SECONDS.length + 1)
     assert.deepEqual([failed.status, failed.next_attempt_at], ['failed', null])
+    // Payments of the test before may be confirmed meanwhile, which its endpoint is told.
+    const tries = received.filter(({ path }) => path === '/flaky')
     assert.deepEqual(
-      received.map(({ headers }) => headers['service-delivery-attempt']),
+      tries.map(({ headers }) => headers['service-delivery-attempt']),
       ['1', '2', '3', '4', '5', '6'],
     )
-    assert.equal(new Set(received.map(({ body }) => body)).size, 1, 'the same bytes each time')
-    assert.equal(new Set(received.map(({ headers }) => headers['service-signature'])).size, 6, 'signed anew each time')
+    assert.equal(new Set(tries.map(({ body }) => body)).size, 1, 'the same bytes each time')
+    assert.equal(new Set(tries.map(({ headers }) => headers['service-signature'])).size, 6, 'signed anew each time')
 
     answer = 200
     const replayed = await control.post(`/deliveries/${failed.id}/replay`, {})
@@ -165,7 +167,7 @@ describe('webhooks of the control API', () => {
     const [newest, ...others] = await readDeliveries(slug)
     assert.deepEqual([newest?.id, newest?.status, newest?.attempts.length], [delivery.id, 'succeeded', 1])
     assert.deepEqual(others, [failed])
-    assert.equal(received.at(-1)?.body, received[0]?.body)
+    assert.equal(received.findLast(({ path }) => path === '/flaky')?.body, tries[0]?.body)
     await control.post('/clock', { reset: true })
   })
 

@@ -1,6 +1,7 @@
 import type { Account } from '../../../../server/src/domain/accounts/account.ts'
 import { changePlan } from '../../../../server/src/domain/accounts/change-plan.ts'
 import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
+import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../../../server/src/domain/keys/issue-key.ts'
 import { PLAN_NAMES } from '../../../../server/src/domain/plans/plan.ts'
 import { createWallet } from '../../../../server/src/domain/wallets/create-wallet.ts'
@@ -22,8 +23,8 @@ export function addWorkspaceRoutes(http: HttpServer, world: World): void {
     const plan = fields.oneOf('plan', PLAN_NAMES, 'developer')
     const account = await createOwnedWorkspace(world, { name: fields.text('name'), plan })
     const [test, live] = await Promise.all([
-      issueKey(context, { accountId: account.id, mode: 'test' }),
-      issueKey(context, { accountId: account.id, mode: 'live' }),
+      issueKey(context, { accountId: account.id, mode: 'test', actor: OPERATOR }),
+      issueKey(context, { accountId: account.id, mode: 'live', actor: OPERATOR }),
     ])
     const keys = { test: test.secret, live: live.secret }
     return reply.code(201).send({ workspace: { ...formatWorkspace(account), keys } })
@@ -32,7 +33,7 @@ export function addWorkspaceRoutes(http: HttpServer, world: World): void {
   http.post('/workspaces/:slug/keys', async (request, reply) => {
     const account = await getAccount(context, slugIn(request))
     const mode = new Fields(request.body).mode()
-    const { key, secret } = await issueKey(context, { accountId: account.id, mode })
+    const { key, secret } = await issueKey(context, { accountId: account.id, mode, actor: OPERATOR })
     return reply.code(201).send({ key: { id: key.id, mode: key.mode, secret } })
   })
 
@@ -42,7 +43,13 @@ export function addWorkspaceRoutes(http: HttpServer, world: World): void {
     const mode = fields.mode()
     const amountMicro = fields.amountOrZero('fund_usdc')
     const owner = ownerOf(world, account.slug)
-    const { address } = await createWallet(context, { accountId: account.id, mode, name: 'Wallet', owner })
+    const { address } = await createWallet(context, {
+      accountId: account.id,
+      mode,
+      name: 'Wallet',
+      owner,
+      actor: OPERATOR,
+    })
     if (amountMicro !== null) await fund(world, { mode, to: address, amountMicro })
     return reply.code(201).send({ wallet: { address, mode } })
   })

@@ -1,0 +1,54 @@
+import { SEND_FAULTS } from '../enclave/faults.ts'
+
+/** Every address of the control API with the members of its body, as `GET /` tells them. A `?` marks what may be left out. */
+export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'GET /': {},
+  'POST /workspaces': { name: 'string', 'plan?': 'developer | pro | scale' },
+  'POST /workspaces/:slug/keys': { mode: 'test | live' },
+  'POST /workspaces/:slug/wallets': { mode: 'test | live', 'fund_usdc?': 'decimal' },
+  'POST /workspaces/:slug/grants': {
+    mode: 'test | live',
+    agent_id: 'string',
+    wallet: 'address',
+    max_per_tx_usdc: 'decimal',
+    daily_cap_usdc: 'decimal',
+    'recipient_allowlist?': 'addresses',
+    'contract_allowlist?': 'addresses',
+    'expires_at?': 'time or null',
+    'sign?': 'boolean',
+  },
+  'POST /workspaces/:slug/webhooks': { mode: 'test | live', url: 'string', 'events?': 'event types' },
+  'GET /workspaces/:slug/deliveries': {},
+  'POST /workspaces/:slug/consent': {
+    authorize_url: 'string',
+    mode: 'test | live',
+    agent_id: 'string',
+    'approve?': 'boolean',
+  },
+  'POST /workspaces/:slug/plan': { plan: 'developer | pro | scale', 'allowance_used?': 'integer' },
+  'POST /grants/:id/sign': {},
+  'POST /grants/:id/revoke': {},
+  'POST /grants/:id/suspend': {},
+  'POST /deliveries/:id/replay': {},
+  'POST /keys/rotate': { key: 'the secret' },
+  'POST /keys/revoke': { key: 'the secret' },
+  'POST /faucet': {
+    mode: 'test | live',
+    address: 'address',
+    'amount_usdc | amount_coin': "decimal, of USDC, or of the chain's own coin for wallets that pay for their gas",
+  },
+  'POST /clock': { 'advance_seconds | reset': 'integer, or true' },
+  'POST /chains/:mode': { 'mining | mine | reorg | fail_transfers': 'boolean, or a number of blocks or transfers' },
+  'GET /enclave/faults': {},
+  'POST /enclave/faults': {
+    fault: `reads_lag, or for sends one of: ${SEND_FAULTS.join(', ')}; random; none, which takes back what was not met yet`,
+    'count?': 'integer, for every fault but random and none: the next so many requests meet it',
+    'share?': 'number from 0 to 1, for random: the part of the sends that meet a fault',
+    'seed?': 'integer, for random: the same one draws the same faults',
+    'faults?': 'names, for random: the faults that it draws from',
+  },
+  'POST /enclave/clock': { offset_seconds: "integer: how far the enclave's clock is ahead of the server's" },
+  'POST /enclave/profile': {
+    profile: 'realistic | fast: whether sponsored sends are pending for 400 to 900 ms, as with the real provider',
+  },
+}

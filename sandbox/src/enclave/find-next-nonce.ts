@@ -1,0 +1,14 @@
+import type { ChainNode } from './chain-node.ts'
+import type { WalletRecord } from './records.ts'
+import type { Store } from './store.ts'
+
+/** A wallet's next nonce, from what it has signed and what is mined. The wallet's lane remembers it from then on. */
+export async function findNextNonce(
+  store: Store,
+  chain: ChainNode,
+  { wallet, caip2 }: { wallet: WalletRecord; caip2: string },
+): Promise<number> {
+  const own = store.findLastNonce(wallet.id, caip2)
+  const mined = await chain.countTransactions(wallet.address)
+  return Math.max(own === null ? 0 : own + 1, mined)
+}

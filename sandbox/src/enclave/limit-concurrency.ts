@@ -1,0 +1,17 @@
+/** Runs at most `workMax` works at a time; the others wait in the order of their arrival. */
+export function limitConcurrency(workMax: number) {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async function runLimited<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= workMax) await new Promise<void>((resolve) => void waiting.push(resolve))
+    else running += 1
+    try {
+      return await work()
+    } finally {
+      // Whoever waits takes this one's place.
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}
