@@ -3,7 +3,7 @@ import { encodeFunctionData } from 'viem/utils'
 import type { Address } from '../values/address.ts'
 import { erc20Abi } from '../values/erc20.ts'
 import { microUsdc, type MicroUsdc } from '../values/money.ts'
-import { NodeFault } from './errors.ts'
+import { NodeBehind, NodeFault } from './errors.ts'
 import { formatQuantity, parseQuantity } from './quantity.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
 
@@ -13,6 +13,8 @@ type Round = { readonly addresses: Set<Address>; readonly balances: Promise<Read
 
 /** Public nodes refuse batches somewhere between 100 and 1,000 calls. */
 const BALANCES_PER_BATCH_MAX = 100
+/** The machines behind one address differ by a block or two: how many blocks back a balance is read when one is behind. */
+const BLOCKS_BEHIND_MAX = 3n
 const WORD_PATTERN = /^0x[0-9a-fA-F]{64}$/
 
 /**
@@ -43,14 +45,32 @@ export function createBalanceReader(nodes: RpcNodes, usdc: Address) {
   }
 }
 
-/** The number first, then the balances at that number, from the same node: a moving head can't come between them. */
+/**
+ * The number first, then the balances at that number, from the same node: a moving head can't come between them. Behind
+ * one address stand several machines, and the one that is asked for the balances may not have seen that block yet; then
+ * the block before will do, since what left the wallet later is known from our own records (D26).
+ */
 async function readBalances(
   batch: Batch,
   usdc: Address,
   addresses: readonly Address[],
 ): Promise<Map<Address, Balance>> {
-  const [head] = await batch([{ method: 'eth_blockNumber', params: [] }])
-  const blockNumber = parseQuantity(head)
+  const [told] = await batch([{ method: 'eth_blockNumber', params: [] }])
+  const head = parseQuantity(told)
+  for (let behind = 0n; ; behind += 1n) {
+    try {
+      return await readBalancesAt(batch, usdc, { addresses, blockNumber: head - behind })
+    } catch (error) {
+      if (!(error instanceof NodeBehind) || behind >= BLOCKS_BEHIND_MAX || behind >= head) throw error
+    }
+  }
+}
+
+async function readBalancesAt(
+  batch: Batch,
+  usdc: Address,
+  { addresses, blockNumber }: { addresses: readonly Address[]; blockNumber: bigint },
+): Promise<Map<Address, Balance>> {
   const at = formatQuantity(blockNumber)
   const words = await batch(
     addresses.map((address) => ({

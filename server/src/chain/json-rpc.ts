@@ -1,4 +1,6 @@
-import { NodeFault } from './errors.ts'
+import { parseRetryAfterMs } from '../lib/retry-after.ts'
+import { BatchRefusal, NodeBusy, NodeFault } from './errors.ts'
+import { readBatchRefusal, readCallRefusal } from './refusals.ts'
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
@@ -6,6 +8,11 @@ export type RpcEndpoint = { readonly url: string; readonly headers: Readonly<Rec
 
 /** 100 receipts of crowded transactions stay far below; a node that streams without end is cut off. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
+/** What a node says with an error status is read so far, to learn whether it is about the size of the batch. */
+const ERROR_BYTES_MAX = 64 * 1024
+const PAYLOAD_TOO_LARGE = 413
+/** Statuses that come with `Retry-After` (RFC 9110, section 15.6.4; RFC 6585, section 4). */
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 
 /**
  * Splits an RPC address into what `fetch` takes. Credentials in the address become a header, since `fetch` refuses such
@@ -29,6 +36,7 @@ export function parseEndpoint(rpcUrl: string): RpcEndpoint & { readonly host: st
  * Posts one JSON-RPC 2.0 batch and returns the results in the order of `calls`. All or nothing: a node that refuses one
  * call of a batch (rate limit, a block that it has not seen yet) is as useless for the batch as one that is gone.
  * @throws NodeFault for whatever is not a complete answer; its message carries neither the address nor the node's words.
+ * A `BatchRefusal` says that fewer calls may work, `NodeBehind` that the block is too new, `NodeBusy` when to come back.
  */
 export async function postBatch(
   endpoint: RpcEndpoint,
@@ -36,32 +44,58 @@ export async function postBatch(
   signal: AbortSignal,
 ): Promise<unknown[]> {
   const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })))
-  return pickResults(parseJson(await post(endpoint, body, signal)), calls.length)
+  return pickResults(parseJson(await post(endpoint, body, { calls: calls.length, signal })), calls.length)
 }
 
-async function post(endpoint: RpcEndpoint, body: string, signal: AbortSignal): Promise<string> {
-  let response: Response
+async function post(
+  endpoint: RpcEndpoint,
+  body: string,
+  { calls, signal }: { calls: number; signal: AbortSignal },
+): Promise<string> {
   try {
-    response = await fetch(endpoint.url, { method: 'POST', headers: endpoint.headers, body, signal, redirect: 'error' })
-    if (response.ok) return await readText(response)
+    const { url, headers } = endpoint
+    const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
+    if (response.ok) return await readText(response, ANSWER_BYTES_MAX)
+    throw await readErrorStatus(response, calls)
   } catch (error) {
     if (error instanceof NodeFault) throw error
     throw new NodeFault(signal.aborted ? 'did not answer in time' : 'cannot be reached', { cause: error })
   }
-  // An unread body would hold its connection until it is collected.
-  await response.body?.cancel().catch(() => undefined)
-  throw new NodeFault(`answered with HTTP status ${response.status}`)
 }
 
-async function readText(response: Response): Promise<string> {
+/** Reads the body too, or ends it: an unread body would hold its connection until it is collected. */
+async function readErrorStatus(response: Response, calls: number): Promise<NodeFault> {
+  const { status, headers } = response
+  const told = `answered with HTTP status ${status}`
+  if (BUSY_STATUSES.has(status) || calls === 1) {
+    await response.body?.cancel().catch(() => undefined)
+    const retryAfterMs = BUSY_STATUSES.has(status) ? parseRetryAfterMs(headers) : null
+    return retryAfterMs === null ? new NodeFault(told) : new NodeBusy(told, retryAfterMs)
+  }
+  const text = await readText(response, ERROR_BYTES_MAX).catch(() => '')
+  if (status === PAYLOAD_TOO_LARGE) return new BatchRefusal(told)
+  return findBatchRefusal(text, calls) ?? new NodeFault(told)
+}
+
+async function readText(response: Response, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > ANSWER_BYTES_MAX) throw new NodeFault('answered with too long a body')
+    if (size > bytesMax) throw new NodeFault('answered with too long a body')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+function findBatchRefusal(text: string, calls: number): BatchRefusal | null {
+  try {
+    const refused = findError(JSON.parse(text))
+    const fault = refused === null ? null : readBatchRefusal(refused, { calls })
+    return fault instanceof BatchRefusal ? fault : null
+  } catch {
+    return null
+  }
 }
 
 function parseJson(text: string): unknown {
@@ -74,13 +108,16 @@ function parseJson(text: string): unknown {
 
 /** The answers of a batch may come in any order (JSON-RPC 2.0, section 6). */
 function pickResults(answer: unknown, count: number): unknown[] {
-  if (!Array.isArray(answer) || answer.length !== count) throw new NodeFault('did not answer the batch')
+  if (!Array.isArray(answer) || answer.length !== count) {
+    const refused = findError(answer)
+    throw refused === null ? new NodeFault('did not answer the batch') : readBatchRefusal(refused, { calls: count })
+  }
   const results = Array.from<unknown>({ length: count })
   const seen = new Set<number>()
   for (const entry of answer as unknown[]) {
     if (!isRecord(entry)) throw new NodeFault('did not answer the batch')
     const id = entry['id']
-    if (isRecord(entry['error'])) throw new NodeFault(`refused the call with code ${readCode(entry['error'])}`)
+    if (isRecord(entry['error'])) throw readCallRefusal(entry['error'], { calls: count })
     if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= count || entry['result'] === undefined) {
       throw new NodeFault('did not answer the batch')
     }
@@ -91,8 +128,12 @@ function pickResults(answer: unknown, count: number): unknown[] {
   return results
 }
 
-function readCode(error: Record<string, unknown>): string {
-  return typeof error['code'] === 'number' ? String(error['code']) : 'unknown'
+/** The first error of an answer: a node refuses a batch with a single object (Erigon, proxyd), or with one entry (geth). */
+function findError(answer: unknown): Record<string, unknown> | null {
+  for (const entry of Array.isArray(answer) ? (answer as unknown[]) : [answer]) {
+    if (isRecord(entry) && isRecord(entry['error'])) return entry['error']
+  }
+  return null
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -115,7 +115,8 @@ describe('a local chain', () => {
       const serialized = await account.signTransaction(transaction)
       return await awaitReceipt(await wallet.sendRawTransaction({ serializedTransaction: serialized }))
     }
-    const expected = { contract: usdc, from: payer, to: payee, amountMicro: microUsdc(1_000_000n) }
+    const transfer = { contract: usdc, from: payer, to: payee, amountMicro: microUsdc(1_000_000n) }
+    const expected = { ...transfer, operationHash: null }
     const settle = (receipt: Receipt, head: bigint) => decideSettlement({ receipt, head, confirmations: 1, expected })
 
     const paid = await send(0, 1_000_000n)

@@ -106,7 +106,14 @@ function minedHash(n: number): `0x${string}` {
 }
 
 function receipt(hash: string): object {
-  return { transactionHash: hash, blockNumber: '0x10', blockHash: `0x${'b'.repeat(64)}`, status: '0x1', logs: [] }
+  return {
+    transactionHash: hash,
+    blockNumber: '0x10',
+    blockHash: `0x${'b'.repeat(64)}`,
+    from: USDC,
+    status: '0x1',
+    logs: [],
+  }
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

@@ -1,11 +1,16 @@
 import type { Hash } from 'viem'
 import type { Logger } from '../lib/logger.ts'
 import type { Address } from '../values/address.ts'
+import type { GasMode } from '../values/gas.ts'
 import type { Mode } from '../values/mode.ts'
 import { createBalanceReader } from './balance-reader.ts'
+import { createGasReader } from './gas-reader.ts'
+import { createHeadReader, HEAD_CALL } from './head-reader.ts'
+import type { RpcCall } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
 import { parseReceipt, type Receipt } from './receipt.ts'
-import { createRpcNodes } from './rpc-nodes.ts'
+import { createRpcNodes, openAddresses } from './rpc-nodes.ts'
+import { createTraceReader } from './trace-reader.ts'
 import { createTransferReader } from './transfer-reader.ts'
 
 export type ChainOptions = {
@@ -16,9 +21,13 @@ export type ChainOptions = {
   readonly usdc: Address
   /** Blocks until a payment counts as confirmed; 1 is the block it stands in (D28). */
   readonly confirmations: number
+  /** Who pays the gas; `sponsored` by default. */
+  readonly gas?: GasMode
   /** Of one node; a call takes at most this for each node. */
   readonly timeoutMs?: number
 }
+
+export type ReceiptsAtHead = { readonly receipts: ReadonlyMap<Hash, Receipt>; readonly head: bigint }
 
 export type Chain = ReturnType<typeof openChain>
 
@@ -34,36 +43,49 @@ export const RECEIPTS_PER_BATCH_MAX = 100
  * remember which node is dead, and their errors repeat the address with its API key.
  */
 export function openChain(options: ChainOptions, { logger }: { logger: Logger }) {
-  const { mode, chainId, usdc, confirmations } = options
+  const { mode, chainId, usdc, confirmations, gas = 'sponsored' } = options
   const { rpcUrls, timeoutMs = NODE_TIMEOUT_MS } = options
   const logsTimeoutMs = options.timeoutMs ?? LOGS_TIMEOUT_MS
-  const nodes = createRpcNodes({ mode, chainId, rpcUrls, timeoutMs }, { logger })
+  const addresses = openAddresses(rpcUrls)
+  const nodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, { logger })
   // A node that refuses a wide range of logs, or is slow at it, serves payments as well as before: it rests here alone.
-  const logNodes = createRpcNodes({ mode, chainId, rpcUrls, timeoutMs: logsTimeoutMs }, { logger })
-
-  /** The newest block's number. @throws ChainUnavailable */
-  async function readHead(): Promise<bigint> {
-    return await nodes.run(async (batch) => {
-      const [head] = await batch([{ method: 'eth_blockNumber', params: [] }])
-      return parseQuantity(head)
-    })
-  }
+  const logNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs: logsTimeoutMs }, { logger })
 
   /** The receipts by hash as it was given; one that is absent is not mined. @throws ChainUnavailable */
   async function readReceipts(hashes: readonly Hash[]): Promise<ReadonlyMap<Hash, Receipt>> {
-    const receipts = new Map<Hash, Receipt>()
-    for (let start = 0; start < hashes.length; start += RECEIPTS_PER_BATCH_MAX) {
-      for (const [hash, receipt] of await readChunk(hashes.slice(start, start + RECEIPTS_PER_BATCH_MAX))) {
-        if (receipt !== null) receipts.set(hash, receipt)
-      }
-    }
-    return receipts
+    const receipts: [Hash, Receipt][] = []
+    for (const chunk of splitHashes(hashes)) receipts.push(...(await readChunk(chunk, [])).receipts)
+    return new Map(receipts)
   }
 
-  async function readChunk(hashes: readonly Hash[]): Promise<[Hash, Receipt | null][]> {
+  /**
+   * The receipts of at least one hash, and the head as the same node told it beside them: the lowest, where a batch was
+   * split. A receipt above it is not deep enough yet. @throws ChainUnavailable
+   */
+  async function readReceiptsAtHead(hashes: readonly Hash[]): Promise<ReceiptsAtHead> {
+    const receipts: [Hash, Receipt][] = []
+    let head: bigint | null = null
+    for (const chunk of splitHashes(hashes)) {
+      const read = await readChunk(chunk, [HEAD_CALL])
+      for (const told of read.numbers) head = head === null || told < head ? told : head
+      receipts.push(...read.receipts)
+    }
+    if (head === null) throw new RangeError('no hashes to read receipts of')
+    return { receipts: new Map(receipts), head }
+  }
+
+  async function readChunk(
+    hashes: readonly Hash[],
+    others: readonly RpcCall[],
+  ): Promise<{ receipts: [Hash, Receipt][]; numbers: bigint[] }> {
     return await nodes.run(async (batch) => {
-      const answers = await batch(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
-      return hashes.map((hash, i) => [hash, parseReceipt(hash, answers[i])])
+      const calls = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+      const answers = await batch([...calls, ...others])
+      const receipts = hashes.flatMap((hash, i): [Hash, Receipt][] => {
+        const receipt = parseReceipt(hash, answers[i])
+        return receipt === null ? [] : [[hash, receipt]]
+      })
+      return { receipts, numbers: answers.slice(hashes.length).map(parseQuantity) }
     })
   }
 
@@ -72,11 +94,15 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     chainId,
     usdc,
     confirmations,
-    readHead,
+    gas,
+    ...createHeadReader(nodes),
     /** The USDC of an address exactly at `blockNumber`, the head. @throws ChainUnavailable */
     readUsdcBalance: createBalanceReader(nodes, usdc),
     readReceipts,
+    readReceiptsAtHead,
+    ...createGasReader(nodes, chainId),
     ...createTransferReader(logNodes, usdc),
+    ...createTraceReader({ nodes, logNodes }, { usdc, confirmations }),
     /** For readiness. @throws ChainUnavailable that tells which node answers for which chain. */
     checkChainId: nodes.checkChainId,
     close: () => {
@@ -84,4 +110,11 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
       logNodes.close()
     },
   }
+}
+
+function splitHashes(hashes: readonly Hash[]): (readonly Hash[])[] {
+  const count = Math.ceil(hashes.length / RECEIPTS_PER_BATCH_MAX)
+  return Array.from({ length: count }, (_, index) =>
+    hashes.slice(index * RECEIPTS_PER_BATCH_MAX, (index + 1) * RECEIPTS_PER_BATCH_MAX),
+  )
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { encodeAbiParameters, encodeEventTopics, erc20Abi, getAddress } from 'viem'
+import { encodeAbiParameters, encodeEventTopics, erc20Abi, getAddress, parseAbiItem, toEventSelector } from 'viem'
 import { NodeFault } from './errors.ts'
 import { parseReceipt } from './receipt.ts'
 
@@ -8,13 +8,29 @@ const HASH = `0x${'a'.repeat(64)}` as const
 const USDC = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 const PAYER = '0x52908400098527886e0f7030069857d2e4169ee7'
 const PAYEE = '0x8617e340b3d01fa5f11f306f4090fd50e238070d'
+const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
+const OPERATION_EVENT = parseAbiItem(
+  'event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)',
+)
 
 function transferLog(change: object = {}): object {
   return {
     address: USDC,
     topics: encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { from: PAYER, to: PAYEE } }),
     data: encodeAbiParameters([{ type: 'uint256' }], [5_000_000n]),
+    logIndex: '0x2',
     ...change,
+  }
+}
+
+/** As viem encodes it, from the event's declaration. */
+function operationLog(hash: `0x${string}`, isSuccess: boolean): object {
+  const args = { userOpHash: hash, sender: PAYER, paymaster: PAYEE } as const
+  const uint256 = { type: 'uint256' } as const
+  return {
+    address: ENTRY_POINT,
+    topics: encodeEventTopics({ abi: [OPERATION_EVENT], args }),
+    data: encodeAbiParameters([uint256, { type: 'bool' }, uint256, uint256], [3n, isSuccess, 5n, 6n]),
   }
 }
 
@@ -23,6 +39,7 @@ function answer(change: object = {}): object {
     transactionHash: HASH,
     blockNumber: '0x10',
     blockHash: `0x${'b'.repeat(64)}`,
+    from: PAYER,
     status: '0x1',
     logs: [transferLog()],
     ...change,
@@ -35,10 +52,49 @@ describe('parseReceipt', () => {
       blockNumber: 16n,
       blockHash: `0x${'b'.repeat(64)}`,
       status: 'success',
+      sender: getAddress(PAYER),
       transfers: [
-        { contract: getAddress(USDC), from: getAddress(PAYER), to: getAddress(PAYEE), amountMicro: 5_000_000n },
+        {
+          contract: getAddress(USDC),
+          from: getAddress(PAYER),
+          to: getAddress(PAYEE),
+          amountMicro: 5_000_000n,
+          logIndex: 2n,
+          operationHash: null,
+        },
       ],
+      operations: [],
     })
+  })
+
+  it('assigns transfers to the user operation that emitted them', () => {
+    const [first, second] = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`] as const
+    const forged = { ...operationLog(second, true), address: PAYEE }
+    const logs = [
+      // What happened while the bundle was validated belongs to no operation.
+      transferLog({ logIndex: '0x0' }),
+      { address: ENTRY_POINT, topics: [toEventSelector('event BeforeExecution()')], data: '0x' },
+      transferLog({ logIndex: '0x1' }),
+      forged,
+      transferLog({ logIndex: '0x2' }),
+      operationLog(first, true),
+      operationLog(second, false),
+      transferLog({ logIndex: '0x3' }),
+    ]
+    const receipt = parseReceipt(HASH, answer({ logs }))
+    assert.deepEqual(
+      receipt?.transfers.map(({ logIndex, operationHash }) => [logIndex, operationHash]),
+      [
+        [0n, null],
+        [1n, first],
+        [2n, first],
+        [3n, null],
+      ],
+    )
+    assert.deepEqual(receipt.operations, [
+      { hash: first, sender: getAddress(PAYER), isSuccess: true },
+      { hash: second, sender: getAddress(PAYER), isSuccess: false },
+    ])
   })
 
   it('takes no receipt, and one without a block, for not mined', () => {

@@ -6,6 +6,7 @@ import { microUsdc, type MicroUsdc } from '../values/money.ts'
 import { NodeFault } from './errors.ts'
 import { isRecord } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
+import { parseOperationLog } from './user-operation.ts'
 
 export type Transfer = {
   readonly contract: Address
@@ -18,9 +19,22 @@ export type Receipt = {
   readonly blockNumber: bigint
   readonly blockHash: Hash
   readonly status: 'success' | 'reverted'
+  /** The account that sent the transaction: the wallet itself, or the bundler that carries user operations. */
+  readonly sender: Address
   /** The ERC-20 Transfer events of the transaction, of any contract, in order. Other events are left out. */
-  readonly transfers: readonly Transfer[]
+  readonly transfers: readonly ReceiptTransfer[]
+  /** The ERC-4337 user operations in the transaction, in order. */
+  readonly operations: readonly UserOperation[]
 }
+
+export type ReceiptTransfer = Transfer & {
+  /** In its block. */
+  readonly logIndex: bigint
+  /** The user operation whose execution emitted it; null outside of one. */
+  readonly operationHash: Hash | null
+}
+
+export type UserOperation = { readonly hash: Hash; readonly sender: Address; readonly isSuccess: boolean }
 
 const HASH_PATTERN = /^0x[0-9a-f]{64}$/
 const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
@@ -35,12 +49,48 @@ export function parseReceipt(hash: Hash, answer: unknown): Receipt | null {
   if (answer['blockNumber'] === null) return null
   const logs = answer['logs']
   if (!Array.isArray(logs)) throw garbage()
+  const sender = parseAddress(lower(answer['from']))
+  if (sender === null) throw garbage()
   return {
     blockNumber: parseQuantity(answer['blockNumber']),
     blockHash: parseHash(answer['blockHash']),
     status: parseStatus(answer['status']),
-    transfers: logs.flatMap(parseTransfer),
+    sender,
+    ...parseLogs(logs),
   }
+}
+
+/**
+ * Assigns each transfer to the user operation that emitted it. The EntryPoint emits an operation's `UserOperationEvent`
+ * right after the logs of its execution, and `BeforeExecution` before the first of them.
+ */
+function parseLogs(logs: readonly unknown[]): Pick<Receipt, 'transfers' | 'operations'> {
+  const transfers: ReceiptTransfer[] = []
+  const operations: UserOperation[] = []
+  let firstOfOperation = 0
+  for (const log of logs) {
+    const [transfer] = parseTransfer(log)
+    if (transfer !== undefined) {
+      transfers.push({ ...transfer, logIndex: parseLogIndex(log), operationHash: null })
+      continue
+    }
+    const boundary = parseOperationLog(log)
+    if (boundary === null) continue
+    if (boundary.kind === 'operation') {
+      const { hash, sender, isSuccess } = boundary
+      operations.push({ hash, sender, isSuccess })
+      for (let i = firstOfOperation; i < transfers.length; i += 1) {
+        const emitted = transfers[i]
+        if (emitted !== undefined) transfers[i] = { ...emitted, operationHash: hash }
+      }
+    }
+    firstOfOperation = transfers.length
+  }
+  return { transfers, operations }
+}
+
+function parseLogIndex(log: unknown): bigint {
+  return parseQuantity(isRecord(log) ? log['logIndex'] : undefined)
 }
 
 function parseStatus(value: unknown): Receipt['status'] {

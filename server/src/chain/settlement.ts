@@ -1,21 +1,30 @@
 import type { Hash } from 'viem'
-import type { Receipt, Transfer } from './receipt.ts'
+import type { Address } from '../values/address.ts'
+import type { Receipt, ReceiptTransfer, Transfer } from './receipt.ts'
+
+type Block = { readonly blockNumber: bigint; readonly blockHash: Hash }
 
 export type Settlement =
   | { readonly kind: 'waiting' }
-  | { readonly kind: 'mined'; readonly blockNumber: bigint; readonly blockHash: Hash }
-  | { readonly kind: 'confirmed'; readonly blockNumber: bigint; readonly blockHash: Hash }
-  | {
-      readonly kind: 'failed'
-      readonly reason: 'reverted' | 'transfer_missing'
-      readonly blockNumber: bigint
-      readonly blockHash: Hash
-    }
+  | ({ readonly kind: 'mined' } & Block)
+  /** `logIndexes`: the Transfer logs that may settle the payment, in order. One log settles one payment (D24c). */
+  | ({ readonly kind: 'confirmed'; readonly logIndexes: readonly bigint[] } & Block)
+  | ({ readonly kind: 'failed'; readonly reason: 'reverted' | 'transfer_missing' } & Block)
+  /** The transaction is deep enough, but proves nothing about this payment: it may still land in another one. */
+  | { readonly kind: 'unproven' }
+
+export type ExpectedTransfer = Transfer & {
+  /** The user operation that carries the transfer; null while unknown, and for a plain transaction. */
+  readonly operationHash: Hash | null
+}
 
 /**
- * What a receipt says about a payment (D28). Depth 1 is the head block itself. Nothing is final above the depth, a
- * failure as little as a success, since a reorganization may undo either. No receipt is waiting, also after one was
- * seen before. A receipt above `head` comes of two nodes that differ, and is not deep enough.
+ * What a receipt proves about a payment (D24a, D28). Depth 1 is the head block itself. Nothing is final above the depth, a
+ * failure as little as a success, because a reorganization may undo either. No receipt is waiting, also after one was
+ * seen before. A receipt above `head` was read from another node, and is not deep enough.
+ *
+ * A failure is proven by the payment's own user operation, or by a transaction that the wallet itself sent. The receipt
+ * of a bundler's transaction without that operation proves nothing: the bundler may send the operation again.
  */
 export function decideSettlement({
   receipt,
@@ -26,17 +35,34 @@ export function decideSettlement({
   receipt: Receipt | null
   head: bigint
   confirmations: number
-  expected: Transfer
+  expected: ExpectedTransfer
 }): Settlement {
   if (receipt === null) return { kind: 'waiting' }
-  const { blockNumber, blockHash } = receipt
-  const depth = head - blockNumber + 1n
-  if (depth < BigInt(confirmations)) return { kind: 'mined', blockNumber, blockHash }
-  if (receipt.status === 'reverted') return { kind: 'failed', reason: 'reverted', blockNumber, blockHash }
-  if (!receipt.transfers.some((transfer) => isSameTransfer(transfer, expected))) {
-    return { kind: 'failed', reason: 'transfer_missing', blockNumber, blockHash }
+  const block = { blockNumber: receipt.blockNumber, blockHash: receipt.blockHash }
+  if (head - receipt.blockNumber + 1n < BigInt(confirmations)) return { kind: 'mined', ...block }
+  const evidence = readEvidence(receipt, expected)
+  if (evidence === 'none') return { kind: 'unproven' }
+  if (evidence === 'reverted') return { kind: 'failed', reason: 'reverted', ...block }
+  if (evidence.length === 0) return { kind: 'failed', reason: 'transfer_missing', ...block }
+  return { kind: 'confirmed', logIndexes: evidence.map(({ logIndex }) => logIndex), ...block }
+}
+
+/** The transfers that may be the payment's, or `reverted`; `none` where the receipt proves nothing. */
+function readEvidence(receipt: Receipt, expected: ExpectedTransfer): readonly ReceiptTransfer[] | 'reverted' | 'none' {
+  const same = receipt.transfers.filter((transfer) => isSameTransfer(transfer, expected))
+  const { operationHash } = expected
+  if (operationHash !== null) {
+    // An operation of another wallet cannot be this payment's, even if the provider names it.
+    const operation = receipt.operations.find(({ hash, sender }) => hash === operationHash && sender === expected.from)
+    if (operation === undefined || receipt.status === 'reverted') return 'none'
+    return operation.isSuccess ? same.filter((transfer) => transfer.operationHash === operationHash) : 'reverted'
   }
-  return { kind: 'confirmed', blockNumber, blockHash }
+  if (isSentBy(receipt, expected.from)) return receipt.status === 'reverted' ? 'reverted' : same
+  return same.length > 0 ? same : 'none'
+}
+
+function isSentBy(receipt: Receipt, wallet: Address): boolean {
+  return receipt.sender === wallet
 }
 
 function isSameTransfer(a: Transfer, b: Transfer): boolean {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, getAddress } from 'viem'
 import type { Address } from '../values/address.ts'
 import { NodeFault } from './errors.ts'
-import { parseBlockHeader, parseTransferLogs, type TransferQuestion } from './transfer-log.ts'
+import { LOGS_PER_READ_MAX, parseBlockHeader, parseTransferLogs, type TransferQuestion } from './transfer-log.ts'
 
 const USDC = getAddress('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913') as Address
 const PAYER = getAddress('0x52908400098527886e0f7030069857d2e4169ee7') as Address
@@ -39,8 +39,8 @@ function transferTopics(to: Address): unknown[] {
 }
 
 describe('parseTransferLogs', () => {
-  it('reads a transfer and where it stands', () => {
-    assert.deepEqual(parseTransferLogs(question, [[log()]]), [
+  it('reads a transfer and where it stands', async () => {
+    assert.deepEqual(await parseTransferLogs(question, [[log()]]), [
       {
         contract: USDC,
         from: PAYER,
@@ -54,13 +54,13 @@ describe('parseTransferLogs', () => {
     ])
   })
 
-  it('puts the logs of all answers into the order of the chain', () => {
+  it('puts the logs of all answers into the order of the chain', async () => {
     const [late, early, between] = [
       log({ blockNumber: '0x13', blockHash: HASHES.other, logIndex: '0x0' }),
       log({ logIndex: '0x9' }),
       log({ logIndex: '0xa' }),
     ]
-    const places = parseTransferLogs(question, [[late, between], [early]])
+    const places = await parseTransferLogs(question, [[late, between], [early]])
     assert.deepEqual(
       places.map(({ blockNumber, logIndex }) => [blockNumber, logIndex]),
       [
@@ -83,10 +83,25 @@ describe('parseTransferLogs', () => {
     ['with too few topics', { topics: transferTopics(WALLET).slice(0, 2) }],
   ]
   for (const [name, change] of LEFT_OUT) {
-    it(`leaves out a log ${name}`, () => {
-      assert.deepEqual(parseTransferLogs(question, [[log(change)]]), [])
+    it(`leaves out a log ${name}`, async () => {
+      assert.deepEqual(await parseTransferLogs(question, [[log(change)]]), [])
     })
   }
+
+  it('reads transfers to anybody when nobody is named, many of them too', async () => {
+    const count = 1_000
+    const logs = Array.from({ length: count }, (_, n) =>
+      log({ topics: transferTopics(n % 2 === 0 ? WALLET : OTHER), logIndex: `0x${n.toString(16)}` }),
+    )
+    const transfers = await parseTransferLogs({ ...question, recipients: null }, [logs])
+    assert.equal(transfers.filter(({ to }) => to === OTHER).length, count / 2)
+    assert.equal(transfers.length, count)
+  })
+
+  it('takes no more logs than it says', async () => {
+    const logs = Array.from({ length: LOGS_PER_READ_MAX + 1 }, () => null)
+    await assert.rejects(parseTransferLogs(question, [logs]), /too many logs/)
+  })
 
   const FAULTS: [string, readonly unknown[]][] = [
     ['an answer that is no list', [{ logs: [] }]],
@@ -104,13 +119,13 @@ describe('parseTransferLogs', () => {
     ['a block with another hash than it is known by', [[log({ blockNumber: '0x10' })]]],
   ]
   for (const [name, answers] of FAULTS) {
-    it(`faults the node for ${name}`, () => {
-      assert.throws(() => parseTransferLogs(question, answers), NodeFault)
+    it(`faults the node for ${name}`, async () => {
+      await assert.rejects(parseTransferLogs(question, answers), NodeFault)
     })
   }
 
-  it('takes a known block for what it is known by', () => {
-    const [transfer] = parseTransferLogs(question, [[log({ blockNumber: '0x10', blockHash: FIRST })]])
+  it('takes a known block for what it is known by', async () => {
+    const [transfer] = await parseTransferLogs(question, [[log({ blockNumber: '0x10', blockHash: FIRST })]])
     assert.equal(transfer?.blockHash, FIRST)
   })
 })

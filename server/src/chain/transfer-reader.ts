@@ -1,11 +1,10 @@
 import type { Hash } from 'viem'
-import { encodeEventTopics } from 'viem/utils'
 import type { Address } from '../values/address.ts'
-import { erc20Abi } from '../values/erc20.ts'
 import { NodeFault } from './errors.ts'
 import type { RpcCall } from './json-rpc.ts'
 import { formatQuantity } from './quantity.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
+import { TRANSFER_TOPIC } from './transfer-event.ts'
 import { parseBlockHeader, parseTransferLogs, type BlockHeader, type LoggedTransfer } from './transfer-log.ts'
 
 export type TransferRange = {
@@ -13,8 +12,8 @@ export type TransferRange = {
   readonly from: bigint
   /** The last block. */
   readonly to: bigint
-  /** At most `RECIPIENTS_PER_READ_MAX`. */
-  readonly recipients: readonly Address[]
+  /** At most `RECIPIENTS_PER_READ_MAX`. Null: all recipients, so every USDC transfer in these blocks. */
+  readonly recipients: readonly Address[] | null
 }
 
 export type TransfersRead = {
@@ -41,11 +40,13 @@ export function createTransferReader(nodes: RpcNodes, usdc: Address) {
   /**
    * The transfers to `recipients` in a range of blocks, all of them from one fork: what was read stands in the chain that
    * `blockHash` ends and that follows on `parentHash`.
-   * @throws ChainUnavailable, also when no node has all of the blocks, or all refuse the range as too wide.
+   * @throws ChainUnavailable, also when all nodes refuse the range as too wide, or have more than `LOGS_PER_READ_MAX`
+   * logs in it; `ChainBehind` when no node has all of the blocks yet.
    */
   async function readTransfers(range: TransferRange): Promise<TransfersRead> {
     if (range.from < 1n || range.from > range.to) throw new RangeError(`no blocks from ${range.from} to ${range.to}`)
-    if (range.recipients.length > RECIPIENTS_PER_READ_MAX) throw new RangeError('too many recipients at once')
+    if (range.recipients !== null && range.recipients.length > RECIPIENTS_PER_READ_MAX)
+      throw new RangeError('too many recipients at once')
     return await nodes.run((batch) => readRange(batch, usdc, range))
   }
 
@@ -53,20 +54,26 @@ export function createTransferReader(nodes: RpcNodes, usdc: Address) {
 }
 
 /**
- * The last block's hash stands before, beside and after the logs, each in a request of its own. The same three times, it
- * is the fork that everything between belongs to. The one beside them shows too that whoever answered in the node's
- * name knew the whole range: nodes leave out silently what they have not yet seen.
+ * The last block's hash is read before, beside and after the logs, each in a request of its own. The same every time, it
+ * is the fork that everything between belongs to. The one beside them, in the very request of the logs however many
+ * requests those take, shows too that the machine which answered in the node's name knew the whole range: nodes leave
+ * out silently what they have not yet seen.
  */
 async function readRange(batch: Batch, usdc: Address, { from, to, recipients }: TransferRange): Promise<TransfersRead> {
   const before = await readHeader(batch, to)
-  const filters = splitRecipients(recipients).map((some) => logsCall(usdc, from, to, some))
-  const [beside, first, ...logs] = await batch([blockCall(to), blockCall(from), ...filters])
-  const after = await readHeader(batch, to)
-  const { hash } = parseBlockHeader(to, beside)
-  if (before.hash !== hash || after.hash !== hash) throw new NodeFault('took blocks back while they were read')
+  const filters = recipients === null ? [null] : splitRecipients(recipients)
+  const besides: unknown[] = []
+  const beside = { call: blockCall(to), keep: (answer: unknown) => void besides.push(answer) }
+  const [first, ...logs] = await batch(
+    [blockCall(from), ...filters.map((some) => logsCall(usdc, from, to, some))],
+    beside,
+  )
+  const { hash } = await readHeader(batch, to)
+  const hashesSeen = [before.hash, ...besides.map((answer) => parseBlockHeader(to, answer).hash)]
+  if (hashesSeen.some((seen) => seen !== hash)) throw new NodeFault('took blocks back while they were read')
   const { hash: firstHash, parentHash } = parseBlockHeader(from, first)
   const hashes = new Map([[from, firstHash] as const, [to, hash] as const])
-  const transfers = parseTransferLogs({ contract: usdc, from, to, recipients, hashes }, logs)
+  const transfers = await parseTransferLogs({ contract: usdc, from, to, recipients, hashes }, logs)
   return { transfers, parentHash, blockHash: hash }
 }
 
@@ -79,10 +86,16 @@ function blockCall(number: bigint): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [formatQuantity(number), false] }
 }
 
-function logsCall(usdc: Address, from: bigint, to: bigint, recipients: readonly Address[]): RpcCall {
-  const topics = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { to: [...recipients] } })
+function logsCall(usdc: Address, from: bigint, to: bigint, recipients: readonly Address[] | null): RpcCall {
+  const wanted = recipients === null ? null : recipients.map(formatWord)
+  const topics = [TRANSFER_TOPIC, null, wanted]
   const filter = { address: usdc, fromBlock: formatQuantity(from), toBlock: formatQuantity(to), topics }
   return { method: 'eth_getLogs', params: [filter] }
+}
+
+/** An address as the topic of an event: a word of 32 bytes. */
+function formatWord(address: Address): string {
+  return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
 function splitRecipients(recipients: readonly Address[]): (readonly Address[])[] {

@@ -6,6 +6,7 @@ import { settlePayments } from '../domain/payments/settle-payments.ts'
 import { listAwaitingChain } from '../domain/payments/store.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
+import { ReceiptLooks } from './receipt-looks.ts'
 
 const INTERVAL_MS = 400
 const LEASE_MS = 10_000
@@ -15,19 +16,44 @@ const PAYMENTS_PER_PAGE = 200
  * thousands that wait for it, must not keep the process from its requests.
  */
 const PAGES_PER_ROUND_MAX = 5
+/** What is older than this and still waits is stuck: the reconciler reads its receipt, ever more rarely. */
+const WATCHED_MS = 60 * 60_000
 
-/** Settles the payments of one mode as their chain confirms them. Of all processes, the one with the lease does it. */
+/**
+ * Settles the payments of one mode as their chain confirms them. Of all processes, the one with the lease does it. While
+ * payments wait, a round asks for the head; it asks for receipts when there is a new one, or a new transaction.
+ */
 export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const name = `watch:${mode}`
+  const chain = ctx.chains[mode]
+  const looks = new ReceiptLooks(chain.confirmations)
   let last: Payment | null = null
+
+  const look = async (payments: readonly Payment[], head: bigint): Promise<void> => {
+    const due = looks.chooseDue(payments, { head, now: ctx.clock.now() })
+    const hashes = due.flatMap(({ txHash }) => (txHash === null ? [] : [txHash]))
+    if (hashes.length === 0) return
+    const reading = await chain.readReceiptsAtHead(hashes)
+    await settlePayments(ctx, { mode, payments: due, reading })
+    // Of the head that came with the receipts: when it is older than the one that was told before, they are due again.
+    looks.record(due, reading.head)
+  }
+
   const round = async (signal: AbortSignal): Promise<void> => {
     let failure: unknown
+    let head: bigint | null = null
     for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
       if (!(await takeLeaseNow(ctx, { name, holder, leaseMs: LEASE_MS }))) return
-      const payments: Payment[] = await ctx.db.read(listAwaitingChain(mode, last, PAYMENTS_PER_PAGE))
-      await settlePayments(ctx, { mode, payments }).catch((error: unknown) => {
-        failure ??= error
-      })
+      const since = new Date(ctx.clock.now().getTime() - WATCHED_MS)
+      const payments: Payment[] = await ctx.db.read(
+        listAwaitingChain(mode, { since, after: last, limit: PAYMENTS_PER_PAGE }),
+      )
+      if (payments.length > 0) head ??= await chain.readHead()
+      if (head !== null) {
+        await look(payments, head).catch((error: unknown) => {
+          failure ??= error
+        })
+      }
       last = payments.length < PAYMENTS_PER_PAGE ? null : (payments.at(-1) ?? null)
       if (last === null) break
     }

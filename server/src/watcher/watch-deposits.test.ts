@@ -105,6 +105,18 @@ describe('watching deposits', () => {
     assert.deepEqual(await shore.told(), paid.toSorted())
   })
 
+  test('while the head stands still, a round costs one request with one call', async () => {
+    const { chain } = shore
+    await shore.watch()
+    chain.head += 1n
+    await shore.readUpTo(chain.head)
+    let heads = 0
+    chain.intercept = ({ method }) => void (heads += method === 'eth_blockNumber' ? 1 : 0)
+    Object.assign(chain, { requests: 0, calls: 0 })
+    await waitFor('three rounds', () => heads >= 3)
+    assert.deepEqual([chain.requests, chain.calls], [heads, heads])
+  })
+
   test('a chain that is away for a while is read on when it is back', async () => {
     const { chain } = shore
     await shore.watch()

@@ -5,14 +5,12 @@ import type { FakeChain } from '../../../../test/support/fake-chain.ts'
 import { readRows } from '../../../../test/support/read-rows.ts'
 import { RECIPIENT, seed, seedWallet, type Seed } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
-import { ChainUnavailable } from '../../chain/errors.ts'
+import { ChainBehind, ChainUnavailable } from '../../chain/errors.ts'
 import type { Address } from '../../values/address.ts'
 import type { Context } from '../context.ts'
 import { BLOCKS_MAX, followDeposits, type Progress } from './follow-deposits.ts'
 
 const START = 1_000n
-/** The last block three times, and the first. */
-const BLOCK_CALLS_PER_PAGE = 4
 const REORGANIZED_BLOCKS_MAX = 128
 
 describe('following deposits along the chain', () => {
@@ -104,40 +102,21 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await told(), [])
   })
 
-  test('the deposits of thousands of wallets are found, a page of wallets at a time', async () => {
-    await readRows(
-      given.context.db,
-      `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, owner_credential_id,
-          owner_public_key, created_at)
-        select account_id, mode, '0x' || lpad(n::text, 40, '0'), name, 'many ' || n, owner_quorum_id,
-          owner_credential_id, owner_public_key, created_at
-        from wallets, generate_series(1, 2500) n where address = $1`,
-      [wallet],
-    )
-    const some = [1, 1_000, 1_001, 2_000, 2_500].map((n) => `0x${String(n).padStart(40, '0')}` as Address)
+  test('a node that lacks the newest block is read up to the block before, and the range stays as wide', async () => {
     await follow()
-    chain.head = START + 1n
-    for (const to of some) pay(given.context, chain, { to })
-    const recipients = new Set<string>()
-    chain.intercept = ({ method, params }) => {
-      if (method !== 'eth_getLogs') return
-      for (const recipient of (params[0] as { topics: string[][] }).topics[2] ?? []) recipients.add(recipient)
+    chain.head = START + 5n
+    const paid = [payAt(START + 3n).txHash, payAt(START + 5n).txHash]
+    const lacks = (number: bigint): FakeChain['intercept'] => {
+      return ({ method, params }) =>
+        method === 'eth_getBlockByNumber' && BigInt(String(params[0])) >= number ? null : undefined
     }
+    chain.intercept = lacks(START + 4n)
+    assert.deepEqual(await follow(), { isThere: true, blocksMax: BLOCKS_MAX })
+    assert.equal((await readCursor(given.context))?.blockNumber, START + 3n)
+    await assert.rejects(follow({ confirmedBlock: START + 4n }), ChainBehind)
+    chain.intercept = () => undefined
     await follow()
-    for (const to of some) assert.equal((await listToldDeposits(given.context, to)).length, 1)
-    assert.ok(recipients.size > 2_500)
-    assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
-
-    // Between the first page and the second, the chain becomes another one.
-    let asked = 0
-    chain.head = START + 3n
-    chain.intercept = ({ method }) => {
-      if (method === 'eth_getBlockByNumber' && (asked += 1) === BLOCK_CALLS_PER_PAGE + 1) chain.reorganize(1)
-    }
-    assert.deepEqual(await follow(), { isThere: false, blocksMax: 1 })
-    assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
-    await readRows(given.context.db, "delete from deposits where wallet_address like '0x00000000%'")
-    await readRows(given.context.db, "delete from wallets where enclave_wallet_id like 'many %'")
+    assert.deepEqual(await told(), paid)
   })
 
   test('the range is halved, from what was asked for, until a node answers, and grows again by a tenth', async () => {

@@ -1,0 +1,162 @@
+import type { Hash } from 'viem'
+import { encodeEventTopics } from 'viem/utils'
+import { parseAddress, type Address } from '../values/address.ts'
+import { erc20Abi } from '../values/erc20.ts'
+import type { MicroUsdc } from '../values/money.ts'
+import { ChainUnavailable, NodeFault } from './errors.ts'
+import { isRecord, type RpcCall } from './json-rpc.ts'
+import { formatQuantity, parseQuantity } from './quantity.ts'
+import { parseHash, parseTransfer } from './receipt.ts'
+import type { Batch, RpcNodes } from './rpc-nodes.ts'
+import { ENTRY_POINTS, parseOperationLog, USER_OPERATION_TOPIC } from './user-operation.ts'
+
+/** Blocks, both ends included. */
+export type BlockRange = { readonly from: bigint; readonly to: bigint }
+
+/** A search goes as far as a few calls reach. */
+export type Search<Found> = {
+  readonly found: readonly Found[]
+  /** The last block that was searched; `from - 1` for none. */
+  readonly searchedTo: bigint
+  /** The time of that block, in seconds by the chain's clock; null for none. */
+  readonly searchedToSeconds: bigint | null
+}
+
+export type FoundOperation = { readonly hash: Hash; readonly txHash: Hash }
+
+export type TransferPattern = { readonly from: Address; readonly to: Address; readonly amountMicro: MicroUsdc }
+
+/** Of a transaction, as long as a node knows it: mined, or waiting to be. */
+export type SenderNonce = { readonly sender: Address; readonly nonce: bigint }
+
+/** Most providers allow at least this many blocks in one call; if one does not, or is slow, few are asked for. */
+const BLOCKS_PER_CALL_MAX = 500n
+const BLOCKS_PER_CALL_MIN = 10n
+const CALLS_PER_SEARCH_MAX = 20
+/** A transaction whose nonce another one has used is given up only this deep, at least: reorganizations are not as deep. */
+const NONCE_DEPTH_MIN = 30
+
+/**
+ * Looks for a payment's transfer on the chain itself, where the provider does not say, or says something that proves
+ * nothing.
+ */
+export function createTraceReader(
+  { nodes, logNodes }: { nodes: RpcNodes; logNodes: RpcNodes },
+  { usdc, confirmations }: { usdc: Address; confirmations: number },
+) {
+  /** Finds the transactions that carried user operations of an account. @throws ChainUnavailable when no block could be searched. */
+  async function findUserOperations(
+    { sender, hashes }: { sender: Address; hashes: readonly Hash[] },
+    range: BlockRange,
+  ): Promise<Search<FoundOperation>> {
+    const filter = { address: ENTRY_POINTS, topics: [USER_OPERATION_TOPIC, hashes] }
+    return await search(filter, range, (log) => {
+      const operation = parseOperationLog(log)
+      if (operation?.kind !== 'operation' || !hashes.includes(operation.hash) || operation.sender !== sender) return []
+      return [{ hash: operation.hash, txHash: parseTxHash(log) }]
+    })
+  }
+
+  /** Finds the USDC transfers of one payer, payee and amount. @throws ChainUnavailable as above. */
+  async function findTransfers({ from, to, amountMicro }: TransferPattern, range: BlockRange): Promise<Search<Hash>> {
+    const topics = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { from, to } })
+    return await search({ address: usdc, topics }, range, (log) => {
+      const [transfer] = parseTransfer(log)
+      if (transfer === undefined || transfer.contract !== usdc) return []
+      const isSame = transfer.from === from && transfer.to === to && transfer.amountMicro === amountMicro
+      return isSame ? [parseTxHash(log)] : []
+    })
+  }
+
+  async function search<Found>(
+    filter: object,
+    { from, to }: BlockRange,
+    read: (log: unknown) => readonly Found[],
+  ): Promise<Search<Found>> {
+    const found: Found[] = []
+    let next = from
+    let searchedToSeconds: bigint | null = null
+    let blocksMax = BLOCKS_PER_CALL_MAX
+    for (let calls = 0; calls < CALLS_PER_SEARCH_MAX && next <= to; calls += 1) {
+      const last = next + blocksMax - 1n < to ? next + blocksMax - 1n : to
+      try {
+        const { logs, seconds } = await readLogs(filter, { from: next, to: last })
+        found.push(...logs.flatMap(read))
+        searchedToSeconds = seconds
+        next = last + 1n
+      } catch (error) {
+        // A node may refuse so wide a range.
+        if (!(error instanceof ChainUnavailable) || blocksMax <= BLOCKS_PER_CALL_MIN) {
+          if (next === from) throw error
+          break
+        }
+        blocksMax = BLOCKS_PER_CALL_MIN
+      }
+    }
+    return { found, searchedTo: next - 1n, searchedToSeconds }
+  }
+
+  async function readLogs(filter: object, { from, to }: BlockRange): Promise<{ logs: unknown[]; seconds: bigint }> {
+    const params = [{ ...filter, fromBlock: formatQuantity(from), toBlock: formatQuantity(to) }]
+    return await logNodes.run(async (batch) => {
+      // The block shows that the node knows the whole range: nodes leave out silently what they have not seen.
+      const [block, logs] = await batch([blockCall(to), { method: 'eth_getLogs', params }])
+      if (!isRecord(block)) throw new NodeFault(`knows no block ${to}`)
+      if (!Array.isArray(logs)) throw new NodeFault('answered with no logs')
+      return { logs: logs as unknown[], seconds: parseQuantity(block['timestamp']) }
+    })
+  }
+
+  /** The time of a block, in seconds by the chain's clock. @throws ChainUnavailable */
+  async function readBlockSeconds(number: bigint): Promise<bigint> {
+    return await logNodes.run(async (batch) => {
+      const [block] = await batch([blockCall(number)])
+      if (!isRecord(block)) throw new NodeFault(`knows no block ${number}`)
+      return parseQuantity(block['timestamp'])
+    })
+  }
+
+  /** Who sent a transaction, and with which nonce; null when no node knows it. @throws ChainUnavailable */
+  async function readSenderNonce(hash: Hash): Promise<SenderNonce | null> {
+    return await nodes.run(async (batch) => {
+      const [transaction] = await batch([{ method: 'eth_getTransactionByHash', params: [hash] }])
+      if (!isRecord(transaction)) return null
+      const sender = parseAddress(String(transaction['from']).toLowerCase())
+      return sender === null ? null : { sender, nonce: parseQuantity(transaction['nonce']) }
+    })
+  }
+
+  /**
+   * By which block another transaction has used a nonce, so deep that a transaction with this hash can never be mined;
+   * null while that is not so. @throws ChainUnavailable
+   */
+  async function findOvertaking(hash: Hash, { sender, nonce }: SenderNonce): Promise<bigint | null> {
+    const depth = BigInt(Math.max(confirmations, NONCE_DEPTH_MIN))
+    return await nodes.run(async (batch) => {
+      const [head] = await batch([{ method: 'eth_blockNumber', params: [] }])
+      const block = parseQuantity(head) - depth + 1n
+      return block >= 0n && (await isUsedByAnother(batch, { hash, sender, nonce, block })) ? block : null
+    })
+  }
+
+  return { findUserOperations, findTransfers, readBlockSeconds, readSenderNonce, findOvertaking }
+}
+
+async function isUsedByAnother(
+  batch: Batch,
+  { hash, sender, nonce, block }: SenderNonce & { hash: Hash; block: bigint },
+): Promise<boolean> {
+  const [count, receipt] = await batch([
+    { method: 'eth_getTransactionCount', params: [sender, formatQuantity(block)] },
+    { method: 'eth_getTransactionReceipt', params: [hash] },
+  ])
+  return receipt === null && parseQuantity(count) > nonce
+}
+
+function blockCall(number: bigint): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [formatQuantity(number), false] }
+}
+
+function parseTxHash(log: unknown): Hash {
+  return parseHash(isRecord(log) ? log['transactionHash'] : undefined)
+}

@@ -1,0 +1,37 @@
+import { encodeEventTopics } from 'viem/utils'
+import { parseAddress } from '../values/address.ts'
+import { erc20Abi } from '../values/erc20.ts'
+import { microUsdc } from '../values/money.ts'
+import type { Transfer } from './receipt.ts'
+
+/** The first topic of `Transfer(address,address,uint256)`. */
+export const TRANSFER_TOPIC = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer' })[0]
+
+const WORD_PATTERN = /^0x[0-9a-f]{64}$/
+const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
+/** Of a word, the address's digits begin here. */
+const ADDRESS_START = 26
+
+/**
+ * Decodes an ERC-20 Transfer event; null for any other. ERC-721 shares the name and the topic, but has four topics and no
+ * data. By hand, since viem's decoder hashes the event's name anew for each log, and ranges have thousands of them.
+ */
+export function decodeTransferEvent(log: Readonly<Record<string, unknown>>): Transfer | null {
+  const topics = Array.isArray(log['topics']) ? (log['topics'] as unknown[]).map(lower) : []
+  const [topic, from = '', to = ''] = topics
+  const data = lower(log['data'])
+  if (topics.length !== 3 || topic !== TRANSFER_TOPIC || !WORD_PATTERN.test(data)) return null
+  if (!ADDRESS_WORD_PATTERN.test(from) || !ADDRESS_WORD_PATTERN.test(to)) return null
+  const contract = parseAddress(lower(log['address']))
+  const [payer, payee] = [parseWord(from), parseWord(to)]
+  if (contract === null || payer === null || payee === null) return null
+  return { contract, from: payer, to: payee, amountMicro: microUsdc(BigInt(data)) }
+}
+
+function parseWord(word: string): ReturnType<typeof parseAddress> {
+  return parseAddress(`0x${word.slice(ADDRESS_START)}`)
+}
+
+function lower(value: unknown): string {
+  return typeof value === 'string' ? value.toLowerCase() : ''
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { listToldDeposits, pay, readCursor } from '../../../../test/support/deposits.ts'
+import { RpcRefusal, type FakeChain } from '../../../../test/support/fake-chain.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { RECIPIENT, seed, seedWallet, type Seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { LOGS_PER_READ_MAX } from '../../chain/transfer-log.ts'
+import type { Address } from '../../values/address.ts'
+import { BLOCKS_MAX, BLOCKS_PER_FULL_READ_MAX, followDeposits, type Progress } from './follow-deposits.ts'
+import { FILTERED_WALLETS_MAX } from './read-transfers.ts'
+
+const START = 1_000n
+/** On Base, about as many transfers of USDC are in a block. */
+const TRANSFERS_PER_BLOCK = 100
+/** The last block three times, and the first. */
+const BLOCK_CALLS_PER_PAGE = 4
+
+const WALLETS_PER_INSERT = 10_000
+
+describe('reading the transfers to many wallets', () => {
+  let given: TestContext
+  let chain: FakeChain
+  let seeded: Seed
+  let wallet: Address
+  beforeEach(async () => {
+    given = await openTestContext()
+    chain = given.chains.test
+    seeded = await seed(given.context)
+    wallet = await seedWallet(given.context, seeded)
+    chain.head = START
+    await follow()
+  })
+  afterEach(() => given.close())
+
+  /** Before, 10,000 wallets cost 34 requests with 145 calls and 732 KB, and 100,000 cost 304, 1,405 and 7.3 MB. */
+  const costs = [
+    { wallets: 10, bytesMax: 5_000 },
+    { wallets: 1_000, bytesMax: 90_000 },
+    { wallets: 100_000, bytesMax: 90_000 },
+  ]
+  for (const { wallets, bytesMax } of costs) {
+    test(`a block costs 3 requests with 5 calls, of at most ${bytesMax} bytes, at ${wallets} wallets`, async (t) => {
+      await addWallets(wallets)
+      const some = [wallet, numbered(1), numbered(wallets)]
+      // The first round asks for the chain id, too.
+      chain.head += 1n
+      await follow()
+      chain.head += 1n
+      for (let n = 0; n < TRANSFERS_PER_BLOCK; n += 1) pay(given.context, chain, { to: some[n] ?? RECIPIENT })
+      const requests = await count(follow)
+      t.diagnostic(`${wallets} wallets: ${JSON.stringify(requests)}`)
+      assert.deepEqual([requests.requests, requests.calls], [3, 5])
+      assert.ok(requests.bytes <= bytesMax, String(requests.bytes))
+      for (const to of some) assert.equal((await listToldDeposits(given.context, to)).length, 1)
+      assert.deepEqual(await count(follow), { requests: 0, calls: 0, bytes: 0 })
+    })
+  }
+
+  test('up to the limit nodes are asked for the wallets alone, above it for everybody', async () => {
+    const filters: unknown[] = []
+    chain.intercept = ({ method, params }) => {
+      if (method === 'eth_getLogs') filters.push((params[0] as { topics: unknown[][] }).topics[2]?.length ?? null)
+    }
+    const wallets = await readRows(given.context.db, "select 1 from wallets where mode = 'test'")
+    await addWallets(FILTERED_WALLETS_MAX - wallets.length)
+    chain.head += 1n
+    await follow()
+    await seedWallet(given.context, seeded)
+    chain.head += 1n
+    await follow()
+    assert.deepEqual(filters, [100, 100, 100, null])
+  })
+
+  test('of everybody, those alone become deposits who have a wallet of the mode', async () => {
+    await addWallets(FILTERED_WALLETS_MAX)
+    const live = await seedWallet(given.context, { account: seeded.account, mode: 'live' })
+    chain.head += 3n
+    const paid = pay(given.context, chain, { to: wallet, blockNumber: START + 2n })
+    for (const to of [live, RECIPIENT]) pay(given.context, chain, { to })
+    pay(given.context, chain, { to: wallet, contract: `0x${'8'.repeat(40)}` })
+    pay(given.context, chain, { to: wallet, amountMicro: 0n })
+    assert.equal((await follow()).isThere, true)
+    assert.deepEqual(await listToldDeposits(given.context, wallet), [paid.txHash])
+    assert.equal((await readRows(given.context.db, 'select 1 from deposits')).length, 1)
+  })
+
+  test('a gap is read in ranges that hold so many transfers', async () => {
+    await addWallets(FILTERED_WALLETS_MAX)
+    chain.head += 2n * BigInt(BLOCKS_PER_FULL_READ_MAX)
+    const paid = [1n, 100n].map((after) => pay(given.context, chain, { to: wallet, blockNumber: START + after }).txHash)
+    assert.deepEqual(await follow(), { isThere: false, blocksMax: BLOCKS_MAX })
+    assert.equal((await readCursor(given.context))?.blockNumber, START + BigInt(BLOCKS_PER_FULL_READ_MAX))
+    assert.equal((await follow()).isThere, true)
+    assert.deepEqual((await listToldDeposits(given.context, wallet)).toSorted(), paid.toSorted())
+  })
+
+  test('more logs than the limit are refused, and half the blocks are asked for', async () => {
+    await addWallets(FILTERED_WALLETS_MAX)
+    chain.head += 20n
+    for (let n = 0; n <= LOGS_PER_READ_MAX; n += 1) {
+      pay(given.context, chain, { to: RECIPIENT, blockNumber: START + 1n + BigInt(n % 20) })
+    }
+    assert.deepEqual(await follow(), { isThere: false, blocksMax: 10 })
+    assert.deepEqual(await follow({ blocksMax: 10 }), { isThere: false, blocksMax: 11 })
+    assert.equal((await readCursor(given.context))?.blockNumber, START + 10n)
+  })
+
+  test('a block that is too full to be read whole is read for the wallets, a page of them at a time', async () => {
+    await addWallets(2_500)
+    const some = [1, 1_000, 1_001, 2_000, 2_500].map(numbered)
+    chain.head += 1n
+    for (const to of some) pay(given.context, chain, { to })
+    const recipients = new Set<string>()
+    chain.intercept = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return
+      const filter = (params[0] as { topics: (string[] | null)[] }).topics[2]
+      if (!filter) throw new RpcRefusal(-32005)
+      for (const recipient of filter) recipients.add(recipient)
+    }
+    await follow()
+    for (const to of some) assert.equal((await listToldDeposits(given.context, to)).length, 1)
+    assert.ok(recipients.size > 2_500)
+    assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
+
+    // Between the first page and the second, the chain becomes another one.
+    const refuseAll = chain.intercept
+    let asked = 0
+    let paging = false
+    chain.head += 1n
+    chain.intercept = (call) => {
+      const isLogs = call.method === 'eth_getLogs'
+      paging ||= isLogs && (call.params[0] as { topics: unknown[] }).topics.length > 1
+      if (paging && call.method === 'eth_getBlockByNumber' && (asked += 1) === BLOCK_CALLS_PER_PAGE) chain.reorganize(1)
+      return refuseAll(call)
+    }
+    await assert.rejects(follow(), /took blocks back/)
+    assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
+  })
+
+  /** Up to the head. */
+  function follow({ blocksMax = BLOCKS_MAX } = {}): Promise<Progress> {
+    return followDeposits(given.context, { mode: 'test', confirmedBlock: chain.head, blocksMax })
+  }
+
+  /** What `work` costs the node. */
+  async function count(work: () => Promise<unknown>): Promise<Pick<FakeChain, 'requests' | 'calls' | 'bytes'>> {
+    Object.assign(chain, { requests: 0, calls: 0, bytes: 0 })
+    await work()
+    const { requests, calls, bytes } = chain
+    return { requests, calls, bytes }
+  }
+
+  /** Beside the ones that are there; so many in a statement that each ends in time on a busy machine. */
+  async function addWallets(count: number): Promise<void> {
+    for (let first = 1; first <= count; first += WALLETS_PER_INSERT) {
+      const last = Math.min(first + WALLETS_PER_INSERT - 1, count)
+      await readRows(
+        given.context.db,
+        `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, owner_credential_id,
+            owner_public_key, created_at)
+          select account_id, mode, '0x' || lpad(n::text, 40, '0'), name, 'many ' || n, owner_quorum_id,
+            owner_credential_id, owner_public_key, created_at
+          from wallets, generate_series($2::integer, $3::integer) n where address = $1`,
+        [wallet, first, last],
+      )
+    }
+  }
+})
+
+function numbered(n: number): Address {
+  return `0x${String(n).padStart(40, '0')}` as Address
+}

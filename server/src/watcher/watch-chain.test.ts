@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { expectPayment } from '../../../test/support/expect-outcome.ts'
+import type { FakeChain } from '../../../test/support/fake-chain.ts'
+import { readRows } from '../../../test/support/read-rows.ts'
+import { paymentRequest, seed } from '../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../test/support/test-context.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import { createPayment } from '../domain/payments/create-payment.ts'
+import { getPayment } from '../domain/payments/get-payment.ts'
+import type { Payment } from '../domain/payments/payment.ts'
+import { refreshPayment } from '../domain/payments/refresh-payment.ts'
+import type { Loop } from '../lib/loop.ts'
+import { LOOK_AGAIN_MS } from './receipt-looks.ts'
+import { watchChain } from './watch-chain.ts'
+
+const HEAD = 100n
+/** Rounds after which it is clear that nothing more comes. */
+const ROUNDS = 5
+
+for (const confirmations of [1, 4]) {
+  describe(`watching payments at a depth of ${confirmations}`, () => {
+    const watch = useWatch(confirmations)
+
+    test('receipts are asked for once a block, and the payment is confirmed at its depth', async () => {
+      const payment = await watch.pay()
+      await watch.start()
+      await watch.rounds(ROUNDS)
+      assert.deepEqual(watch.count('eth_getTransactionReceipt'), 1)
+      watch.chain.head += 1n
+      watch.mine(payment)
+      await waitFor('it is seen', async () => (await watch.read(payment)).minedBlock !== null)
+      for (let depth = 1; depth < confirmations; depth += 1) {
+        assert.equal((await watch.read(payment)).status, 'pending')
+        watch.chain.head += 1n
+        await watch.rounds(2)
+      }
+      await waitFor('it is confirmed', async () => (await watch.read(payment)).status === 'confirmed')
+      // Before it was mined, when it was seen, and when it was deep enough.
+      assert.equal(watch.count('eth_getTransactionReceipt'), confirmations === 1 ? 2 : 3)
+    })
+  })
+}
+
+describe('watching payments', () => {
+  const watch = useWatch(1)
+
+  test('when none waits, the chain is not asked at all', async () => {
+    await watch.start()
+    for (let round = 0; round < 2; round += 1) await watch.nextRound()
+    assert.equal(watch.chain.calls, 0)
+  })
+
+  test('one that gets its hash while the head stands still is looked at at once', async () => {
+    const first = await watch.pay()
+    await watch.start()
+    await watch.rounds(2)
+    const second = await watch.pay()
+    watch.mine(second)
+    await waitFor('it is confirmed', async () => (await watch.read(second)).status === 'confirmed')
+    assert.equal((await watch.read(first)).status, 'pending')
+    assert.equal(watch.count('eth_getTransactionReceipt'), 2)
+  })
+
+  test('a reorganization at the same height is noticed', async () => {
+    const payment = await watch.pay()
+    await watch.start()
+    await watch.rounds(2)
+    watch.chain.reorganize(1)
+    watch.mine(payment)
+    await watch.rounds(2)
+    assert.equal((await watch.read(payment)).status, 'pending')
+    watch.given.clock.setOffset(LOOK_AGAIN_MS)
+    await waitFor('it is confirmed', async () => (await watch.read(payment)).status === 'confirmed')
+  })
+
+  test('a look that fails is made again', async () => {
+    const payment = await watch.pay()
+    watch.mine(payment)
+    let refused = 0
+    watch.intercept = ({ method }) => {
+      if (method !== 'eth_getTransactionReceipt' || refused > 0) return
+      refused += 1
+      return { garbage: true }
+    }
+    await watch.start()
+    await waitFor('it is confirmed', async () => (await watch.read(payment)).status === 'confirmed')
+    assert.equal(refused, 1)
+  })
+
+  test('50 reads of one payment at once share a few look-ups, of one request each', async () => {
+    const payment = await watch.pay()
+    watch.chain.requests = 0
+    const read = await Promise.all(Array.from({ length: 50 }, () => refreshPayment(watch.given.context, payment)))
+    assert.ok(read.every(({ id, status }) => id === payment.id && status === 'pending'))
+    assert.ok(watch.chain.requests <= 10, String(watch.chain.requests))
+    watch.mine(payment)
+    assert.equal((await refreshPayment(watch.given.context, payment)).status, 'confirmed')
+  })
+})
+
+function useWatch(confirmations: number) {
+  const opened: { given?: TestContext } = {}
+  const loops: Loop[] = []
+  const counts = new Map<string, number>()
+  const watch = {
+    intercept: (() => undefined) as FakeChain['intercept'],
+    get given(): TestContext {
+      assert.ok(opened.given)
+      return opened.given
+    },
+    get chain(): FakeChain {
+      return watch.given.chains.test
+    },
+    count: (method: string): number => counts.get(method) ?? 0,
+    reset(): void {
+      counts.clear()
+      Object.assign(watch.chain, { requests: 0, calls: 0, bytes: 0 })
+    },
+    async start(): Promise<void> {
+      watch.reset()
+      loops.push(watchChain(watch.given.context, { mode: 'test', holder: 'holder' }))
+    },
+    /** Waits for so many more readings of the head. */
+    async rounds(more: number): Promise<void> {
+      const until = watch.count('eth_blockNumber') + more
+      await waitFor(`${more} rounds`, () => watch.count('eth_blockNumber') >= until)
+    },
+    /** Waits until a round begins, as the lease tells. */
+    async nextRound(): Promise<void> {
+      const readLease = async (): Promise<string> => {
+        const rows = await readRows(watch.given.context.db, "select expires_at from leases where name = 'watch:test'")
+        return String((rows[0]?.['expires_at'] as Date | undefined)?.getTime())
+      }
+      const known = await readLease()
+      await waitFor('a round', async () => (await readLease()) !== known)
+    },
+    async pay(): Promise<Payment> {
+      const seeded = await seed(watch.given.context)
+      return expectPayment(await createPayment(watch.given.context, paymentRequest(seeded)))
+    },
+    mine(payment: Payment): void {
+      const { usdc } = watch.given.config.chains.test
+      const { walletAddress: from, to, amountMicro } = payment
+      const blockNumber = watch.chain.head
+      watch.chain.receipts.set(payment.txHash ?? '', { contract: usdc, from, to, amountMicro, blockNumber })
+    },
+    read: (payment: Payment): Promise<Payment> => getPayment(watch.given.context, payment),
+  }
+  before(async () => {
+    opened.given = await openTestContext((config) => {
+      const test = { ...config.chains.test, confirmations }
+      return { ...config, chains: { ...config.chains, test } }
+    })
+  })
+  beforeEach(() => {
+    watch.intercept = () => undefined
+    watch.given.clock.setOffset(0)
+    watch.chain.head = HEAD
+    watch.chain.intercept = (call) => {
+      counts.set(call.method, watch.count(call.method) + 1)
+      return watch.intercept(call)
+    }
+  })
+  afterEach(() => Promise.all(loops.splice(0).map((loop) => loop.stop())))
+  after(() => watch.given.close())
+  return watch
+}
