@@ -9,6 +9,8 @@ const SOCKET_IDLE_MS = 4_000
 const ANSWER_BYTES_MAX = 1024 * 1024
 /** `Response` takes no body with these. */
 const BODILESS_STATUSES = [204, 205, 304]
+/** What callers read of a response's headers. */
+const HEADERS_KEPT = ['content-type', 'date', 'retry-after'] as const
 
 /**
  * A `fetch` for one server, for the SDK to use. The global one lets a body take any time and any length once the headers
@@ -72,7 +74,10 @@ function collect(
 }
 
 function toResponse({ statusCode = 0, headers }: IncomingMessage, body: Buffer<ArrayBuffer>): Response {
-  const type = headers['content-type']
-  const init = { status: statusCode, headers: type === undefined ? {} : { 'content-type': type } }
+  const kept = HEADERS_KEPT.flatMap((name): [string, string][] => {
+    const value = headers[name]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  const init = { status: statusCode, headers: kept }
   return new Response(BODILESS_STATUSES.includes(statusCode) ? null : body, init)
 }

@@ -1,8 +1,12 @@
 import { PrivyClient } from '@privy-io/node'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
+import { parseRetryAfterMs } from '../lib/retry-after.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
+import { createEnclaveClock } from './enclave-clock.ts'
 import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
 import { readAnswer, readFailure, type Failure } from './failure.ts'
+import { createRequestBudget } from './request-budget.ts'
 import { createSignerKeyParser } from './signer-key.ts'
 
 export type EnclaveOptions = {
@@ -16,11 +20,28 @@ export type EnclaveOptions = {
 
 export type EnclaveClient = ReturnType<typeof createEnclaveClient>
 
-/** The SDK, bound and quiet, and the one call that it lacks. Nothing here is ever tried twice: callers decide that. */
-export function createEnclaveClient(options: EnclaveOptions, { logger }: { logger: Logger }) {
+/**
+ * The SDK, bound and quiet, and the one call that it lacks. Nothing here is ever tried twice: callers decide that. Every
+ * response teaches the provider's clock, and a `Retry-After` pauses the look-ups of the whole process.
+ */
+export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const { apiUrl, appId, appSecret, timeoutMs } = options
   checkApiUrl(apiUrl)
-  const { fetch, close } = createBoundedFetch(apiUrl)
+  const { fetch: boundedFetch, close } = createBoundedFetch(apiUrl)
+  const enclaveClock = createEnclaveClock({ clock, logger })
+  const budget = createRequestBudget()
+
+  async function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const sentAt = clock.now()
+    const response = await boundedFetch(input, init)
+    enclaveClock.observe(response.headers.get('date'), { sentAt, receivedAt: clock.now() })
+    if (response.status === 429 || response.status === 503) {
+      const retryAfterMs = parseRetryAfterMs(response.headers)
+      if (retryAfterMs !== null) budget.pauseFor(retryAfterMs)
+    }
+    return response
+  }
+
   const sdk = new PrivyClient({ appId, appSecret, apiUrl, fetch, timeout: timeoutMs, maxRetries: 0, logLevel: 'off' })
   const headers = {
     authorization: `Basic ${Buffer.from(`${appId}:${appSecret}`).toString('base64')}`,
@@ -38,13 +59,16 @@ export function createEnclaveClient(options: EnclaveOptions, { logger }: { logge
     }
   }
 
-  /** GETs what the SDK has no method for. @throws EnclaveRefused, EnclaveUnavailable */
-  async function getJson(operation: string, path: string): Promise<unknown> {
+  /**
+   * GETs what the SDK has no method for. `date` is the response's `Date` header: the provider's time.
+   * @throws EnclaveRefused, EnclaveUnavailable
+   */
+  async function getJson(operation: string, path: string): Promise<{ body: unknown; date: string | null }> {
     return await call(operation, async () => {
       const response = await fetch(`${apiUrl}${path}`, { headers, signal: AbortSignal.timeout(timeoutMs) })
       const body: unknown = await response.json().catch(() => undefined)
       if (response.status !== 200) throw raise(operation, readAnswer(response.status, body))
-      return body
+      return { body, date: response.headers.get('date') }
     })
   }
 
@@ -56,7 +80,19 @@ export function createEnclaveClient(options: EnclaveOptions, { logger }: { logge
     return new EnclaveUnavailable({ operation, status, code, cause: failure.cause })
   }
 
-  return { apiUrl, appId, sdk, parseSignerKey: createSignerKeyParser(), call, getJson, raise, close }
+  return {
+    apiUrl,
+    appId,
+    timeoutMs,
+    sdk,
+    clock: enclaveClock,
+    budget,
+    parseSignerKey: createSignerKeyParser(),
+    call,
+    getJson,
+    raise,
+    close,
+  }
 }
 
 function checkApiUrl(apiUrl: string): void {

@@ -4,15 +4,15 @@ import { APIConnectionTimeoutError, APIError } from '@privy-io/node'
  * Why a call brought no result. `refused` is definite: nothing was done. `unknown` is everything else.
  * `status` is null when there was no answer at all.
  */
-export type Failure =
-  | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly reason: string }
-  | {
-      readonly kind: 'unknown'
-      readonly status: number | null
-      readonly code: string
-      readonly reason: string
-      readonly cause?: unknown
-    }
+export type Failure = (
+  { readonly kind: 'refused'; readonly status: number } | { readonly kind: 'unknown'; readonly status: number | null }
+) & {
+  readonly code: string
+  readonly reason: string
+  /** Whether the body is an error of the provider's own, and not, say, the page of a proxy. */
+  readonly isProviderError: boolean
+  readonly cause?: unknown
+}
 
 const REASON_CHARS_MAX = 300
 const CODE_PATTERN = /^[a-z][a-z0-9_]{0,63}$/
@@ -41,27 +41,30 @@ export function readFailure(error: unknown): Failure {
   const code = isTimeout(error) ? 'timeout' : readSystemCode(error)
   // The cause is a socket's error. It holds an address and a port, and nothing that was sent.
   const cause = error instanceof APIError ? error.cause : error
-  return { kind: 'unknown', status: null, code, reason: 'no answer', cause }
+  return { kind: 'unknown', status: null, code, reason: 'no answer', isProviderError: false, cause }
 }
 
 /** Sorts an answer whose status is not a success. */
 export function readAnswer(status: number, body: unknown): Failure {
   const { error, code } = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   const reason = readReason(error)
+  const isProviderError = typeof error === 'string'
   const refusingCode = REFUSING_STATUSES.get(status)
   const known = typeof code === 'string' && CODE_PATTERN.test(code) ? code : null
   // No code is known for an expired request (it may have none, or that of any invalid data), but its sentence is. The
   // sentence for a wrong signature speaks of keys that may be "expired" too, and is another matter.
   if (status === 401 && (known === 'request_expired' || /\brequest has expired\b/i.test(reason))) {
-    return { kind: 'refused', status, code: 'request_expired', reason }
+    return { kind: 'refused', status, code: 'request_expired', reason, isProviderError }
   }
-  if (refusingCode !== undefined) return { kind: 'refused', status, code: known ?? refusingCode, reason }
-  return { kind: 'unknown', status, code: known ?? 'unexpected_status', reason }
+  if (refusingCode !== undefined)
+    return { kind: 'refused', status, code: known ?? refusingCode, reason, isProviderError }
+  return { kind: 'unknown', status, code: known ?? 'unexpected_status', reason, isProviderError }
 }
 
 /** An answer of success that does not have the shape it ought to have: something was done, but what is not told. */
 export function malformedAnswer(): Failure {
-  return { kind: 'unknown', status: 200, code: 'malformed_answer', reason: 'malformed answer' }
+  const reason = 'malformed answer'
+  return { kind: 'unknown', status: 200, code: 'malformed_answer', reason, isProviderError: false }
 }
 
 function readReason(error: unknown): string {

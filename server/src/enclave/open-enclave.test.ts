@@ -7,7 +7,7 @@ import { microUsdc } from '../values/money.ts'
 import { parseAddress } from '../values/address.ts'
 import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
 import { openEnclave } from './open-enclave.ts'
-import { policyMatches, type PolicyTerms } from './policy-rules.ts'
+import { comparePolicy, type PolicyTerms } from './policy-rules.ts'
 import { sendJson, signedObject, startStubEnclave, type StubEnclave } from '../../../test/support/stub-enclave.ts'
 
 const WALLET_ID = 'w00000000000000000000001'
@@ -93,8 +93,8 @@ describe('an enclave that answers', () => {
     assert.equal(stub.requests.at(-1)?.headers['privy-idempotency-key'], 'key-2')
     const { rules, ownerId } = await enclave.readPolicy('p1')
     assert.equal(ownerId, 'q1')
-    assert.equal(policyMatches(rules, terms), true)
-    assert.equal(policyMatches(rules, { ...terms, maxPerTxMicro: microUsdc(4n) }), false)
+    assert.deepEqual(comparePolicy(rules, terms).differences, [])
+    assert.notDeepEqual(comparePolicy(rules, { ...terms, maxPerTxMicro: microUsdc(4n) }).differences, [])
   })
 
   it("reads a wallet's signers, those without a policy told as such", async () => {

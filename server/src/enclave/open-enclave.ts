@@ -32,11 +32,11 @@ const ABSENT_WALLET_ID = 'c00000000000000000000000'
 
 /**
  * The one wire to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is one
- * request. But for `sendTransfer`, a call throws `EnclaveRefused` when surely nothing was done, and all throw
- * `EnclaveUnavailable` when that is not known. @throws TypeError for an `apiUrl` that can't be signed.
+ * request. `sendTransfer` returns one of four outcomes. Every other call throws `EnclaveRefused` when certainly nothing
+ * was done, and `EnclaveUnavailable` when that is not known. @throws TypeError for an `apiUrl` that can't be signed.
  */
 export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
-  const client = createEnclaveClient(options, { logger })
+  const client = createEnclaveClient(options, { clock, logger })
   const { sdk, call } = client
 
   /** A wallet that the passkey owns. `ownerPublicKey` is base64 SPKI DER of a P-256 key. */
@@ -98,7 +98,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return { policyId: readId(operation, policy) }
   }
 
-  /** The rules as the enclave holds them, for `policyMatches`, and who may change them. */
+  /** The rules as the enclave holds them, for `comparePolicy`, and who may change them. */
   async function readPolicy(policyId: string): Promise<{ rules: readonly PolicyRule[]; ownerId: string | null }> {
     const operation = 'reading a policy'
     const policy = await call(operation, async () => sdk.policies().get(policyId))
@@ -168,9 +168,11 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     readWallet,
     buildSignerChange: (change: SignerChange) => buildSignerChange(client, change),
     applySignerChange,
-    sendTransfer: async (order: TransferOrder) => sendTransfer(client, { clock }, order),
+    sendTransfer: async (order: TransferOrder) => sendTransfer(client, order),
     awaitTxHash: async (transactionId: string, limit: { timeoutMs: number }) =>
       awaitTxHash(client, transactionId, limit),
+    /** Expresses a time of our clock in the provider's clock, which judges when a signed request expires. */
+    toEnclaveTime: client.clock.toEnclaveTime,
     findTransfer: async (referenceId: string) => findTransfer(client, referenceId),
     checkReachable,
     /** Closes the connections; calls under way fail. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { parseAddress, type Address } from '../values/address.ts'
 import { microUsdc } from '../values/money.ts'
-import { ALLOWLIST_ENTRIES_MAX, buildPolicyRules, policyMatches, type PolicyTerms } from './policy-rules.ts'
+import { ALLOWLIST_ENTRIES_MAX, buildPolicyRules, comparePolicy, type PolicyTerms } from './policy-rules.ts'
 
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
 const ANN = address('0x52908400098527886e0f7030069857d2e4169ee7')
@@ -81,6 +81,10 @@ describe('buildPolicyRules', () => {
   }
 })
 
+function matches(rules: readonly unknown[], wanted: PolicyTerms): boolean {
+  return comparePolicy(rules, wanted).differences.length === 0
+}
+
 type Edit = (rules: Json) => unknown
 /** The members of the rule's conditions by their place in `buildPolicyRules`. */
 const condition = (rules: Json, i: number): Json => rules[0]?.['conditions']?.[i] as Json
@@ -97,6 +101,10 @@ const SAME: [string, Edit][] = [
   ['recipients in another order', (rules) => rotate(condition(rules, 4)['value'])],
   ['addresses in lower case', (rules) => Object.assign(condition(rules, 1), { value: [USDC.toLowerCase()] })],
   ['a number in hexadecimal', (rules) => Object.assign(condition(rules, 3), { value: '0x4c4b40' })],
+  ['a null member more of a condition', (rules) => Object.assign(condition(rules, 0), { negate: null })],
+  ['a null member more of a rule', (rules) => Object.assign(rules[0] as Json, { conditions_match: null })],
+  ['an id of a condition', (rules) => Object.assign(condition(rules, 0), { id: 'c1', created_at: 1 })],
+  ['a description of a rule', (rules) => Object.assign(rules[0] as Json, { description: 'x', updated_at: 1 })],
   ['an ABI without its outputs', (rules) => Reflect.deleteProperty(condition(rules, 3)['abi']?.[0] as Json, 'outputs')],
 ]
 
@@ -113,6 +121,13 @@ const DIFFERENT: [string, Edit][] = [
   ['another field', (rules) => Object.assign(condition(rules, 3), { field: 'transfer.to' })],
   ['another source', (rules) => Object.assign(condition(rules, 0), { field_source: 'system' })],
   ['a member more', (rules) => Object.assign(condition(rules, 0), { negate: true })],
+  ['a member more of the rule', (rules) => Object.assign(rules[0] as Json, { conditions_match: 'any' })],
+  ['a member more that is false', (rules) => Object.assign(condition(rules, 0), { enabled: false })],
+  ['an operator that is null', (rules) => Object.assign(condition(rules, 3), { operator: null })],
+  ['a value that is null', (rules) => Object.assign(condition(rules, 3), { value: null })],
+  ['an ABI that is null', (rules) => Object.assign(condition(rules, 3), { abi: null })],
+  ['conditions that are null', (rules) => Object.assign(rules[0] as Json, { conditions: null })],
+  ['a null among the recipients', (rules) => condition(rules, 4)['value']?.push(null as unknown as Json)],
   ['another chain', (rules) => Object.assign(condition(rules, 0), { value: '1' })],
   ['a later expiry', (rules) => Object.assign(condition(rules, 5), { value: '1789718334' })],
   ['another action', (rules) => Object.assign(rules[0] as Json, { action: 'DENY' })],
@@ -138,12 +153,12 @@ function meaning({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist
   return [chainId, maxPerTxMicro, recipientAllowlist.toSorted(), contractAllowlist.toSorted(), expiry].join(' ')
 }
 
-describe('policyMatches', () => {
+describe('comparePolicy', () => {
   for (const [name, edit] of SAME) {
     it(`finds no difference in ${name}`, () => {
       const rules = stored()
       edit(rules)
-      assert.equal(policyMatches(rules, terms()), true)
+      assert.equal(matches(rules, terms()), true)
     })
   }
 
@@ -151,9 +166,21 @@ describe('policyMatches', () => {
     it(`finds the difference in ${name}`, () => {
       const rules = stored()
       edit(rules)
-      assert.equal(policyMatches(rules, terms()), false)
+      assert.equal(matches(rules, terms()), false)
     })
   }
+
+  it('names what is different and what it ignores, and no values', () => {
+    const rules = stored()
+    Object.assign(rules[0] as Json, { action: 'DENY', priority: null })
+    Object.assign(condition(rules, 0), { negate: true })
+    Object.assign(condition(rules, 3), { value: '5000001', note: null, id: 'c4' })
+    assert.deepEqual(comparePolicy(rules, terms()), {
+      differences: ['rules[0].action', 'rules[0].conditions on chain_id', 'rules[0].conditions on transfer.amount'],
+      ignored: ['rules[0].priority', 'rules[0].conditions[3].note', 'rules[0].conditions[3].id'],
+    })
+    assert.deepEqual(comparePolicy([], terms()).differences, ['0 rules instead of 1'])
+  })
 
   it('holds of two terms exactly when they mean the same', () => {
     const anyTerms = fc.record({
@@ -165,7 +192,7 @@ describe('policyMatches', () => {
     })
     fc.assert(
       fc.property(anyTerms, anyTerms, (held, wanted) => {
-        assert.equal(policyMatches(buildPolicyRules(held), wanted), meaning(held) === meaning(wanted))
+        assert.equal(matches(buildPolicyRules(held), wanted), meaning(held) === meaning(wanted))
       }),
       { numRuns: 500 },
     )

@@ -70,24 +70,107 @@ function checkTerms({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowl
   if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) throw new RangeError('a policy needs a valid expiry')
 }
 
+/** Members that describe, and have no part in what is allowed. All else that is not known may have one. */
+const DESCRIBING_MEMBERS = {
+  rule: ['id', 'name', 'description', 'created_at', 'updated_at'],
+  condition: ['id', 'description', 'created_at', 'updated_at'],
+} as const
+const KNOWN_MEMBERS = {
+  rule: ['id', 'name', 'method', 'action', 'conditions'],
+  condition: ['field_source', 'field', 'operator', 'value', 'abi'],
+} as const
+
+type Level = keyof typeof KNOWN_MEMBERS
+
+/** What the enclave holds beside what was asked of it. Both name members and fields, never their values. */
+export interface PolicyComparison {
+  /** Empty: the rules mean exactly the terms. */
+  readonly differences: readonly string[]
+  /** Members that this version does not know and that change nothing. */
+  readonly ignored: readonly string[]
+}
+
 /**
- * Whether the rules that the enclave holds mean exactly `terms`, no more and no less (D15, read back and compared).
- * Ids, names, the order of conditions and of listed addresses, the case of addresses and the writing of numbers mean
- * nothing to the enclave, and are not compared; anything that is not understood is a difference.
+ * Compares the rules that the enclave holds with `terms`: they must mean exactly these, no more and no less (D15, read
+ * back). Ids, names, the order of conditions and of listed addresses, the case of addresses and the writing of numbers
+ * mean nothing to the enclave, and are not compared.
+ *
+ * The provider adds members. A null one is one that is not set, and is ignored, as is one that only describes. Any other
+ * one that is not known is a difference: on a condition it could turn it around (`negate`) or off, on a rule it could
+ * change how its conditions are combined, and each would let the signer do more than the owner signed.
  */
-export function policyMatches(rules: readonly unknown[], terms: PolicyTerms): boolean {
-  return JSON.stringify(rules.map(normalizeRule)) === JSON.stringify(buildPolicyRules(terms).map(normalizeRule))
+export function comparePolicy(rules: readonly unknown[], terms: PolicyTerms): PolicyComparison {
+  const held = rules.map(normalizeRule)
+  const wanted = buildPolicyRules(terms).map(normalizeRule)
+  const differences =
+    held.length === wanted.length
+      ? held.flatMap((rule, index) => compareRule(rule, wanted[index] as NormalRule, `rules[${index}]`))
+      : [`${held.length} rules instead of ${wanted.length}`]
+  return { differences, ignored: rules.flatMap((rule, index) => listIgnored(rule, `rules[${index}]`)) }
 }
 
-function normalizeRule(rule: unknown): unknown {
-  const { id: _id, name: _name, conditions, ...rest } = toRecord(rule)
-  return [sortMembers(rest), toList(conditions).map(normalizeCondition).toSorted()]
+interface NormalRule {
+  readonly members: ReadonlyMap<string, string>
+  /** In the order of their texts. */
+  readonly conditions: readonly { readonly field: string; readonly text: string }[]
 }
 
-function normalizeCondition(condition: unknown): string {
-  const { value, abi, ...rest } = toRecord(condition)
+function compareRule(held: NormalRule, wanted: NormalRule, path: string): string[] {
+  const names = [...new Set([...held.members.keys(), ...wanted.members.keys()])]
+  const members = names.filter((name) => held.members.get(name) !== wanted.members.get(name))
+  const [heldTexts, wantedTexts] = [held, wanted].map(({ conditions }) => conditions.map(({ text }) => text))
+  const fields = [
+    ...held.conditions.filter(({ text }) => !wantedTexts?.includes(text)),
+    ...wanted.conditions.filter(({ text }) => !heldTexts?.includes(text)),
+  ].map(({ field }) => field)
+  const differences = [
+    ...members.map((name) => `${path}.${name}`),
+    ...[...new Set(fields)].map((field) => `${path}.conditions on ${field}`),
+  ]
+  // One that stands there twice.
+  const isOdd = differences.length === 0 && held.conditions.length !== wanted.conditions.length
+  return isOdd ? [`${path}.conditions`] : differences
+}
+
+function listIgnored(rule: unknown, path: string): string[] {
+  const conditions = toList(toRecord(rule)['conditions'])
+  const ofConditions = conditions.flatMap((one, index) => ignoredAt('condition', one, `${path}.conditions[${index}]`))
+  return [...ignoredAt('rule', rule, path), ...ofConditions]
+}
+
+function ignoredAt(level: Level, value: unknown, path: string): string[] {
+  const known: readonly string[] = KNOWN_MEMBERS[level]
+  return Object.entries(toRecord(value))
+    .filter(([name, member]) => !known.includes(name) && !counts(level, name, member))
+    .map(([name]) => `${path}.${name}`)
+}
+
+/** Whether a member has a part in what is allowed, or may have one. */
+function counts(level: Level, name: string, member: unknown): boolean {
+  const describing: readonly string[] = DESCRIBING_MEMBERS[level]
+  return member !== null && member !== undefined && !describing.includes(name)
+}
+
+/** The members that count. */
+function pickCounting(level: Level, value: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(toRecord(value)).filter(([name, member]) => counts(level, name, member)))
+}
+
+function normalizeRule(rule: unknown): NormalRule {
+  const { conditions, ...rest } = pickCounting('rule', rule)
+  return {
+    members: new Map(Object.entries(rest).map(([name, member]) => [name, JSON.stringify(member)])),
+    conditions: toList(conditions)
+      .map(normalizeCondition)
+      .toSorted((a, b) => (a.text < b.text ? -1 : 1)),
+  }
+}
+
+function normalizeCondition(condition: unknown): { field: string; text: string } {
+  const { value, abi, ...rest } = pickCounting('condition', condition)
   const values = Array.isArray(value) ? value.map(normalizeValue).toSorted() : normalizeValue(value)
-  return JSON.stringify([sortMembers(rest), values, abi === undefined ? null : toList(abi).map(normalizeAbiItem)])
+  const text = JSON.stringify([sortMembers(rest), values, abi === undefined ? null : toList(abi).map(normalizeAbiItem)])
+  return { field: String(rest['field']), text }
 }
 
 /** What an ABI item decodes is told by these; what the call returns, and how, plays no part. */

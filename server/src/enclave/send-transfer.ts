@@ -1,11 +1,12 @@
 import type { Hash } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
-import type { Clock } from '../lib/clock.ts'
 import type { Address } from '../values/address.ts'
 import { erc20Abi } from '../values/erc20.ts'
 import type { MicroUsdc } from '../values/money.ts'
 import type { EnclaveClient } from './enclave-client.ts'
+import { EnclaveUnavailable } from './errors.ts'
 import { malformedAnswer, readFailure, type Failure } from './failure.ts'
+import { decideSendOutcome } from './send-outcome.ts'
 import { signPayload } from './signer-key.ts'
 import { parseTxHash } from './transactions.ts'
 
@@ -17,34 +18,48 @@ export type TransferOrder = {
   readonly contract: Address
   readonly to: Address
   readonly amountMicro: MicroUsdc
+  /** Whether the provider pays the gas; else the wallet pays it in the chain's own coin. */
+  readonly sponsored: boolean
   /** The payment's id: unique at the enclave, at most 64 characters (D23). */
   readonly referenceId: string
   /** The attempt's idempotency key (D22). */
   readonly attemptKey: string
-  /** The enclave refuses the request from then on, so an attempt that got lost can't arrive late. */
+  /** By the provider's clock. The provider rejects the request from then on, so a lost attempt can't arrive late. */
   readonly expiresAt: Date
 }
 
 export type TransferAnswer =
-  /** Signed and on its way; the hash is null as long as a sponsored send has none (D24). */
-  | { readonly kind: 'accepted'; readonly transactionId: string; readonly txHash: Hash | null }
-  /** Surely not signed. `code` is `policy_violation` for a refusal by policy; `reason` is the enclave's sentence. */
-  | { readonly kind: 'refused'; readonly code: string; readonly reason: string }
+  /** Signed and on its way. A sponsored send is accepted before its transaction hash is known (D24). */
+  | ({ readonly kind: 'accepted' } & AcceptedTransfer)
+  /** The provider rejected this very transfer and signed nothing. `code` is `policy_violation` for its policy. */
+  | { readonly kind: 'refused'; readonly status: number | null; readonly code: string; readonly reason: string }
+  /** The provider certainly did not send it, and it can be retried. */
+  | { readonly kind: 'not_sent'; readonly status: number | null; readonly code: string; readonly reason: string }
+  /** The provider may have sent it, or may still. `error` tells what was seen. */
+  | { readonly kind: 'unknown'; readonly error: EnclaveUnavailable }
+
+export type AcceptedTransfer = {
+  readonly transactionId: string
+  readonly txHash: Hash | null
+  /** Of the ERC-4337 user operation that carries a sponsored send; null for a plain transaction. */
+  readonly userOperationHash: Hash | null
+}
 
 const OPERATION = 'a transfer'
+/** Our own code for an attempt that ran out of time before it was sent. */
+export const REQUEST_EXPIRED = 'request_expired'
 
 /**
- * Has the enclave sign and broadcast one USDC transfer, with the gas sponsored. One request, never a second one.
- * @throws EnclaveUnavailable when the outcome is not known: look the transfer up by its reference id (D23).
+ * Asks the enclave to sign and broadcast one USDC transfer. One request, never a second one. The outcome is decided here
+ * and nowhere else (D24); on `unknown`, look the transfer up by its reference id (D23).
+ * @throws RangeError for an amount that is not positive; TypeError for a malformed signer key.
  */
-export async function sendTransfer(
-  client: EnclaveClient,
-  { clock }: { clock: Clock },
-  order: TransferOrder,
-): Promise<TransferAnswer> {
+export async function sendTransfer(client: EnclaveClient, order: TransferOrder): Promise<TransferAnswer> {
   const key = client.parseSignerKey(order.signerPrivateKey)
   const data = encodeTransfer(order)
-  if (order.expiresAt <= clock.now()) throw client.raise(OPERATION, EXPIRED)
+  if (order.expiresAt <= client.clock.now()) {
+    return { kind: 'not_sent', status: null, code: REQUEST_EXPIRED, reason: 'expired before it was sent' }
+  }
   let answer: unknown
   try {
     answer = await client.sdk
@@ -52,7 +67,7 @@ export async function sendTransfer(
       .ethereum()
       .sendTransaction(order.enclaveWalletId, {
         caip2: `eip155:${order.chainId}`,
-        sponsor: true,
+        sponsor: order.sponsored,
         reference_id: order.referenceId,
         // The policy reads these very members, and a missing one is not sure to count as zero.
         params: { transaction: { to: order.contract, data, value: '0x0', chain_id: order.chainId } },
@@ -62,43 +77,19 @@ export async function sendTransfer(
         authorization_context: { sign_fns: [async (payload) => signPayload(key, payload)] },
       })
   } catch (error) {
-    const failure = readFailure(error)
-    if (failure.kind === 'unknown' || isAmbiguous(failure) || isAboutUs(failure))
-      throw client.raise(OPERATION, { ...failure, kind: 'unknown' })
-    return { kind: 'refused', code: failure.code, reason: failure.reason }
+    return toAnswer(client, readFailure(error))
   }
   const accepted = parseAccepted(answer)
-  if (accepted === null) throw client.raise(OPERATION, malformedAnswer())
-  return accepted
+  return accepted === null ? toAnswer(client, malformedAnswer()) : { kind: 'accepted', ...accepted }
 }
 
-const EXPIRED: Failure = {
-  kind: 'unknown',
-  status: null,
-  code: 'request_expired',
-  reason: 'expired before it was sent',
-}
-
-/**
- * Refusals of this attempt that tell nothing about an earlier one of the same payment: the request came too late, its
- * reference id is taken, or its idempotency key was used with another body.
- */
-function isAmbiguous({ status, code, reason }: Failure): boolean {
-  if (code === 'request_expired' || code === 'resource_already_exists' || code === 'resource_conflict') return true
-  if (status !== 400 && status !== 422) return false
-  return (
-    /reference_id.*\b(unique|already|exists|duplicate|taken|in use|used)\b/i.test(reason) ||
-    /idempotency key was reused/i.test(reason)
-  )
-}
-
-/**
- * Not the payment was refused, but our way of asking: our credentials, the address, the form. Whoever mends that can
- * retry, so the payment must not end by it. A 401 for the signer's own signature is a refusal: the signer was removed.
- */
-function isAboutUs({ status, reason }: Failure): boolean {
-  if (status === 401) return !/authorization.signature/i.test(reason)
-  return status !== null && [402, 404, 405, 413, 414, 415, 431].includes(status)
+function toAnswer(client: EnclaveClient, failure: Failure): TransferAnswer {
+  const outcome = decideSendOutcome(failure)
+  const { status, code, reason } = failure
+  if (outcome !== 'unknown') return { kind: outcome, status, code, reason }
+  const error = client.raise(OPERATION, { ...failure, kind: 'unknown' })
+  if (!(error instanceof EnclaveUnavailable)) throw error
+  return { kind: 'unknown', error }
 }
 
 function encodeTransfer({ to, amountMicro }: TransferOrder): string {
@@ -107,9 +98,9 @@ function encodeTransfer({ to, amountMicro }: TransferOrder): string {
 }
 
 /** `hash` is an empty string while a sponsored send has none. */
-function parseAccepted(answer: unknown): TransferAnswer | null {
+function parseAccepted(answer: unknown): AcceptedTransfer | null {
   if (typeof answer !== 'object' || answer === null) return null
-  const { transaction_id: transactionId, hash } = answer as Record<string, unknown>
+  const { transaction_id: transactionId, hash, user_operation_hash } = answer as Record<string, unknown>
   if (typeof transactionId !== 'string' || transactionId === '') return null
-  return { kind: 'accepted', transactionId, txHash: parseTxHash(hash) }
+  return { transactionId, txHash: parseTxHash(hash), userOperationHash: parseTxHash(user_operation_hash) }
 }

@@ -7,19 +7,29 @@ import { malformedAnswer } from './failure.ts'
 export type EnclaveTransfer = {
   readonly transactionId: string
   readonly txHash: Hash | null
+  /** Of the ERC-4337 user operation that carries a sponsored send; null where the provider does not tell it. */
+  readonly userOperationHash: Hash | null
   /** `pending`, `broadcasted`, `confirmed`, `finalized`, `execution_reverted`, `failed`, `replaced`, `provider_error`. */
   readonly status: string
 }
 
-const HASH_POLL_FIRST_MS = 15
-const HASH_POLL_GROWTH = 1.5
-const HASH_POLL_MAX_MS = 500
-/** A transaction without a hash in one of these will never have one. */
-const HASHLESS_ENDS: readonly string[] = ['failed', 'provider_error']
+export type TransferLookUp = {
+  /** Null when the provider says that it knows nothing of the reference id. */
+  readonly transfer: EnclaveTransfer | null
+  /** The provider's time of the response, rounded down, and no later than what we took its time to be. */
+  readonly answeredAt: Date
+}
+
+/** A sponsored send has its hash when it is on the chain, which takes a block or two. */
+const HASH_POLL_FIRST_MS = 400
+const HASH_POLL_GROWTH = 1.6
+const HASH_POLL_MAX_MS = 2_000
+/** A transaction without a hash in one of these will not have one soon. */
+const HASHLESS_ENDS: readonly string[] = ['failed', 'provider_error', 'execution_reverted', 'replaced']
 
 /**
- * Asks for a transaction until it has its hash, at waiting times that grow, for `timeoutMs` at most (D24). Null when the
- * hash has not come. Faults on the way are no more than that, since the transfer itself is accepted.
+ * Polls a transaction until it has its hash, at growing intervals, for `timeoutMs` at most (D24). Returns null when the
+ * hash has not come. A failed look-up means no more than that, because the transfer itself is accepted.
  */
 export async function awaitTxHash(
   client: EnclaveClient,
@@ -32,15 +42,16 @@ export async function awaitTxHash(
     !deadline.aborted;
     delayMs = Math.min(delayMs * HASH_POLL_GROWTH, HASH_POLL_MAX_MS)
   ) {
-    const found = await findById(client, transactionId, deadline)
-    if (found !== null && (found.txHash !== null || HASHLESS_ENDS.includes(found.status))) return found.txHash
     await setTimeout(delayMs, undefined, { signal: deadline }).catch(() => undefined)
+    const found = deadline.aborted ? null : await findById(client, transactionId, deadline)
+    if (found !== null && (found.txHash !== null || HASHLESS_ENDS.includes(found.status))) return found.txHash
   }
   return null
 }
 
 async function findById(client: EnclaveClient, id: string, signal: AbortSignal): Promise<EnclaveTransfer | null> {
   try {
+    await client.budget.take(signal)
     return parseTransfer(await client.sdk.transactions().get(id, { signal }))
   } catch {
     return null
@@ -48,34 +59,42 @@ async function findById(client: EnclaveClient, id: string, signal: AbortSignal):
 }
 
 /**
- * Looks up what the enclave accepted under a payment's reference id (D23). Null only when the enclave says that there is
- * nothing: whoever sends again relies on it, so every other answer counts as none.
+ * Looks up what the provider accepted under a payment's reference id (D23). `transfer` is null only when the provider
+ * says that there is nothing: a caller that sends again relies on it, so every other response is an error.
  * @throws EnclaveUnavailable
  */
-export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<EnclaveTransfer | null> {
+export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<TransferLookUp> {
   const operation = 'looking a transfer up'
   const path = `/v1/transactions?reference_id=${encodeURIComponent(referenceId)}`
-  const answer = await client.getJson(operation, path).catch((error: unknown) => {
+  await client.call(operation, async () => client.budget.take(AbortSignal.timeout(client.timeoutMs)))
+  const askedAt = client.clock.now()
+  const { body, date } = await client.getJson(operation, path).catch((error: unknown) => {
     if (!(error instanceof EnclaveRefused)) throw error
-    throw client.raise(operation, { kind: 'unknown', status: error.status, code: error.code, reason: error.reason })
+    const { status, code, reason } = error
+    throw client.raise(operation, { kind: 'unknown', status, code, reason, isProviderError: true })
   })
-  const listed = isRecord(answer) ? answer['transactions'] : undefined
+  const listed = isRecord(body) ? body['transactions'] : undefined
   if (!Array.isArray(listed)) throw client.raise(operation, malformedAnswer())
   const transfers = listed.map((entry) => (matches(entry, referenceId) ? parseTransfer(entry) : null))
   if (transfers.includes(null)) throw client.raise(operation, malformedAnswer())
-  return transfers.find((transfer) => transfer?.txHash) ?? transfers[0] ?? null
+  const told = date === null ? Number.NaN : Date.parse(date)
+  return {
+    transfer: transfers.find((transfer) => transfer?.txHash) ?? transfers[0] ?? null,
+    // One wrong header must not end a fence early.
+    answeredAt: Number.isNaN(told) || told > askedAt.getTime() ? askedAt : new Date(told),
+  }
 }
 
-/** An enclave that does not know the filter would list other payments' transactions. */
+/** A provider that does not know the filter would list other payments' transactions. */
 function matches(entry: unknown, referenceId: string): boolean {
   return isRecord(entry) && entry['reference_id'] === referenceId
 }
 
 function parseTransfer(entry: unknown): EnclaveTransfer | null {
   if (!isRecord(entry)) return null
-  const { id, transaction_hash: hash, status } = entry
+  const { id, transaction_hash: hash, user_operation_hash: operation, status } = entry
   if (typeof id !== 'string' || typeof status !== 'string') return null
-  return { transactionId: id, txHash: parseTxHash(hash), status }
+  return { transactionId: id, txHash: parseTxHash(hash), userOperationHash: parseTxHash(operation), status }
 }
 
 /** Null for an absent or empty hash. */

@@ -29,7 +29,12 @@ export const PROBLEM_CODES = {
   recipient_not_allowed: ['forbidden', "The recipient is not in the grant's allowlist."],
   contract_not_allowed: ['forbidden', "The USDC contract is not in the grant's allowlist."],
   permission_expired: ['forbidden', 'The grant has expired.'],
+  idempotency_key_in_header: [
+    'validation_failed',
+    'The key belongs in the body, as idempotency_key. From the header alone it would be ignored, and a retry would pay twice: send the same key in the body, or leave the header out.',
+  ],
   insufficient_balance: ['forbidden', 'The wallet holds too little USDC.'],
+  insufficient_gas: ['forbidden', "The wallet holds too little of the chain's own coin to pay for gas."],
   plan_cap_exceeded: ['forbidden', "The plan's monthly allowance of sponsored transactions is used up."],
   agent_not_found: ['not_found', 'No agent has this id in this account and mode.'],
   has_active_grants: ['conflict', 'The agent has grants that are not revoked. Revoke them first.'],
@@ -58,6 +63,10 @@ export const PROBLEM_CODES = {
   api_key_required: ['forbidden', 'This request needs an API key; an OAuth token does not do.'],
   cross_origin: ['forbidden', 'The request did not come from this site.'],
   ceremony_expired: ['validation_failed', 'This took too long, or was answered already. Start again.'],
+  sign_up_invited_only: [
+    'forbidden',
+    'Accounts are by invitation here. Open the link of your invitation, and create your account from there.',
+  ],
   passkey_unknown: ['unauthenticated', 'Nobody here has this passkey.'],
   passkey_invalid: ['unauthenticated', "The passkey's answer could not be verified."],
   passkey_exists: ['conflict', 'The passkey is registered already.'],
@@ -86,6 +95,10 @@ export const PROBLEM_CODES = {
   delivery_not_found: ['not_found', 'The workspace has no such delivery.'],
   event_not_found: ['not_found', 'No event of the last 30 days has this id in this account and mode.'],
   endpoint_disabled: ['conflict', 'The webhook endpoint is disabled. Enable it first.'],
+  replays_pending: [
+    'conflict',
+    'Earlier replays of this webhook endpoint are still queued. Wait until they have been sent, and replay then.',
+  ],
   endpoint_limit_reached: ['conflict', 'The workspace has as many webhook endpoints as it can have in this mode.'],
   url_not_allowed: ['validation_failed', 'The url is not one that events can be sent to.'],
   recipient_not_found: ['not_found', 'The address has no label in this workspace and mode.'],
@@ -99,8 +112,19 @@ export const PROBLEM_CODES = {
     'internal',
     'The enclave provider did not tell what came of it. Look again in a few minutes. Nothing is lost.',
   ],
+  wallet_not_created: [
+    'internal',
+    'The enclave provider did not answer in time, so no wallet was added here. If the provider made one all the same, it is empty, and nobody was shown its address. Create the wallet again.',
+  ],
   enclave_refused: ['internal', 'The enclave provider refused. Nothing was changed.'],
-  privy_call_failed: ['internal', "The enclave provider's call failed. Retry with the same idempotency key."],
+  enclave_record_differs: [
+    'internal',
+    "The enclave provider's record is not what was signed, or not yet. The grant was not changed here. Try again in a few minutes; the operator's log names the difference.",
+  ],
+  privy_call_failed: [
+    'internal',
+    "The enclave provider's call failed. Retry with the same idempotency_key; without one, do not retry.",
+  ],
 } as const satisfies Record<string, readonly [ProblemType, string]>
 
 export type ProblemCode = keyof typeof PROBLEM_CODES
@@ -141,4 +165,23 @@ export class Problem extends Error {
 export function problem(code: ProblemCode, options: Omit<ProblemOptions, 'code'> = {}): Problem {
   const [type, message] = PROBLEM_CODES[code]
   return new Problem(type, message, { ...options, code })
+}
+
+/**
+ * 500 `privy_call_failed` for a payment that is recorded and whose outcome is not known. It says in words whether a retry
+ * is safe (D58), and names the payment, so that a caller without an idempotency key can ask for it.
+ */
+export function paymentCallFailed(
+  { id, idempotencyKey }: { readonly id: string; readonly idempotencyKey: string | null },
+  cause?: unknown,
+): Problem {
+  const advice =
+    idempotencyKey === null
+      ? `Without an idempotency_key a retry could pay twice. Do not retry; read the payment ${id}.`
+      : 'Retry with the same idempotency_key: that never pays twice.'
+  return new Problem('internal', `The enclave provider's call failed. ${advice}`, {
+    code: 'privy_call_failed',
+    cause,
+    details: { payment_id: id },
+  })
 }

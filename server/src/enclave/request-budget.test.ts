@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it, mock } from 'node:test'
+import { createRequestBudget } from './request-budget.ts'
+
+const never = new AbortController().signal
+
+describe('the request budget', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
+  afterEach(() => mock.timers.reset())
+
+  it('lets so many requests begin in a second, and the next ones in their order as seconds pass', async () => {
+    const budget = createRequestBudget({ perSecond: 2 })
+    const begun: number[] = []
+    const all = [1, 2, 3, 4, 5].map(async (number) => {
+      await budget.take(never)
+      begun.push(number)
+    })
+    await settle()
+    assert.deepEqual(begun, [1, 2])
+    mock.timers.tick(1_000)
+    await settle()
+    assert.deepEqual(begun, [1, 2, 3, 4])
+    mock.timers.tick(1_000)
+    await Promise.all(all)
+    assert.deepEqual(begun, [1, 2, 3, 4, 5])
+  })
+
+  it('gives the turn of one that gave up to the next', async () => {
+    const budget = createRequestBudget({ perSecond: 1 })
+    const impatient = new AbortController()
+    await budget.take(never)
+    const gaveUp = assert.rejects(budget.take(impatient.signal), { name: 'AbortError' })
+    const next = budget.take(never)
+    impatient.abort()
+    await gaveUp
+    mock.timers.tick(1_000)
+    await next
+  })
+
+  it('rejects at once with a signal that is aborted already', async () => {
+    await assert.rejects(createRequestBudget().take(AbortSignal.abort()), { name: 'AbortError' })
+  })
+})
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+}

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** The provider publishes no limit. This is far above what payments need, and far below what would look like an attack. */
+const REQUESTS_PER_SECOND_MAX = 40
+const WINDOW_MS = 1_000
+/** A longer `Retry-After` is cut to this. */
+const PAUSE_MS_MAX = 60_000
+/** Requests that wait for their turn. One more is rejected at once. */
+const WAITING_MAX = 2_000
+
+/**
+ * Limits look-ups at the provider for the whole process: so many in any second, and none while the provider asks us to
+ * wait. Transfers are not held back, because a caller waits for each of them.
+ */
+export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { perSecond?: number } = {}) {
+  let free = perSecond
+  let pause: Promise<void> | null = null
+  const waiting: (() => void)[] = []
+
+  /**
+   * Resolves when a request may be sent.
+   * @throws the signal's reason when it aborts first; Error when too many requests wait.
+   */
+  async function take(signal: AbortSignal): Promise<void> {
+    while (true) {
+      signal.throwIfAborted()
+      if (pause !== null) {
+        await abortable(pause, signal)
+      } else if (free > 0) {
+        free -= 1
+        setTimeout(giveBack, WINDOW_MS).unref()
+        return
+      } else {
+        await waitForTurn(signal)
+      }
+    }
+  }
+
+  function giveBack(): void {
+    free += 1
+    waiting.shift()?.()
+  }
+
+  async function waitForTurn(signal: AbortSignal): Promise<void> {
+    if (waiting.length >= WAITING_MAX) throw new Error('too many look-ups at the enclave provider are waiting')
+    const turn = Promise.withResolvers<void>()
+    waiting.push(turn.resolve)
+    try {
+      await abortable(turn.promise, signal)
+    } catch (error) {
+      const place = waiting.indexOf(turn.resolve)
+      // Its turn may have come at the same time: then it is passed on.
+      if (place === -1) waiting.shift()?.()
+      else waiting.splice(place, 1)
+      throw error
+    }
+  }
+
+  /** Sends nothing for this long, because the provider said so (`Retry-After`); a longer pause under way goes on. */
+  function pauseFor(ms: number): void {
+    const before = pause
+    const current = Promise.all([before, delay(Math.min(Math.max(ms, 0), PAUSE_MS_MAX), undefined, { ref: false })])
+    pause = current.then(() => {
+      if (pause === ended) pause = null
+    })
+    const ended = pause
+  }
+
+  return { take, pauseFor }
+}
+
+async function abortable(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = (): void => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,40 @@
+/** Who pays the gas of a payment: the enclave provider sponsors it, or the wallet pays it itself in the chain's own coin. */
+export const GAS_MODES = ['sponsored', 'self'] as const
+
+export type GasMode = (typeof GAS_MODES)[number]
+
+/** What a wallet that pays its own gas has for it, in the coin's smallest unit (10^-18), and what one payment needs. */
+export interface GasFunds {
+  /** The symbol of the chain's own coin. */
+  readonly coin: string
+  readonly balanceWei: bigint
+  readonly neededWei: bigint
+}
+
+const DECIMALS = 18
+const DEFAULT_COIN = 'ETH'
+/** Chains whose own coin is not ETH, by chain id. */
+const OTHER_COINS: Readonly<Record<number, string>> = {
+  56: 'BNB',
+  97: 'BNB',
+  100: 'xDAI',
+  137: 'POL',
+  143: 'MON',
+  10143: 'MON',
+  43113: 'AVAX',
+  43114: 'AVAX',
+  80002: 'POL',
+}
+
+/** The symbol of a chain's own coin. */
+export function coinOf(chainId: number): string {
+  return OTHER_COINS[chainId] ?? DEFAULT_COIN
+}
+
+/** Formats wei as the shortest decimal string of whole coins: `10n ** 18n` is `"1"`, `15n * 10n ** 16n` is `"0.15"`. */
+export function formatCoin(wei: bigint): string {
+  const digits = wei.toString().padStart(DECIMALS + 1, '0')
+  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '')
+  const whole = digits.slice(0, -DECIMALS)
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}
