@@ -3,6 +3,7 @@ import { cleanUpConnections } from '../domain/connections/clean-up-connections.t
 import type { Context } from '../domain/context.ts'
 import { cleanUpRefusals } from '../domain/payments/refusals/clean-up-refusals.ts'
 import { trimRefusals } from '../domain/payments/refusals/trim-refusals.ts'
+import { cleanUpNewcomers } from '../domain/people/clean-up-newcomers.ts'
 import { cleanUpPeople } from '../domain/people/clean-up-people.ts'
 import { takeLeaseNow } from '../domain/take-lease-now.ts'
 import { cleanUpWebhooks } from '../domain/webhooks/clean-up-webhooks.ts'
@@ -20,6 +21,7 @@ type Step = (ctx: Context) => Promise<number>
 
 const STEPS: readonly Step[] = [
   cleanUpPeople,
+  cleanUpNewcomers,
   cleanUpConnections,
   cleanUpWebhooks,
   cleanUpRefusals,
@@ -28,8 +30,8 @@ const STEPS: readonly Step[] = [
 ]
 
 /**
- * Deletes, in bounded steps, what has ended and is of no use any more: sessions, ceremonies, codes, tokens, counters,
- * deliveries, refusals.
+ * Deletes, in bounded steps, what has ended and is of no use any more: sessions, ceremonies, codes, tokens, connections
+ * that were never used, people without a workspace, counters, deliveries, refusals.
  * A step that fails does not keep the others; the first failure is thrown in the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {

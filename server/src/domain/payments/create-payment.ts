@@ -3,6 +3,7 @@ import { violatesUnique } from '../../db/errors.ts'
 import type { Refusal } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { reservePayment, type PaymentRequest, type Reservation } from './admission/reserve-payment.ts'
+import { drivePayment } from './drive-payment.ts'
 import { onRecord } from './on-record.ts'
 import { keepRefusal } from './refusals/keep-refusal.ts'
 import { findPaymentByKey, IDEMPOTENCY_INDEX } from './store.ts'
@@ -38,7 +39,13 @@ export async function createPayment(
     const { payment } = reservation
     return { kind: 'replayed', payment: await driveKnown(ctx, { payment, boundTo: request.boundTo ?? null }) }
   }
-  return { kind: 'created', payment: await onRecord(submitPayment(ctx, reservation)) }
+  return { kind: 'created', payment: await onRecord(submitNew(ctx, reservation)) }
+}
+
+/** The first request may have had an expiry in the past by the provider's clock, which its response has shown. */
+async function submitNew(ctx: Context, reserved: Extract<Reservation, { kind: 'reserved' }>): Promise<Payment> {
+  const submission = await submitPayment(ctx, reserved)
+  return submission.kind === 'done' ? submission.payment : await drivePayment(ctx, reserved.payment)
 }
 
 type Judged = Exclude<Reservation, { readonly kind: 'unjudged' }>
@@ -46,13 +53,16 @@ type Judged = Exclude<Reservation, { readonly kind: 'unjudged' }>
 async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: number): Promise<Judged> {
   const chain = ctx.chains[request.mode]
   let unavailable: unknown
-  const balance = await ctx.balances.read(chain, request.wallet, balanceAgeMsMax).catch((error: unknown) => {
+  const [balance, gas] = await Promise.all([
+    ctx.balances.read(chain, request.wallet, balanceAgeMsMax),
+    chain.gas === 'self' ? chain.readGasFunds(request.wallet) : null,
+  ]).catch((error: unknown) => {
     if (!(error instanceof ChainUnavailable)) throw error
     unavailable = error
-    return null
+    return [null, null] as const
   })
   try {
-    const reservation = await reservePayment(ctx, { request, balance })
+    const reservation = await reservePayment(ctx, { request, balance, gas })
     if (reservation.kind === 'unjudged') throw unavailable
     return reservation
   } catch (error) {

@@ -7,7 +7,7 @@ import { paymentEvent } from './payment-event.ts'
 import { markFailed } from './store.ts'
 
 /** The enclave accepted these: they count in the month's allowance though they failed (D27). */
-const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'never_mined']
+const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'never_mined', 'replaced']
 
 /**
  * pending → failed, once, with its event. The amount leaves the cap and the balance by the status alone; the allowance

@@ -7,7 +7,8 @@ export async function onRecord<Result>(work: Promise<Result>): Promise<Result> {
     return await work
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable || error instanceof CommitUnknown)) throw error
-    const message = 'The payment is recorded, but its outcome could not be. Retry with the same idempotency key.'
+    const message =
+      'The payment is recorded, but its outcome could not be. Retry with the same idempotency_key; without one, do not retry.'
     throw new Problem('internal', message, { cause: error })
   }
 }

@@ -8,10 +8,15 @@ export type TxHash = `0x${string}`
  * A payment begins as a reservation: `pending`, without a hash, counted by every limit, before the enclave hears of it
  * (D22). From then on exactly one of these things happens, whoever sees it first, once:
  *
- * - the enclave accepts it: still `pending`, now with `tx_hash` (or with the enclave's own id, until the hash is known);
+ * - the enclave accepts it: still `pending`, now with the enclave's own id, and with `tx_hash` once that is known;
  * - the enclave refuses it: `failed`, and its amount and its place in the allowance are given back;
  * - the enclave never received it, and the settling time is over: `failed`, given back likewise;
- * - the chain confirms it, deep enough: `confirmed`. The chain reports failure: `failed`, its amount is given back.
+ * - the chain proves the transfer, deep enough: `confirmed`, by one Transfer log that settles no other payment;
+ * - the chain proves that the transfer did not happen and cannot happen any more: `failed`, its amount is given back.
+ *
+ * Only proof ends a payment that was signed (D24a). What the provider says about it (`failed`, "pending for too long")
+ * proves nothing, because a signed transfer can land later: it stays `pending`, with a reason that is shown. The one
+ * exception is a revert that is reported without any hash, since there is nothing to look for (`reconcile-payment.ts`).
  *
  * A receipt that is not deep enough yet is noted (`minedBlock`), and forgotten if a reorganization takes it away.
  * `confirmed` and `failed` are final. The table below is all there is: the one function that moves a payment
@@ -28,8 +33,32 @@ export type PaymentMove = keyof typeof PAYMENT_MOVES
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'failed'
 
-/** Why a payment failed: the enclave refused it, never got it, or the chain did not do it. */
-export type FailureCode = 'enclave_refused' | 'never_received' | 'never_mined' | 'reverted' | 'transfer_missing'
+/**
+ * Why a payment failed. `replaced`: another transaction of the wallet used its nonce. `never_mined`: the provider gave it
+ * up, in records from before only proof ended a payment.
+ */
+export type FailureCode =
+  'enclave_refused' | 'never_received' | 'never_mined' | 'reverted' | 'transfer_missing' | 'replaced'
+
+/**
+ * Why a payment is still pending, where that asks for attention:
+ * - `not_sent`: the provider did not send it, for a reason that the operator can find in the log; a retry may succeed.
+ * - `outcome_unknown`: the provider's response was lost or says nothing; it is being looked up.
+ * - `hash_unknown`: the provider accepted it, and has not given a transaction hash yet.
+ * - `reported_failed`, `reported_replaced`, `reported_reverted`: the provider says so, and the chain has not proven it.
+ * - `transfer_not_found`: the transaction that the provider names holds no transfer that is this payment's.
+ */
+export const PENDING_REASONS = [
+  'not_sent',
+  'outcome_unknown',
+  'hash_unknown',
+  'reported_failed',
+  'reported_replaced',
+  'reported_reverted',
+  'transfer_not_found',
+] as const
+
+export type PendingReason = (typeof PENDING_REASONS)[number]
 
 export interface Payment {
   readonly id: string
@@ -58,9 +87,24 @@ export interface Payment {
   /** The number of the last attempt at the enclave, and until when its process holds the payment. */
   readonly attempt: number
   readonly attemptUntil: Date | null
-  /** Until when the request of an attempt without an answer may still arrive at the enclave. */
+  /** When the last attempt's signed request expires, by the provider's clock; null when it certainly was not sent. */
+  readonly requestExpiresAt: Date | null
+  /** Until when the request of an attempt without a response may still arrive at the provider, by the provider's clock. */
   readonly fencedUntil: Date | null
   readonly enclaveTransactionId: string | null
+  /** Of the user operation that carries the transfer; null while unknown, and for a plain transaction. */
+  readonly userOperationHash: TxHash | null
+  /** Of a plain transaction; null while unknown. */
+  readonly senderNonce: bigint | null
+  readonly pendingReason: PendingReason | null
+  /** The chain's head before the payment was recorded; null in rows from before this was kept. */
+  readonly firstBlock: bigint | null
+  /** Up to which block its transfer has been searched for. */
+  readonly searchedBlock: bigint | null
+  /** How often it was looked up. */
+  readonly looks: number
+  /** The position in its block of the Transfer log that settled it. */
+  readonly logIndex: bigint | null
   readonly minedBlock: bigint | null
   readonly minedBlockHash: string | null
 }
@@ -72,10 +116,22 @@ export interface Admission {
   readonly spent24hMicro: MicroUsdc
 }
 
-/** Whether no request of any attempt can arrive at the enclave any more. */
-export function isFenceOver(payment: Payment, now: Date): boolean {
-  const latest = Math.max(payment.fencedUntil?.getTime() ?? 0, payment.attemptUntil?.getTime() ?? 0)
-  return latest === 0 || now.getTime() >= latest + FENCE_MARGIN_MS
+/**
+ * Whether no request of any attempt can arrive at the provider any more. `providerNow` is the provider's own time, so that
+ * a clock of ours that is wrong never ends the fence early.
+ */
+export function isFenceOver(
+  { fencedUntil, requestExpiresAt, attemptUntil }: Pick<Payment, 'fencedUntil' | 'requestExpiresAt' | 'attemptUntil'>,
+  providerNow: Date,
+): boolean {
+  // Rows of the version before have no expiry of their own: there it was the attempt's end.
+  const latest = Math.max(fencedUntil?.getTime() ?? 0, (requestExpiresAt ?? attemptUntil)?.getTime() ?? 0)
+  return latest === 0 || providerNow.getTime() >= latest + FENCE_MARGIN_MS
+}
+
+/** Whether it is too old to be sent for the first time (D24b): it would leave the window that it was admitted under. */
+export function isTooOldToSend({ createdAt }: Pick<Payment, 'createdAt'>, now: Date): boolean {
+  return now.getTime() - createdAt.getTime() >= SETTLING_MS
 }
 
 /** Whether nobody knows yet what became of it at the enclave. */
@@ -84,13 +140,24 @@ export function isUnsent(payment: Payment): boolean {
 }
 
 /**
+ * Whether the payment's receipt may decide something at this head. One that was seen in a block is not asked for again
+ * before that block is deep enough: only then does anything follow from it (D28), or from its absence.
+ */
+export function isReceiptDue(
+  payment: Payment,
+  { head, confirmations }: { head: bigint; confirmations: number },
+): boolean {
+  return payment.minedBlock === null || head >= payment.minedBlock + BigInt(confirmations) - 1n
+}
+
+/**
  * How long one attempt at the enclave may take: the signed request expires with it, so that a late one is refused.
  * The enclave's own answer is awaited for less, see `ENCLAVE_TIMEOUT_MS`.
  */
 export const ATTEMPT_MS = 10_000
-/** Clocks differ: a request counts as expired only so long after its expiry. */
-export const FENCE_MARGIN_MS = 1_000
-/** How long a sponsored send's hash is awaited before the answer goes out without it (D24). */
+/** The provider's machines may differ among each other: a request counts as expired only so long after its expiry. */
+export const FENCE_MARGIN_MS = 5_000
+/** How long a sponsored send's hash is awaited before the response goes out without it (D24). */
 export const HASH_WAIT_MS = 5_000
-/** What the enclave has not received by then, it never will (D23). */
+/** A reservation that was not sent by then is never sent (D24b). */
 export const SETTLING_MS = 10 * 60 * 1_000

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { listEventTypes, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
 import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
+import type { ToldTransaction } from '../../../../test/support/fake-enclave.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
-import { giveBackAttempt, takeAttempt } from './store.ts'
+import { armAttempt, giveBackAttempt, takeAttempt } from './store.ts'
 
 const HASH: TxHash = `0x${'1'.repeat(64)}`
 const OTHER_HASH: TxHash = `0x${'2'.repeat(64)}`
@@ -17,7 +18,7 @@ interface Row {
   /** What the record says before. */
   readonly record?: { readonly txHash?: TxHash; readonly enclaveTransactionId?: string }
   /** What the enclave tells; null: it never received the payment. */
-  readonly told: { readonly status: string; readonly txHash: TxHash | null } | null
+  readonly told: ToldTransaction | null
   readonly settled: boolean
   readonly answer: readonly [status: string, txHash: TxHash | null, failure: string | null]
 }
@@ -43,12 +44,30 @@ const ROWS: readonly Row[] = [
   { name: 'signed, found late', told: broadcasted, settled: true, answer: ['pending', HASH, null] },
   { name: 'accepted, no hash yet', told: { status: 'pending', txHash: null }, settled: true, answer: pending },
   { name: 'given up without a hash, still settling', told: givenUp, settled: false, answer: pending },
-  { name: 'given up without a hash', told: givenUp, settled: true, answer: ['failed', null, 'never_mined'] },
+  { name: 'given up without a hash proves nothing', told: givenUp, settled: true, answer: pending },
   {
-    name: 'a fault of the provider without a hash',
+    name: 'a fault of the provider without a hash proves nothing',
     told: { status: 'provider_error', txHash: null },
     settled: true,
-    answer: ['failed', null, 'never_mined'],
+    answer: pending,
+  },
+  {
+    name: 'reverted, told without any hash, still settling',
+    told: { status: 'execution_reverted', txHash: null },
+    settled: false,
+    answer: pending,
+  },
+  {
+    name: 'reverted, told without any hash: there is nothing to look for',
+    told: { status: 'execution_reverted', txHash: null },
+    settled: true,
+    answer: ['failed', null, 'reverted'],
+  },
+  {
+    name: 'reverted, told with its user operation: the chain decides',
+    told: { status: 'execution_reverted', txHash: null, userOperationHash: OTHER_HASH },
+    settled: true,
+    answer: pending,
   },
   {
     name: 'the hash comes later',
@@ -73,11 +92,11 @@ const ROWS: readonly Row[] = [
     answer: ['pending', HASH, null],
   },
   {
-    name: 'given up with a hash',
+    name: 'given up with a hash proves nothing',
     record: sent,
     told: { status: 'failed', txHash: HASH },
     settled: true,
-    answer: ['failed', HASH, 'never_mined'],
+    answer: ['pending', HASH, null],
   },
   {
     name: 'sent, and not known there any more',
@@ -104,6 +123,7 @@ describe('reconcilePayment', () => {
       const { payment } = await open(record)
       if (told !== null) given.enclave.told.set(payment.id, told)
       given.clock.setOffset(settled ? SETTLING_MS : 0)
+      goOn()
       const requests = given.enclave.requests.length
       await reconcilePayment(given.context, { payment })
       const { status, txHash, failureCode } = await getPayment(given.context, payment)
@@ -115,14 +135,19 @@ describe('reconcilePayment', () => {
   test('while the request of a late attempt may still arrive, never received proves nothing', async () => {
     const { payment } = await open({})
     given.clock.setOffset(SETTLING_MS)
-    const late = await given.context.db.write(
-      takeAttempt(payment, given.clock.now(), new Date(given.clock.now().getTime() + ATTEMPT_MS)),
-    )
+    const until = new Date(given.clock.now().getTime() + ATTEMPT_MS)
+    const held = await given.context.db.write(takeAttempt(payment, given.clock.now(), until))
+    assert.ok(held !== null)
+    const late = await given.context.db.write(armAttempt(held, until))
     assert.ok(late !== null)
-    await given.context.db.write(giveBackAttempt(late, { unanswered: true }))
+    await given.context.db.write(
+      giveBackAttempt(late, { mayArrive: true, reason: 'outcome_unknown', nextLookAt: until }),
+    )
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
-    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + FENCE_MARGIN_MS)
+    // A second more, since the provider's time has whole seconds.
+    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + FENCE_MARGIN_MS + 1_000)
+    goOn()
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'failed')
   })
@@ -135,20 +160,14 @@ describe('reconcilePayment', () => {
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })
 
-  test('never received gives the allowance back, given up by the enclave keeps it (D27), each with one event', async () => {
-    for (const [told, allowance] of [
-      [null, 0],
-      [givenUp, 1],
-    ] as const) {
-      const { payment, seeded } = await open({}, { mode: 'live' })
-      if (told !== null) given.enclave.told.set(payment.id, told)
-      given.clock.setOffset(SETTLING_MS)
-      await Promise.all(Array.from({ length: 5 }, () => reconcilePayment(given.context, { payment })))
-      assert.equal(await readAllowance(given.context.db, seeded.account.id), allowance)
-      const types = await listEventTypes(given.context.db, seeded.account.id)
-      assert.deepEqual(types, ['payment.created', 'payment.failed'])
-      given.clock.setOffset(0)
-    }
+  test('never received gives the allowance back (D27), with one event', async () => {
+    const { payment, seeded } = await open({}, { mode: 'live' })
+    given.clock.setOffset(SETTLING_MS)
+    goOn()
+    await Promise.all(Array.from({ length: 5 }, () => reconcilePayment(given.context, { payment })))
+    assert.equal(await readAllowance(given.context.db, seeded.account.id), 0)
+    const types = await listEventTypes(given.context.db, seeded.account.id)
+    assert.deepEqual(types, ['payment.created', 'payment.failed'])
   })
 
   test('a decision on an attempt that has since been taken over changes nothing', async () => {
@@ -158,6 +177,11 @@ describe('reconcilePayment', () => {
     await reconcilePayment(given.context, { payment })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })
+
+  /** The chain goes on as long as a request could arrive. */
+  function goOn(): void {
+    for (const chain of [given.chains.test, given.chains.live]) chain.head += 10n
+  }
 
   /** A payment that got no answer from the enclave, with what its record learned since. */
   async function open(

@@ -1,14 +1,17 @@
 import type { Context } from '../context.ts'
 import { getPayment } from './get-payment.ts'
-import type { Payment, TxHash } from './payment.ts'
-import { markAccepted } from './store.ts'
+import { lookAfterAcceptance, lookAfterHash } from './tracing/look-schedule.ts'
+import type { Payment } from './payment.ts'
+import { markAccepted, type AcceptedSend } from './store.ts'
 
 /** Records that the enclave accepted the payment, with or without a hash yet. */
 export async function recordEnclaveFind(
   ctx: Pick<Context, 'db' | 'clock' | 'logger'>,
-  { payment, found }: { payment: Payment; found: { transactionId: string; txHash: TxHash | null } },
+  { payment, found }: { payment: Payment; found: AcceptedSend },
 ): Promise<Payment> {
-  const accepted = await ctx.db.write(markAccepted(payment, found, ctx.clock.now()))
+  const now = ctx.clock.now()
+  const next = found.txHash === null ? lookAfterAcceptance(now) : lookAfterHash(now)
+  const accepted = await ctx.db.write(markAccepted(payment, found, { now, nextLookAt: next }))
   if (accepted !== null) return accepted
   const recorded = await getPayment(ctx, payment)
   if (recorded.status === 'failed') {

@@ -1,19 +1,22 @@
 import type { Receipt } from '../../chain/receipt.ts'
 import { decideSettlement } from '../../chain/settlement.ts'
+import { violatesUnique } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
 import { announceEvent } from '../webhooks/announce-event.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import type { Payment } from './payment.ts'
 import { paymentEvent } from './payment-event.ts'
-import { markConfirmed, markMined } from './store.ts'
+import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX } from './store.ts'
+
+type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
 /**
- * Moves a pending payment to what the chain says of it (D28): confirmed or failed at the configured depth, each once
+ * Moves a pending payment to what the chain proves of it (D28): confirmed or failed at the configured depth, each once
  * and with its event, whoever sees it first; noted while it is not deep enough; waiting again after a reorganization.
  */
 export async function settlePayment(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
+  ctx: SettleContext,
   { payment, receipt, head }: { payment: Payment; receipt: Receipt | null; head: bigint },
 ): Promise<Payment> {
   const chain = ctx.chains[payment.mode]
@@ -26,6 +29,7 @@ export async function settlePayment(
       from: payment.walletAddress,
       to: payment.to,
       amountMicro: payment.amountMicro,
+      operationHash: payment.userOperationHash,
     },
   })
   switch (settlement.kind) {
@@ -35,8 +39,12 @@ export async function settlePayment(
       return await note(ctx, payment, { number: settlement.blockNumber, hash: settlement.blockHash })
     case 'failed':
       return await failPayment(ctx, { payment, code: settlement.reason })
-    case 'confirmed':
-      return await confirm(ctx, payment, { number: settlement.blockNumber, hash: settlement.blockHash })
+    case 'unproven':
+      return await noteNotFound(ctx, payment)
+    case 'confirmed': {
+      const block = { number: settlement.blockNumber, hash: settlement.blockHash }
+      return await confirm(ctx, payment, { block, logIndexes: settlement.logIndexes })
+    }
   }
 }
 
@@ -48,13 +56,42 @@ async function note(ctx: Pick<Context, 'db'>, payment: Payment, block: Block | n
   return { ...payment, minedBlock: block?.number ?? null, minedBlockHash: block?.hash ?? null }
 }
 
-async function confirm(ctx: Pick<Context, 'db' | 'clock'>, payment: Payment, block: Block): Promise<Payment> {
+/** Confirms by the first Transfer log that settles no other payment (D24c): two equal sends may share a transaction. */
+async function confirm(
+  ctx: SettleContext,
+  payment: Payment,
+  { block, logIndexes }: { block: Block; logIndexes: readonly bigint[] },
+): Promise<Payment> {
+  for (const logIndex of logIndexes) {
+    try {
+      return await confirmByLog(ctx, payment, { ...block, logIndex })
+    } catch (error) {
+      if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error
+    }
+  }
+  return await noteNotFound(ctx, payment)
+}
+
+async function confirmByLog(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  payment: Payment,
+  log: Block & { readonly logIndex: bigint },
+): Promise<Payment> {
   const confirmed = await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
-    const moved = await transaction.run(markConfirmed(payment, block, now))
+    const moved = await transaction.run(markConfirmed(payment, log, now))
     if (moved === null) return null
     await transaction.commit([...announceEvent(paymentEvent('payment.confirmed', moved, now))])
     return moved
   })
   return confirmed ?? (await getPayment(ctx, payment))
+}
+
+async function noteNotFound(ctx: SettleContext, payment: Payment): Promise<Payment> {
+  if (payment.pendingReason === 'transfer_not_found') return payment
+  ctx.logger.error(
+    { payment: payment.id, tx: payment.txHash },
+    'the transaction that the enclave provider names holds no transfer of this payment',
+  )
+  return (await ctx.db.write(noteReason(payment, 'transfer_not_found'))) ?? (await getPayment(ctx, payment))
 }

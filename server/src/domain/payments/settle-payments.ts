@@ -1,3 +1,4 @@
+import type { ReceiptsAtHead } from '../../chain/open-chain.ts'
 import type { Context } from '../context.ts'
 import type { Payment, TxHash } from './payment.ts'
 import { settlePayment } from './settle-payment.ts'
@@ -6,19 +7,20 @@ import { settlePayment } from './settle-payment.ts'
 const SETTLERS = 4
 
 /**
- * Settles payments of one mode that have a hash, from one reading of the chain. One that can't be settled does not keep
+ * Settles payments of one mode that have a hash, from one reading of the chain: the caller's, or a new one. One that can't be settled does not keep
  * the others; the first such error is thrown in the end. Throws `ChainUnavailable`.
  */
 export async function settlePayments(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
-  { mode, payments }: { mode: Payment['mode']; payments: readonly Payment[] },
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
+  {
+    mode,
+    payments,
+    reading,
+  }: { mode: Payment['mode']; payments: readonly Payment[]; reading?: ReceiptsAtHead | undefined },
 ): Promise<Payment[]> {
   const hashes = payments.flatMap((payment) => (payment.txHash === null ? [] : [payment.txHash]))
   if (hashes.length === 0) return [...payments]
-  const chain = ctx.chains[mode]
-  // Receipts first: a head that is read later can only make them deeper, never leave one above it.
-  const receipts = await chain.readReceipts(hashes)
-  const head = await chain.readHead()
+  const { receipts, head } = reading ?? (await ctx.chains[mode].readReceiptsAtHead(hashes))
   const receiptOf = (txHash: TxHash | null) => (txHash === null ? null : (receipts.get(txHash) ?? null))
   const settled = [...payments]
   const errors: unknown[] = []

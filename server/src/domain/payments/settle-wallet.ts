@@ -9,7 +9,7 @@ const WALLET_PAYMENTS_MAX = 500
 
 /** Brings a wallet's pending payments up to what the chain says now. Throws `ChainUnavailable`. */
 export async function settleWallet(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
   { accountId, mode, wallet }: { accountId: string; mode: Mode; wallet: Address },
 ): Promise<void> {
   const payments = await ctx.db.read(listAwaitingChainOfWallet(accountId, mode, wallet, WALLET_PAYMENTS_MAX))

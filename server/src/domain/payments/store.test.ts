@@ -70,7 +70,7 @@ describe('the table payments', () => {
   test('a payment without a hash can not be confirmed', async () => {
     const payment = make({})
     await given.context.db.write(insertPayment(payment, ADMISSION))
-    const block = { number: 1n, hash: HASH }
+    const block = { number: 1n, hash: HASH, logIndex: 0n }
     assert.equal(await given.context.db.write(markConfirmed({ ...payment, txHash: HASH }, block, NOW)), null)
     assert.equal((await given.context.db.read(findPayment(payment.accountId, 'test', payment.id)))?.status, 'pending')
   })
@@ -95,10 +95,18 @@ describe('the table payments', () => {
       allowanceMonth: null,
       attempt: 1,
       attemptUntil: null,
+      requestExpiresAt: null,
       fencedUntil: null,
       enclaveTransactionId: null,
+      userOperationHash: null,
+      senderNonce: null,
+      pendingReason: null,
+      firstBlock: null,
+      searchedBlock: null,
+      looks: 0,
       minedBlock: null,
       minedBlockHash: null,
+      logIndex: null,
       credentialId: 'key_1',
       acceptedAt: null,
       settledAt: null,

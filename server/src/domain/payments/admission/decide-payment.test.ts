@@ -23,6 +23,7 @@ const ALLOWED = {
   allowance: { allowance: 1_000, used: 999 },
   balanceMicro: microUsdc(8_000_000n),
   unminedMicro: microUsdc(3_000_000n),
+  gas: { coin: 'ETH', balanceWei: 400_000_000_000_000n, neededWei: 400_000_000_000_000n },
   now: NOW,
 } satisfies PaymentCase
 
@@ -40,10 +41,11 @@ const FAULTS: readonly { readonly code: string; readonly fault: Partial<PaymentC
   { code: 'daily_cap_exceeded', fault: { spent24hMicro: microUsdc(20_000_001n) } },
   { code: 'plan_cap_exceeded', fault: { allowance: { allowance: 1_000, used: 1_000 } } },
   { code: 'insufficient_balance', fault: { unminedMicro: microUsdc(3_000_001n) } },
+  { code: 'insufficient_gas', fault: { gas: { ...ALLOWED.gas, balanceWei: 399_999_999_999_999n } } },
 ]
 
 describe('decidePayment', () => {
-  test('exactly at the cap, the allowance and the balance is allowed', () => {
+  test('exactly at the cap, the allowance, the balance and the gas is allowed', () => {
     assert.equal(decidePayment(ALLOWED), null)
   })
 
@@ -62,6 +64,15 @@ describe('decidePayment', () => {
 
   test('an unlimited or unmetered plan refuses nothing', () => {
     assert.equal(decidePayment({ ...ALLOWED, allowance: null }), null)
+  })
+
+  test('sponsored gas refuses nothing', () => {
+    assert.equal(decidePayment({ ...ALLOWED, gas: null }), null)
+  })
+
+  test('a refusal by gas tells what there is and what one payment needs, in whole coins', () => {
+    const gas = { coin: 'POL', balanceWei: 0n, neededWei: 10n ** 16n }
+    assert.deepEqual(decidePayment({ ...ALLOWED, gas })?.details, { coin: 'POL', balance: '0', needed: '0.01' })
   })
 
   test('a refusal by plan tells the allowance and when it starts anew, one by balance what there is (D18a)', () => {

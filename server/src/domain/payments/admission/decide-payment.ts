@@ -1,3 +1,4 @@
+import { formatCoin, type GasFunds } from '../../../values/gas.ts'
 import { formatAmount, type MicroUsdc } from '../../../values/money.ts'
 import type { Refusal } from '../../../values/problem.ts'
 import type { GrantPolicy } from '../../grants/grant.ts'
@@ -17,12 +18,14 @@ export interface PaymentCase {
   readonly balanceMicro: MicroUsdc | null
   /** What left the wallet, or is about to, and is not in the balance yet. */
   readonly unminedMicro: MicroUsdc
+  /** What the wallet has for gas and what it needs; null where the gas is sponsored, or the chain is out of reach. */
+  readonly gas: GasFunds | null
   readonly now: Date
 }
 
 /** Whether a payment may be made: null, or the first refusal in the documented order (D18). */
 export function decidePayment(payment: PaymentCase): Refusal | null {
-  const { request, policy, spent24hMicro, now, allowance, balanceMicro, unminedMicro } = payment
+  const { request, policy, spent24hMicro, now, allowance, balanceMicro, unminedMicro, gas } = payment
   if (!payment.agentExists) return { code: 'agent_not_found' }
   if (!payment.walletExists) return { code: 'wallet_not_found' }
   if (policy === null) return { code: 'permission_not_found' }
@@ -38,6 +41,10 @@ export function decidePayment(payment: PaymentCase): Refusal | null {
       requested: request.amountUsdc,
     }
     return { code: 'insufficient_balance', details }
+  }
+  if (gas !== null && gas.balanceWei < gas.neededWei) {
+    const details = { coin: gas.coin, balance: formatCoin(gas.balanceWei), needed: formatCoin(gas.neededWei) }
+    return { code: 'insufficient_gas', details }
   }
   return null
 }

@@ -159,6 +159,14 @@ describe('the limits of a payment', () => {
     given.clock.setOffset(0)
   })
 
+  test('a payment that has been pending for 24 hours no longer reserves balance (D24a)', async () => {
+    const seeded = await seed(given.context)
+    setBalance(seeded, 10_000_000n)
+    await pay(seeded, '6')
+    expectRefusal(await pay(seeded, '4.000001', DAY_MS - 1), 'insufficient_balance')
+    expectPayment(await pay(seeded, '10', DAY_MS))
+  })
+
   test('a failed payment leaves the balance free', async () => {
     const seeded = await seed(given.context)
     setBalance(seeded, 5_000_000n)

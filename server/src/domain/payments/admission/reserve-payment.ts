@@ -1,6 +1,7 @@
 import type { Transaction } from '../../../db/transaction.ts'
 import type { Address } from '../../../values/address.ts'
 import type { AgentId } from '../../../values/agent-id.ts'
+import type { GasFunds } from '../../../values/gas.ts'
 import { createId } from '../../../values/ids.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { MicroUsdc } from '../../../values/money.ts'
@@ -50,8 +51,8 @@ export type Reservation =
  * balance would allow it, and that could not be read.
  */
 export async function reservePayment(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
-  { request, balance }: { request: PaymentRequest; balance: BalanceSnapshot | null },
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave'>,
+  { request, balance, gas }: { request: PaymentRequest; balance: BalanceSnapshot | null; gas: GasFunds | null },
 ): Promise<Reservation> {
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
@@ -71,6 +72,7 @@ export async function reservePayment(
       request: { ...request, contract: ctx.chains[mode].usdc },
       allowance: used === null || allowance === null ? null : { allowance, used },
       balanceMicro: balance?.balanceMicro ?? null,
+      gas,
       now,
     })
     if (refusal !== null) {
@@ -81,7 +83,14 @@ export async function reservePayment(
 
     // The lock may have been waited for: the attempt's time begins here.
     const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
-    const payment = makePayment(request, { grantId: grant.grantId, month, now, attemptUntil })
+    const payment = makePayment(request, {
+      grantId: grant.grantId,
+      month,
+      now,
+      attemptUntil,
+      requestExpiresAt: ctx.enclave.toEnclaveTime(attemptUntil),
+      firstBlock: balance.blockNumber,
+    })
     await transaction.commit([
       insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
       ...announceEvent(paymentEvent('payment.created', payment, now)),
@@ -104,7 +113,8 @@ async function readCase(
   const { accountId, mode } = request
   const lock = lockGrant(request)
   const known = findPaymentByKey(accountId, mode, request.idempotencyKey)
-  const facts = readFacts(request, windowStart(now), balance?.blockNumber ?? 0n)
+  const balanceBlock = balance?.blockNumber ?? 0n
+  const facts = readFacts(request, { now, windowStart: windowStart(now), balanceBlock })
   if (month === null) return [...(await transaction.batch([lock, known, facts])), null]
   const allowance = [ensureAllowance(accountId, month), lockAllowance(accountId, month)] as const
   const [grant, payment, , used, read] = await transaction.batch([lock, known, ...allowance, facts])
@@ -113,7 +123,18 @@ async function readCase(
 
 function makePayment(
   request: PaymentRequest,
-  { grantId, month, now, attemptUntil }: { grantId: string; month: string | null; now: Date; attemptUntil: Date },
+  {
+    month,
+    now,
+    ...facts
+  }: {
+    grantId: string
+    month: string | null
+    now: Date
+    attemptUntil: Date
+    requestExpiresAt: Date
+    firstBlock: bigint
+  },
 ): Payment {
   return {
     id: createId('payment', now),
@@ -121,7 +142,7 @@ function makePayment(
     mode: request.mode,
     agentId: request.agentId,
     walletAddress: request.wallet,
-    grantId,
+    grantId: facts.grantId,
     to: request.to,
     amountMicro: request.amountMicro,
     amountUsdc: request.amountUsdc,
@@ -136,11 +157,19 @@ function makePayment(
     settledAt: null,
     allowanceMonth: month,
     attempt: 1,
-    attemptUntil,
+    attemptUntil: facts.attemptUntil,
+    requestExpiresAt: facts.requestExpiresAt,
     fencedUntil: null,
     enclaveTransactionId: null,
+    userOperationHash: null,
+    senderNonce: null,
+    pendingReason: null,
+    firstBlock: facts.firstBlock,
+    searchedBlock: null,
+    looks: 0,
     minedBlock: null,
     minedBlockHash: null,
+    logIndex: null,
   }
 }
 

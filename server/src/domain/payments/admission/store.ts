@@ -52,7 +52,10 @@ export interface Facts {
   readonly plan: Plan
   /** What the agent spent from the wallet in the window (D16). */
   readonly spent24hMicro: MicroUsdc
-  /** What is pending or confirmed, and not in the balance at the snapshot's block (D26). */
+  /**
+   * What the balance at the snapshot's block does not show yet (D26): confirmed in a later block, or pending, and not
+   * older than `BALANCE_HOLD_MS`.
+   */
   readonly unminedMicro: MicroUsdc
   readonly signing: SigningParties
 }
@@ -62,8 +65,22 @@ export interface SigningParties {
   readonly signerPrivateKeySealed: Buffer
 }
 
-/** Sums by `payments_in_window`, `payments_pending_of_wallet` and `payments_confirmed_by_block`. */
-export function readFacts(parties: Parties, windowStart: Date, balanceBlock: bigint): Query<Facts> {
+/**
+ * A pending payment reserves its amount of the wallet's balance for so long after it was created (D24a). One that is
+ * still pending then counts in the daily cap's window of its `created_at`, and no longer here.
+ */
+const BALANCE_HOLD_MS = 24 * 60 * 60 * 1_000
+
+/**
+ * Sums by `payments_in_window`, `payments_holding_balance` and `payments_confirmed_by_block`. Pending payments are found
+ * by `settled_at is null`, which is the same as `status = 'pending'` (a check of the table) to everybody but the planner:
+ * so written, this sum cannot be read from `payments_due_for_look`, which holds the pending payments of every workspace.
+ */
+export function readFacts(
+  parties: Parties,
+  { now, windowStart, balanceBlock }: { now: Date; windowStart: Date; balanceBlock: bigint },
+): Query<Facts> {
+  const heldSince = new Date(now.getTime() - BALANCE_HOLD_MS)
   return {
     name: 'read_payment_facts',
     text: `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
@@ -73,15 +90,15 @@ export function readFacts(parties: Parties, windowStart: Date, balanceBlock: big
           where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.agent_id = $4
             and p.created_at > $5 and p.status <> 'failed') as spent,
         (select coalesce(sum(p.amount_micro), 0) from payments p
-          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.status = 'pending'
-            and (p.mined_block is null or p.mined_block > $6))
+          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.settled_at is null
+            and p.created_at > $7 and (p.mined_block is null or p.mined_block > $6))
         + (select coalesce(sum(p.amount_micro), 0) from payments p
           where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.status = 'confirmed'
             and p.mined_block > $6) as unmined
       from (select 1) one
       left join agents a on a.account_id = $1 and a.mode = $2 and a.id = $4 and a.deleted_at is null
       left join wallets w on w.account_id = $1 and w.mode = $2 and w.address = $3`,
-    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId, windowStart, balanceBlock],
+    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId, windowStart, balanceBlock, heldSince],
     read: (rows) => {
       const row = rows[0]
       if (row === undefined) throw new Error('the facts of a payment are one row')

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { openTestContext, type TestContext } from '../../../../../test/support/test-context.ts'
+import { readRows } from '../../../../../test/support/read-rows.ts'
+import type { Query } from '../../../db/query.ts'
+import { parseAddress, type Address } from '../../../values/address.ts'
+import type { Payment, TxHash } from '../payment.ts'
+import { listAwaitingChain, listAwaitingChainOfWallet, noteReason, takeAttempt } from '../store.ts'
+import { countEqualPayments, listDueForLook } from '../tracing/store.ts'
+import { readFacts } from './store.ts'
+
+const SETTLED = 1_000_000
+const ACCOUNTS = 200
+/** Pending payments of all other workspaces, made since the table was analyzed. */
+const OTHERS_PENDING = 20_000
+/** Of the wallet that pays: pending, and pending for longer than a payment reserves balance. */
+const OWN_PENDING = 5
+const STUCK = 300
+const DAY_MS = 24 * 60 * 60 * 1_000
+/** The rows that were made here count their hashes from one, each batch anew. */
+const ACCOUNTS_SHARING_A_HASH_MAX = 7
+/** Pages that the three sums read together; the heights of their indexes are in it. */
+const PAGES_MAX = 60
+const NOW = new Date('2026-06-01T12:00:00Z')
+const BALANCE_BLOCK = 1_000_000n
+/** So many of all pending payments are due to be looked up; one in four has no hash yet. */
+const DUE = 500
+const WITHOUT_HASH_EVERY = 4
+/** A page of the worker, and of the watcher. */
+const LOOKED_UP = 20
+const WATCHED = 500
+const ACCOUNT_KINDS = ['seen by the analysis', 'new since the analysis'] as const
+const PLAN_MODES = ['force_generic_plan', 'force_custom_plan'] as const
+
+/** A node of `explain (format json)`, as far as it is looked at. */
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Index Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly PlanNode[]
+}
+
+describe('the plans of statements over pending payments, among a million payments', () => {
+  let given: TestContext
+  before(async () => {
+    given = await openTestContext()
+    await fill()
+  })
+  after(() => given.close())
+
+  for (const account of ACCOUNT_KINDS) {
+    for (const mode of PLAN_MODES) {
+      test(`the facts of a payment: of a workspace ${account} its own payments alone are read (${mode})`, async () => {
+        const { accountId, wallet } = await partiesOf(account)
+        const windowStart = new Date(NOW.getTime() - DAY_MS)
+        const parties = { accountId, mode: 'test', agentId: 'agent', wallet } as const
+        const facts = readFacts(parties, { now: NOW, windowStart, balanceBlock: BALANCE_BLOCK })
+        const { rows, plan, scans, pages } = await explain(facts, mode)
+        assert.deepEqual(
+          scans.map((scan) => String(scan['Index Name'])).toSorted(),
+          ['payments_confirmed_by_block', 'payments_holding_balance', 'payments_in_window'],
+          JSON.stringify(plan, null, 2),
+        )
+        const holding = scans.find((scan) => scan['Index Name'] === 'payments_holding_balance')
+        assert.ok(holding !== undefined)
+        assert.equal(holding['Actual Rows'], OWN_PENDING)
+        assert.equal(holding['Rows Removed by Filter'] ?? 0, 0)
+        assert.ok(pages <= PAGES_MAX, `${pages} pages`)
+        // What is stuck for longer than a day reserves no balance (D24a).
+        assert.equal(Number(rows[0]?.['unmined']), OWN_PENDING)
+      })
+
+      test(`a wallet of a workspace ${account}: its own pending payments alone are read (${mode})`, async () => {
+        const { accountId, wallet } = await partiesOf(account)
+        const own = OWN_PENDING + STUCK
+        const listed = await explain(listAwaitingChainOfWallet(accountId, 'test', wallet, WATCHED), mode)
+        expectReads(listed, ['payments_holding_balance'], own)
+        const payment = {
+          accountId,
+          mode: 'test',
+          walletAddress: wallet,
+          to: walletOf('y'),
+          amountMicro: 1n,
+          id: 'pay_x',
+        }
+        const hashes = [1, 2, 3].map((n): TxHash => `0x${n.toString(16).padStart(64, '0')}`)
+        const counted = await explain(countEqualPayments(payment as unknown as Payment, hashes), mode)
+        const sharing = ACCOUNTS_SHARING_A_HASH_MAX * hashes.length
+        expectReads(counted, ['payments_holding_balance', 'payments_one_per_transfer_log'], own + sharing)
+      })
+    }
+  }
+
+  for (const mode of PLAN_MODES) {
+    test(`what is due to be looked up: a page alone is read (${mode})`, async () => {
+      const due = await explain(listDueForLook('test', NOW, LOOKED_UP), mode)
+      assert.equal(due.rows.length, LOOKED_UP)
+      expectReads(due, ['payments_due_for_look'], LOOKED_UP)
+    })
+
+    test(`what waits for the chain: a page alone is read (${mode})`, async () => {
+      const cursor = { createdAt: new Date(NOW.getTime() - OTHERS_PENDING / 2), id: 'pay_' } as Payment
+      for (const after of [null, cursor]) {
+        const listed = await explain(listAwaitingChain('test', { since: new Date(0), after, limit: WATCHED }), mode)
+        assert.equal(listed.rows.length, WATCHED)
+        expectReads(listed, ['payments_awaiting_chain'], WATCHED)
+      }
+    })
+
+    test(`a payment that is moved is found by its id alone (${mode})`, async () => {
+      const [row] = await readRows(
+        given.context.db,
+        `select account_id, id, tx_hash from payments
+        where status = 'pending' and tx_hash is not null limit 1`,
+      )
+      const payment = { accountId: row?.['account_id'], id: row?.['id'], txHash: row?.['tx_hash'] } as Payment
+      for (const update of [noteReason(payment, 'hash_unknown'), takeAttempt(payment, NOW, NOW)]) {
+        expectReads(await explain(update, mode), ['payments_pkey'], 1)
+      }
+    })
+  }
+
+  /** Analyzed while next to nothing was pending, as a table is that is analyzed in a quiet hour. */
+  async function fill(): Promise<void> {
+    const columns = `account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc,
+      status, tx_hash, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt, mined_block,
+      mined_block_hash, settled_at, next_look_at`
+    const insert = (accountOf: string, from: number, count: number, settled: boolean, ageMs: string): string =>
+      `insert into payments (${columns})
+        select ${accountOf}, 'test', 'pay_' || lpad((${from} + n)::text, 26, '0'), 'agent',
+          '${walletOf('x').slice(0, 10)}' || lpad(to_hex(abs(hashtext(${accountOf}))), 32, '0'), 'grt', '${walletOf('y')}',
+          1, '0.000001', '${settled ? 'confirmed' : 'pending'}',
+          ${settled ? '' : `case when n % ${WITHOUT_HASH_EVERY} <> 0 then`} '0x' || lpad(to_hex(n), 64, '0') ${settled ? '' : 'end'},
+          timestamptz '${NOW.toISOString()}' - interval '1 millisecond' * (${ageMs}), 10, 1000000000, 0, 1,
+          ${settled ? `n, '0x', timestamptz '${NOW.toISOString()}'` : 'null, null, null'},
+          timestamptz '${NOW.toISOString()}' + interval '1 second' * (n - ${DUE})
+        from generate_series(1, ${count}) as n`
+    const client = new pg.Client({ connectionString: given.config.database.url })
+    await client.connect()
+    // Filled without its checks and indexes; these are then built as the migrations define them.
+    const { rows: checks } = await client.query<{ name: string }>(
+      `select conname as name from pg_constraint where conrelid = 'payments'::regclass and contype in ('c', 'f')`,
+    )
+    const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+      `select indexname as name, indexdef as definition from pg_indexes
+        where tablename = 'payments' and indexname <> 'payments_pkey'`,
+    )
+    for (const text of [
+      'set synchronous_commit = off',
+      ...checks.map(({ name }) => `alter table payments drop constraint ${name}`),
+      ...indexes.map(({ name }) => `drop index ${name}`),
+      // Filling it takes most of the time of this test.
+      'alter table payments set unlogged',
+      `set maintenance_work_mem = '256MB'`,
+      // Nobody else analyzes it.
+      'alter table payments set (autovacuum_enabled = false)',
+      insert(`'acc_' || (n % ${ACCOUNTS})`, 0, SETTLED, true, `${2 * DAY_MS} + n * 2000.0`),
+      ...indexes.map(({ definition }) => definition),
+      `vacuum analyze payments`,
+      insert(`'acc_' || (100 + n % 100)`, 2_000_000, OTHERS_PENDING, false, `n`),
+      // A workspace with a past of which the statistics know nothing.
+      insert(`'acc_new'`, 3_000_000, 10_000, true, `${2 * DAY_MS} + n * 2000.0`),
+      ...[`'acc_7'`, `'acc_new'`].flatMap((account, index) => [
+        insert(account, 4_000_000 + index * 1_000, OWN_PENDING, false, `n`),
+        insert(account, 5_000_000 + index * 1_000, STUCK, false, `${DAY_MS} + n`),
+      ]),
+    ]) {
+      await client.query(text)
+    }
+    await client.end()
+  }
+
+  async function partiesOf(account: (typeof ACCOUNT_KINDS)[number]): Promise<{ accountId: string; wallet: Address }> {
+    const accountId = account === 'seen by the analysis' ? 'acc_7' : 'acc_new'
+    const query = 'select wallet_address as wallet from payments where account_id = $1 limit 1'
+    const [{ wallet } = {}] = await readRows(given.context.db, query, [accountId])
+    return { accountId, wallet: wallet as Address }
+  }
+
+  async function explain({ text, values }: Query<unknown>, planMode: string): Promise<Explained> {
+    const literals = values.map(toLiteral).join()
+    const raw = (statement: string) => ({
+      name: '',
+      text: statement,
+      values: [],
+      read: (rows: readonly Record<string, unknown>[]) => rows,
+    })
+    return await given.context.db.transaction(async (transaction) => {
+      await transaction.batch([
+        raw(`set local plan_cache_mode = ${planMode}`),
+        raw(`prepare statement as ${text}`),
+        // A first time, which marks the pages that were never looked at.
+        raw(`execute statement (${literals})`),
+      ])
+      const [explained] = await transaction.batch([
+        raw(`explain (analyze, buffers, format json) execute statement (${literals})`),
+      ] as const)
+      const [rows] = await transaction.batch([raw(`execute statement (${literals})`)] as const)
+      await transaction.batch([raw('deallocate statement')])
+      const plan = (explained[0]?.['QUERY PLAN'] as { Plan: PlanNode }[] | undefined)?.[0]?.Plan
+      assert.ok(plan !== undefined)
+      return { rows, plan, scans: scansOfPayments(plan), pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] }
+    })
+  }
+})
+
+interface Explained {
+  readonly rows: readonly Record<string, unknown>[]
+  readonly plan: PlanNode
+  readonly scans: readonly PlanNode[]
+  readonly pages: number
+}
+
+/** By these indexes and no other, and not much more than so many rows of payments. */
+function expectReads({ plan, scans }: Explained, indexes: readonly string[], rowsMax: number): void {
+  const told = JSON.stringify(plan, null, 2)
+  assert.deepEqual(scans.map((scan) => String(scan['Index Name'])).toSorted(), indexes, told)
+  const read = scans.reduce(
+    (sum, scan) => sum + (scan['Actual Rows'] + (scan['Rows Removed by Filter'] ?? 0)) * scan['Actual Loops'],
+    0,
+  )
+  assert.ok(read <= rowsMax, `${read} rows read, more than ${rowsMax}: ${told}`)
+}
+
+function toLiteral(value: unknown): string {
+  const text = value instanceof Date ? value.toISOString() : String(value)
+  if (value === null) return 'null'
+  // An array's text is its items with commas between them.
+  return Array.isArray(value) ? `'{${text}}'` : `'${text}'`
+}
+
+/** Every scan of an index of payments: those of the other tables are named by them. */
+function scansOfPayments(node: PlanNode): PlanNode[] {
+  const own = node['Index Name']?.startsWith('payments_') === true || node['Node Type'] === 'Seq Scan' ? [node] : []
+  return [...own, ...(node.Plans ?? []).flatMap(scansOfPayments)]
+}
+
+function walletOf(digit: 'x' | 'y'): Address {
+  return parseAddress(`0x${(digit === 'x' ? '1' : '2').repeat(40)}`) ?? assert.fail('no address')
+}

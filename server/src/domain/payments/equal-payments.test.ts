@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { RpcRefusal, type FakeReceipt } from '../../../../test/support/fake-chain.ts'
+import { expectPayment } from '../../../../test/support/expect-outcome.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createPayment } from './create-payment.ts'
+import { getPayment } from './get-payment.ts'
+import { ATTEMPT_MS, FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { reconcilePayment } from './reconcile-payment.ts'
+
+const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
+
+/**
+ * Agents pay the same amount to the same payee again and again, and equal transfers cannot be told apart. Where the
+ * provider keeps no record of a send that may have been carried out, nothing may be concluded from a transfer that could
+ * be another payment's, nor from a search that did not reach the head.
+ */
+describe('equal payments whose sends may have been carried out', () => {
+  let given: TestContext
+  /** The transaction of what lands. */
+  let landed: TxHash
+  before(async () => {
+    given = await openTestContext()
+  })
+  beforeEach(() => {
+    landed = `0x${randomBytes(32).toString('hex')}`
+    given.clock.setOffset(0)
+    given.enclave.behave = () => 'sign'
+    given.chains.test.intercept = () => undefined
+  })
+  after(() => given.close())
+
+  test('two, of which one landed: neither is sent again nor failed, whoever looks', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
+    const [one, other] = [await lose(seeded, 'a'), await lose(seeded, 'b')]
+    land(one)
+    settle()
+    for (const payment of [one, other]) await reconcile(payment)
+    assert.deepEqual(
+      [await stateOf(one), await stateOf(other)],
+      [
+        ['pending', null],
+        ['pending', null],
+      ],
+    )
+    assert.deepEqual([requestsOf(one), requestsOf(other)], [1, 1])
+    // The provider finds its record of one: then the other one's end is proven.
+    given.enclave.told.set(one.id, { status: 'confirmed', txHash: landed })
+    for (const payment of [one, one, other]) await reconcile(payment)
+    assert.deepEqual(
+      [await stateOf(one), await stateOf(other)],
+      [
+        ['confirmed', landed],
+        ['failed', null],
+      ],
+    )
+  })
+
+  test('one that landed is not failed while an equal one, which was accepted, has no transaction yet', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
+    const lost = await lose(seeded, 'a')
+    land(lost)
+    const accepted = expectPayment(await create(seeded, 'b'), 'created')
+    await readRows(given.context.db, 'update payments set tx_hash = null where id = $1', [accepted.id])
+    settle()
+    await reconcile(lost)
+    assert.deepEqual(await stateOf(lost), ['pending', null])
+    // Once that one's transaction is known, what is left is this one's.
+    await readRows(given.context.db, 'update payments set tx_hash = $2 where id = $1', [accepted.id, accepted.txHash])
+    given.chains.test.receipts.set(accepted.txHash ?? '', {
+      ...receiptOf(accepted),
+      blockNumber: given.chains.test.head,
+    })
+    await reconcile(lost)
+    assert.deepEqual(await stateOf(lost), ['confirmed', landed])
+  })
+
+  test('a payment does not take the transfer of another one that stands in a new transaction', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
+    const lost = await lose(seeded, 'a')
+    const accepted = expectPayment(await create(seeded, 'b'), 'created')
+    const set = 'update payments set user_operation_hash = $2 where id = $1'
+    await readRows(given.context.db, set, [accepted.id, OPERATION])
+    land(accepted, { operations: [{ hash: OPERATION, isSuccess: true, after: 1 }], sender: `0x${'b'.repeat(40)}` })
+    settle()
+    await reconcile(lost)
+    assert.deepEqual(await stateOf(lost), ['pending', null])
+    await reconcile(accepted)
+    assert.deepEqual(await stateOf(accepted), ['confirmed', landed])
+    await reconcile(lost)
+    assert.deepEqual(await stateOf(lost), ['failed', null])
+  })
+
+  const BLIND: [name: string, blind: () => void][] = [
+    [
+      'allows few blocks in a search',
+      () => {
+        given.chains.test.head += 400n
+        given.chains.test.intercept = ({ method, params }) => {
+          if (method !== 'eth_getLogs') return
+          const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+          if (BigInt(toBlock) - BigInt(fromBlock) >= 10n) throw new RpcRefusal(-32005)
+        }
+      },
+    ],
+    ['has a head that stands still', () => undefined],
+  ]
+  for (const [name, blind] of BLIND) {
+    test(`while the node ${name}, the payment is neither failed nor sent again`, async () => {
+      const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
+      const lost = await lose(seeded, 'a')
+      given.clock.setOffset(SETTLING_MS + ATTEMPT_MS)
+      blind()
+      await reconcile(lost)
+      assert.deepEqual(await stateOf(lost), ['pending', null])
+      assert.equal(requestsOf(lost), 1)
+    })
+  }
+
+  test('an operation of another wallet under the hash that the provider names ends nothing', async () => {
+    const seeded = await seed(given.context)
+    const payment = expectPayment(await create(seeded, 'a', '1'), 'created')
+    const set = 'update payments set user_operation_hash = $2 where id = $1'
+    await readRows(given.context.db, set, [payment.id, OPERATION])
+    const operation = { hash: OPERATION, isSuccess: false, after: 0, sender: `0x${'c'.repeat(40)}` } as const
+    land(payment, { operations: [operation], sender: `0x${'b'.repeat(40)}`, amountMicro: 1n })
+    await reconcile(payment)
+    assert.deepEqual(await stateOf(payment), ['pending', payment.txHash])
+  })
+
+  test('without the logs of the chain, the provider is asked for the hash all the same', async () => {
+    const seeded = await seed(given.context)
+    const payment = expectPayment(await create(seeded, 'a', '1'), 'created')
+    const set = 'update payments set tx_hash = null, user_operation_hash = $2 where id = $1'
+    await readRows(given.context.db, set, [payment.id, OPERATION])
+    given.chains.test.intercept = ({ method }) => {
+      if (method === 'eth_getLogs') throw new RpcRefusal(-32601)
+    }
+    await assert.rejects(reconcile(payment), { name: 'ChainUnavailable' })
+    assert.deepEqual(await stateOf(payment), ['pending', payment.txHash])
+  })
+
+  test('a transfer that was found and then taken back is looked for again', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
+    const lost = await lose(seeded, 'a')
+    land(lost)
+    settle()
+    const set = 'update payments set tx_hash = $2 where id = $1'
+    await readRows(given.context.db, set, [lost.id, `0x${'dd'.repeat(32)}`])
+    await reconcile(lost)
+    assert.deepEqual(await stateOf(lost), ['confirmed', landed])
+  })
+
+  function create(seeded: Seed, idempotencyKey: string, amountUsdc = '100') {
+    return createPayment(given.context, paymentRequest(seeded, { idempotencyKey, amountUsdc }))
+  }
+
+  /** A send that may have been carried out, and of which the provider keeps no record. */
+  async function lose(seeded: Seed, idempotencyKey: string): Promise<Payment> {
+    given.enclave.behave = () => ({ status: 400, body: { error: 'Failed', code: 'transaction_broadcast_failure' } })
+    await assert.rejects(create(seeded, idempotencyKey), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    const [row] = await readRows(
+      given.context.db,
+      'select id from payments where account_id = $1 and idempotency_key = $2',
+      [seeded.account.id, idempotencyKey],
+    )
+    return await getPayment(given.context, { accountId: seeded.account.id, mode: 'test', id: String(row?.['id']) })
+  }
+
+  function receiptOf({ walletAddress, amountMicro }: Payment) {
+    return { contract: given.context.chains.test.usdc, from: walletAddress, to: RECIPIENT, amountMicro }
+  }
+
+  function land(payment: Payment, change: Partial<FakeReceipt> = {}): void {
+    const chain = given.chains.test
+    chain.receipts.set(landed, { ...receiptOf(payment), blockNumber: chain.head, ...change })
+  }
+
+  /** The settling time is over, and the chain has gone on. */
+  function settle(): void {
+    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + FENCE_MARGIN_MS + 1_000)
+    given.chains.test.head += 10n
+  }
+
+  async function reconcile(payment: Payment): Promise<void> {
+    await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
+  }
+
+  async function stateOf(payment: Payment): Promise<[string, string | null]> {
+    const { status, txHash } = await getPayment(given.context, payment)
+    return [status, txHash]
+  }
+
+  function requestsOf({ id }: Payment): number {
+    return given.enclave.requests.filter(({ referenceId }) => referenceId === id).length
+  }
+})
