@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { pino } from 'pino'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { createPayment } from '../../server/src/domain/payments/create-payment.ts'
 import { announceEvent } from '../../server/src/domain/webhooks/announce-event.ts'
@@ -120,7 +121,11 @@ describe('an event', () => {
     const lines: string[] = []
     const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
     const subscription = await sending.subscribe(account, { reply: 500 })
-    const { secret: newSecret } = await rotateSecret(ctx, { accountId: account.id, id: subscription.endpoint.id })
+    const { secret: newSecret } = await rotateSecret(ctx, {
+      accountId: account.id,
+      id: subscription.endpoint.id,
+      actor: OPERATOR,
+    })
     // An answer that repeats all that it was sent.
     subscription.receiver.reply((response, { rawHeaders, body }) =>
       response.writeHead(500).end(rawHeaders.join() + body),

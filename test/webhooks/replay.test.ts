@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { EVENT_RETENTION_MS } from '../../server/src/domain/events/event.ts'
 import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
@@ -107,9 +108,9 @@ describe('a replay', () => {
   test('case 17: goes to no disabled endpoint, and is none of what is no longer kept', async () => {
     const { delivery } = await deliverOne(sending, account, subscription)
     const subject = { accountId: account.id, id: subscription.endpoint.id }
-    await changeEndpoint(ctx, { ...subject, change: { enabled: false } })
+    await changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR })
     await assert.rejects(replay(delivery), { code: 'endpoint_disabled', status: 409 })
-    await changeEndpoint(ctx, { ...subject, change: { enabled: true } })
+    await changeEndpoint(ctx, { ...subject, change: { enabled: true }, actor: OPERATOR })
     sending.advance(EVENT_RETENTION_MS)
     await assert.rejects(replay(delivery), { code: 'event_not_found', status: 404 })
     assert.equal(subscription.receiver.received.length, 1)
@@ -134,18 +135,21 @@ describe('a replay', () => {
         .toSorted(),
       events.slice(1, 3),
     )
+    await waitFor('their outcomes to be written', async () =>
+      (await sending.logs(endpoint)).every(({ delivery }) => delivery.status === 'succeeded'),
+    )
     assert.equal(await replayRange(ctx, { ...range, only: 'failed' }), 0)
   })
 
   test('case 19: what an endpoint wants now is asked of later events only', async () => {
     const { receiver, endpoint } = subscription
     const subject = { accountId: account.id, id: endpoint.id }
-    await changeEndpoint(ctx, { ...subject, change: { events: ['payment.failed'] } })
+    await changeEndpoint(ctx, { ...subject, change: { events: ['payment.failed'] }, actor: OPERATOR })
     await announce(ctx, account, { type: 'payment.confirmed' })
     receiver.reply(500)
     const failed = await announce(ctx, account, { type: 'payment.failed' })
     await sending.logWhen(endpoint, failed, ({ delivery }) => delivery.attempts === 1)
-    await changeEndpoint(ctx, { ...subject, change: { events: ['payment.confirmed'] } })
+    await changeEndpoint(ctx, { ...subject, change: { events: ['payment.confirmed'] }, actor: OPERATOR })
     receiver.reply(200)
     sending.advance(MINUTE_MS)
     // What it wanted when it happened it still gets; what it did not, never.

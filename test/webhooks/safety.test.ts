@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
@@ -60,12 +61,13 @@ describe('where events go', () => {
       mode: 'test',
       url,
       events: ['payment.failed'],
+      actor: OPERATOR,
     })
     const event = await announce(ctx, account, { type: 'payment.failed' })
     const sender = sending.startSender({ ctx: strict })
     const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
     await sender.stop()
-    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false } })
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false }, actor: OPERATOR })
     return attempts[0]?.error
   }
 
@@ -105,7 +107,7 @@ describe('where events go', () => {
       const receiver = await startReceiver((listener) => createTlsServer(pair, listener))
       t.after(() => receiver.close())
       const wanted = { accountId: account.id, mode: 'test', url: receiver.url, events: ['payment.failed'] } as const
-      const { endpoint } = await createEndpoint(ctx, wanted)
+      const { endpoint } = await createEndpoint(ctx, { ...wanted, actor: OPERATOR })
       const event = await announce(ctx, account, { type: 'payment.failed' })
       const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
       assert.equal(attempts[0]?.error, error)
@@ -127,11 +129,11 @@ describe('where events go', () => {
         url: `${origin}/v1/payments`,
         events: ['payment.failed'],
       } as const
-      await assert.rejects(createEndpoint(ctx, wanted), { code: 'url_not_allowed' })
+      await assert.rejects(createEndpoint(ctx, { ...wanted, actor: OPERATOR }), { code: 'url_not_allowed' })
     }
     const { endpoint, receiver } = await sending.subscribe(account)
     const change = { url: `${baseUrl}/` }
-    await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change }), {
+    await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change, actor: OPERATOR }), {
       code: 'url_not_allowed',
     })
     // What was another's yesterday may be ours today.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
 import { deleteEndpoint } from '../../server/src/domain/webhooks/delete-endpoint.ts'
@@ -117,14 +118,14 @@ describe('the schedule', () => {
     receiver.reply(500)
     const event = await announce(ctx, account)
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
-    await changeEndpoint(ctx, { ...subject, change: { enabled: false } })
+    await changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR })
     await announce(ctx, account)
     sending.advance(HOUR_MS)
     await sending.lookedAround()
     assert.equal(receiver.received.length, 1)
     assert.equal(await countDeliveries(ctx, account.id), 1)
     receiver.reply(200)
-    await changeEndpoint(ctx, { ...subject, change: { enabled: true } })
+    await changeEndpoint(ctx, { ...subject, change: { enabled: true }, actor: OPERATOR })
     const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.status === 'succeeded')
     assert.equal(attempts.length, 2)
     assert.deepEqual(
@@ -153,7 +154,7 @@ describe('the schedule', () => {
     const release = receiver.hold()
     const event = await announce(ctx, account)
     await receiver.arrived(1)
-    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false } })
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false }, actor: OPERATOR })
     release(200)
     const { delivery } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
     assert.equal(delivery.status, 'succeeded')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
 import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
@@ -115,7 +116,7 @@ describe('what is sent', () => {
     receiver.reply(500)
     const event = await announce(ctx, account)
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
-    const { secret: newSecret } = await rotateSecret(ctx, { accountId: account.id, id: endpoint.id })
+    const { secret: newSecret } = await rotateSecret(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR })
     sending.advance(RETRY_DELAYS_MS[0])
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 2)
     sending.advance(ROTATION_OVERLAP_MS)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { Stripe } from 'stripe'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
 import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
 import { announce, makeAccount } from '../support/deliveries.ts'
@@ -77,7 +78,7 @@ describe("the verifier of `stripe`'s own package", () => {
   test('takes the old and the new secret while a rotation overlaps, then the new one alone', async () => {
     const oldSecret = subscription.secret
     const subject = { accountId: account.id, id: subscription.endpoint.id }
-    const { secret } = await rotateSecret(sending.ctx, subject)
+    const { secret } = await rotateSecret(sending.ctx, { ...subject, actor: OPERATOR })
     const during = await receive()
     verify(during, oldSecret)
     verify(during, secret)

@@ -3,6 +3,7 @@ import type { Context } from '../domain/context.ts'
 import { claimDeliveries } from '../domain/webhooks/claim-deliveries.ts'
 import { ATTEMPT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/webhooks/delivery.ts'
 import { finishAttempt } from '../domain/webhooks/finish-attempt.ts'
+import type { Places } from '../domain/webhooks/places.ts'
 import { releaseDeliveries } from '../domain/webhooks/release-deliveries.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
 import { openOutbound } from '../lib/outbound/open-outbound.ts'
@@ -10,19 +11,38 @@ import type { Outbound } from '../lib/outbound/post-json.ts'
 import { createBell } from './bell.ts'
 import { deliver } from './deliver.ts'
 
-const POLL_MS = 200
-/** Of one process; nearly all of an attempt is waiting for the other side. */
-const IN_FLIGHT_MAX = 200
-/** Of one endpoint, over all processes: one that hangs holds so many places, and no more. */
-const ENDPOINT_IN_FLIGHT_MAX = 4
 const CLAIM_MAX = 100
 /** An outcome that can't be written is lost, and the event is sent once more when the lease ends. */
 const FINISH_TRIES_MAX = 3
 const FINISH_RETRY_MS = 1_000
 
+interface PoolBounds {
+  /** Endpoints that hang, or those that do not. */
+  readonly hangs: boolean
+  /** Of one process; nearly all of an attempt is waiting for the other side. */
+  readonly inFlightMax: number
+  /** Of one endpoint, over all processes. */
+  readonly endpointInFlightMax: number
+  readonly pollMs: number
+}
+
+/** Endpoints that hang have places of their own: however many there are, they take none of those that answer (D45). */
+const POOLS: readonly PoolBounds[] = [
+  { hangs: false, inFlightMax: 400, endpointInFlightMax: 4, pollMs: 200 },
+  { hangs: true, inFlightMax: 200, endpointInFlightMax: 1, pollMs: 1_000 },
+]
+
 interface Attempt {
   claimed: ClaimedDelivery
   readonly done: Promise<void>
+}
+
+/** What the pools of a sender share. */
+interface Sender {
+  readonly outbound: Outbound
+  readonly attemptMs: number
+  /** By account and delivery. */
+  readonly underWay: Map<string, Attempt>
 }
 
 /**
@@ -31,20 +51,41 @@ interface Attempt {
  */
 export function startSender(ctx: Context, { attemptMs = ATTEMPT_MS }: { attemptMs?: number } = {}): Loop {
   const outbound = openOutbound({ policy: ctx.outbound, clock: ctx.clock })
-  const underWay = new Map<string, Attempt>()
+  const sender = { outbound, attemptMs, underWay: new Map<string, Attempt>() }
+  const pools = POOLS.map((bounds) => startPool(ctx, sender, bounds))
+
+  return {
+    async stop() {
+      await Promise.all(pools.map((pool) => pool.stop()))
+      await Promise.all([...sender.underWay.values()].map(({ done }) => done))
+      outbound.close()
+    },
+  }
+}
+
+/** Sends to the endpoints of one kind, within the places that they have. A stop claims nothing more. */
+function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, bounds: PoolBounds): Loop {
+  const { inFlightMax, pollMs } = bounds
+  const held = new Map<string, number>()
   const bell = createBell()
+  let free = inFlightMax
 
   const begin = (claimed: ClaimedDelivery): void => {
-    const key = `${claimed.delivery.accountId} ${claimed.delivery.id}`
+    const { accountId, id } = claimed.delivery
+    const key = `${accountId} ${id}`
     const running = underWay.get(key)
     if (running !== undefined) {
       // Its lease ended early, by a clock that was moved: what is under way counts for the new one.
       running.claimed = claimed
       return
     }
+    free -= 1
+    addTo(held, accountId, 1)
     const done = carryOut(ctx, { outbound, attemptMs, claimed, latest: () => underWay.get(key)?.claimed ?? claimed })
     const ended = done.finally(() => {
       underWay.delete(key)
+      free += 1
+      addTo(held, accountId, -1)
       bell.ring()
     })
     underWay.set(key, { claimed, done: ended })
@@ -52,30 +93,40 @@ export function startSender(ctx: Context, { attemptMs = ATTEMPT_MS }: { attemptM
 
   const round = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      const limit = Math.min(IN_FLIGHT_MAX - underWay.size, CLAIM_MAX)
-      const claimed = limit === 0 ? [] : await claim(ctx, limit)
+      const claimed = await claim(ctx, bounds, { free, held })
       if (signal.aborted) return await releaseDeliveries(ctx, claimed)
       for (const one of claimed) begin(one)
-      if (underWay.size === 0) return
+      if (free === inFlightMax) return
       // A whole batch means that there is more. Else an attempt that ends makes room, or time makes something due.
-      if (claimed.length < CLAIM_MAX) await bell.wait(POLL_MS)
+      if (claimed.length < CLAIM_MAX) await bell.wait(pollMs)
     }
   }
-  const loop = startLoop({ name: 'send-webhooks', intervalMs: POLL_MS, logger: ctx.logger }, round)
+  const name = bounds.hangs ? 'send-webhooks-to-hanging' : 'send-webhooks'
+  const loop = startLoop({ name, intervalMs: pollMs, logger: ctx.logger }, round)
 
   return {
     async stop() {
       const stopped = loop.stop()
       bell.ring()
       await stopped
-      await Promise.all([...underWay.values()].map(({ done }) => done))
-      outbound.close()
     },
   }
 }
 
-async function claim(ctx: Context, limit: number): Promise<readonly ClaimedDelivery[]> {
-  return await claimDeliveries(ctx, { endpointInFlightMax: ENDPOINT_IN_FLIGHT_MAX, limit, leaseMs: LEASE_MS })
+async function claim(
+  ctx: Context,
+  { hangs, endpointInFlightMax }: PoolBounds,
+  places: Places,
+): Promise<readonly ClaimedDelivery[]> {
+  const limit = Math.min(places.free, CLAIM_MAX)
+  return await claimDeliveries(ctx, { hangs, inFlightMax: endpointInFlightMax, limit, places, leaseMs: LEASE_MS })
+}
+
+/** Keeps only those that hold any. */
+function addTo(held: Map<string, number>, accountId: string, change: 1 | -1): void {
+  const count = (held.get(accountId) ?? 0) + change
+  if (count === 0) held.delete(accountId)
+  else held.set(accountId, count)
 }
 
 interface Task {

@@ -14,6 +14,7 @@ import {
 import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../events/event.ts'
 import { announceEvent } from './announce-event.ts'
@@ -104,7 +105,12 @@ describe('announcing an event', () => {
     await makeEndpoint(ctx, other)
     await makeEndpoint(ctx, account, { mode: 'live' })
     const disabled = await makeEndpoint(ctx, account)
-    await changeEndpoint(ctx, { accountId: account.id, id: disabled.endpoint.id, change: { enabled: false } })
+    await changeEndpoint(ctx, {
+      accountId: account.id,
+      id: disabled.endpoint.id,
+      change: { enabled: false },
+      actor: OPERATOR,
+    })
     const deleted = await makeEndpoint(ctx, account)
     await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id })
     await announce(ctx, account)
@@ -119,14 +125,19 @@ describe('announcing an event', () => {
     await announce(ctx, account)
     await makeEndpoint(ctx, account)
     const change = { events: ['payment.confirmed'] }
-    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change })
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change, actor: OPERATOR })
     assert.equal(await countDeliveries(ctx, account.id), 0)
   })
 
   test('what was wanted when it happened is delivered, even if it is not wanted any more', async () => {
     const { endpoint } = await makeEndpoint(ctx, account, { events: ['payment.confirmed'] })
     const event = await announce(ctx, account)
-    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { events: ['payment.failed'] } })
+    await changeEndpoint(ctx, {
+      accountId: account.id,
+      id: endpoint.id,
+      change: { events: ['payment.failed'] },
+      actor: OPERATOR,
+    })
     const claimed = await claimOne(ctx)
     assert.equal(claimed.delivery.eventId, event.id)
     await finish(ctx, claimed, 200)

@@ -1,6 +1,6 @@
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { checkEvents, checkUrl } from './check-endpoint.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
 import { holdEndpoint } from './hold-endpoint.ts'
@@ -16,11 +16,12 @@ export interface EndpointChange {
 /**
  * Changes where an endpoint is, which later events it wants, or whether anything is sent to it. While it is disabled no
  * deliveries are made for it, and pending ones wait; once it is enabled, those whose time has passed are due at once.
- * What is so already changes nothing. Errors: 400 `url_not_allowed`, 400 for its events; 404 `webhook_not_found`.
+ * What is so already changes nothing. Another address takes a recent proof, as a new endpoint does (D59). Errors: 400
+ * `url_not_allowed`, 400 for its events; 403 `verification_required`; 404 `webhook_not_found`.
  */
 export async function changeEndpoint(
   ctx: Pick<Context, 'db' | 'clock' | 'outbound'>,
-  { accountId, id, change, actor = OPERATOR }: { accountId: string; id: string; change: EndpointChange; actor?: Actor },
+  { accountId, id, change, actor }: { accountId: string; id: string; change: EndpointChange; actor: ProvenActor },
 ): Promise<WebhookEndpoint> {
   if (change.url !== undefined) checkUrl(ctx, change.url)
   if (change.events !== undefined) checkEvents(change.events)
@@ -28,6 +29,7 @@ export async function changeEndpoint(
   return await ctx.db.transaction(async (transaction) => {
     const before = await holdEndpoint(transaction, { accountId, id })
     const after = applyChange(before, change, now)
+    if (after.url !== before.url) requireRecentProof(actor, now)
     const details = describeChange(before, after)
     if (Object.keys(details).length === 0) return before
     const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.changed', subject: id } as const

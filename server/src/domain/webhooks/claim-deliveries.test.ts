@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import {
+  ALL_FREE,
   announce,
   announceMany,
   claim,
@@ -15,8 +16,8 @@ import {
 import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
 import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
-import type { Row } from '../../db/query.ts'
 import type { Account } from '../accounts/account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
@@ -24,7 +25,7 @@ import { LEASE_MS, type ClaimedDelivery } from './delivery.ts'
 import { ROTATION_OVERLAP_MS } from './endpoint.ts'
 import { finishAttempt } from './finish-attempt.ts'
 import { getDelivery } from './get-delivery.ts'
-import { finishDelivery, lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER } from './queue/store.ts'
+import { finishDelivery, lockDueEndpoints, type ClaimBounds } from './queue/store.ts'
 import { releaseDeliveries } from './release-deliveries.ts'
 import { rotateSecret } from './rotate-secret.ts'
 
@@ -103,12 +104,12 @@ describe('claiming deliveries', () => {
   test('at most so many are under way to an endpoint; an attempt that ends makes room', async () => {
     await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 6, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
-    const [first, ...others] = await claim(ctx, { endpointInFlightMax: 3 })
+    const [first, ...others] = await claim(ctx, { inFlightMax: 3 })
     assert.equal(others.length, 2)
-    assert.equal((await claim(another, { endpointInFlightMax: 3 })).length, 0)
+    assert.equal((await claim(another, { inFlightMax: 3 })).length, 0)
     await finish(ctx, first as ClaimedDelivery, 200)
-    assert.equal((await claim(another, { endpointInFlightMax: 3 })).length, 1)
-    assert.equal((await claim(ctx, { endpointInFlightMax: 3 })).length, 0)
+    assert.equal((await claim(another, { inFlightMax: 3 })).length, 1)
+    assert.equal((await claim(ctx, { inFlightMax: 3 })).length, 0)
   })
 
   test('an endpoint with 1,000 due does not hide one with a single one', async () => {
@@ -217,7 +218,12 @@ describe('claiming deliveries', () => {
     const [late, second] = (await claim(ctx)) as [ClaimedDelivery, ClaimedDelivery]
     const outcome = outcomeOf(ctx)
     const verdict = { step: { status: 'succeeded', nextAttemptAt: null }, endedAt: outcome.startedAt } as const
-    const write = finishDelivery(late, outcome, { ...verdict, isGone: false, failingSinceMax: new Date(0) })
+    const write = finishDelivery(late, outcome, {
+      ...verdict,
+      isGone: false,
+      hangs: false,
+      failingSinceMax: new Date(0),
+    })
     await ctx.db.transaction(async (transaction) => {
       await transaction.run(write)
       const taken = await claimOne(later(another, LEASE_MS))
@@ -245,10 +251,20 @@ describe('claiming deliveries', () => {
     const disabled = await makeEndpoint(ctx, account)
     const deleted = await makeEndpoint(ctx, account)
     await announce(ctx, account)
-    await changeEndpoint(ctx, { accountId: account.id, id: disabled.endpoint.id, change: { enabled: false } })
+    await changeEndpoint(ctx, {
+      accountId: account.id,
+      id: disabled.endpoint.id,
+      change: { enabled: false },
+      actor: OPERATOR,
+    })
     await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id })
     assert.deepEqual(await claim(ctx), [])
-    await changeEndpoint(ctx, { accountId: account.id, id: disabled.endpoint.id, change: { enabled: true } })
+    await changeEndpoint(ctx, {
+      accountId: account.id,
+      id: disabled.endpoint.id,
+      change: { enabled: true },
+      actor: OPERATOR,
+    })
     assert.equal((await claimOne(ctx)).delivery.endpointId, disabled.endpoint.id)
   })
 
@@ -257,7 +273,7 @@ describe('claiming deliveries', () => {
     const subject = { accountId: account.id, id: endpoint.id }
     await announce(ctx, account)
     const frozen = frozenAt(ctx, ctx.clock.now())
-    const { secret: second } = await rotateSecret(frozen, subject)
+    const { secret: second } = await rotateSecret(frozen, { ...subject, actor: OPERATOR })
     const secretsAfter = async (milliseconds: number) => {
       const claimed = await claimOne(later(frozen, milliseconds))
       await releaseDeliveries(ctx, [claimed])
@@ -266,7 +282,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual(await secretsAfter(0), [second, secret])
     assert.deepEqual(await secretsAfter(ROTATION_OVERLAP_MS - 1), [second, secret])
     assert.deepEqual(await secretsAfter(ROTATION_OVERLAP_MS), [second])
-    const { secret: third } = await rotateSecret(later(frozen, MINUTE_MS), subject)
+    const { secret: third } = await rotateSecret(later(frozen, MINUTE_MS), { ...subject, actor: OPERATOR })
     assert.deepEqual(await secretsAfter(2 * MINUTE_MS), [third, second])
   })
 
@@ -274,7 +290,7 @@ describe('claiming deliveries', () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     await announce(ctx, account)
     const url = 'https://moved.example/'
-    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { url } })
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { url }, actor: OPERATOR })
     assert.equal((await claimOne(ctx)).url, url)
   })
 
@@ -294,9 +310,8 @@ describe('claiming deliveries', () => {
     }
     const ids = accounts.map(({ id }) => id).toSorted()
     const look = async (accountId: string, hopsMax: number): Promise<string[]> => {
-      const bounds = { now: ctx.clock.now(), inFlightMax: 4, limit: 10 }
       const { endpoints } = await ctx.db.transaction((transaction) =>
-        transaction.run(lockDueEndpoints({ ...bounds, start: { accountId, id: '' }, hopsMax })),
+        transaction.run(lockDueEndpoints(boundsNow(), { start: { accountId, id: '' }, hopsMax })),
       )
       return endpoints.map((endpoint) => endpoint.accountId)
     }
@@ -318,8 +333,8 @@ describe('claiming deliveries', () => {
     const seen: string[] = []
     let start = { accountId: '', id: '' }
     for (let looks = 0; looks < 8; looks += 1) {
-      const bounds = { now: ctx.clock.now(), inFlightMax: 4, limit: 10, start, hopsMax: 2 }
-      const { endpoints, last } = await ctx.db.transaction((transaction) => transaction.run(lockDueEndpoints(bounds)))
+      const look = lockDueEndpoints(boundsNow(), { start, hopsMax: 2 })
+      const { endpoints, last } = await ctx.db.transaction((transaction) => transaction.run(look))
       seen.push(...endpoints.map(({ accountId }) => accountId))
       start = last
     }
@@ -358,35 +373,8 @@ describe('claiming deliveries', () => {
     )
   })
 
-  test('every step of a claim stands on an index', async () => {
-    const bounds = { now: ctx.clock.now(), inFlightMax: 4, limit: 10 }
-    const due = await explain(lockDueEndpoints({ ...bounds, start: { accountId: 'acc_0', id: '' }, hopsMax: 10 }).text)
-    assert.match(
-      due,
-      /Limit\n\s+-> {2}Index (?:Only )?Scan using deliveries_due .*\n\s+Index Cond: \(ROW\(account_id, endpoint_id\) > ROW/,
-    )
-    assert.match(due, /Scan using deliveries_leased .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = /)
-    const leased = await explain(lockDueDeliveries({ ...bounds, endpoints: [] }).text)
-    assert.match(leased, /Scan using deliveries_leased .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = /)
-    assert.match(
-      leased,
-      /Limit\n\s+-> {2}LockRows\n\s+-> {2}Index Scan using deliveries_due .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = .*next_attempt_at <= /,
-    )
-    for (const plan of [due, leased]) {
-      assert.doesNotMatch(plan, /Seq Scan|Bitmap|Disabled|Hash|Merge|Materialize/)
-      // Each scan of a table is told where in its index to look.
-      assert.equal(plan.match(/Index Cond:/g)?.length, plan.match(/Index (?:Only )?Scan/g)?.length, plan)
-    }
-  })
-
-  /** The plan of any values, as a claim's transaction makes it. */
-  async function explain(text: string): Promise<string> {
-    return await ctx.db.transaction(async (transaction) => {
-      const lines = (rows: readonly Row[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
-      const query = { name: '', text: `explain (generic_plan, costs off) ${text}`, values: [], read: lines }
-      const [, plan] = await transaction.batch([READ_IN_ORDER, query])
-      return plan
-    })
+  function boundsNow(): ClaimBounds {
+    return { now: ctx.clock.now(), hangs: false, inFlightMax: 4, limit: 10, places: ALL_FREE }
   }
 })
 

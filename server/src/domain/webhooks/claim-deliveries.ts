@@ -8,6 +8,7 @@ import {
   lockDueDeliveries,
   lockDueEndpoints,
   READ_IN_ORDER,
+  type ClaimBounds,
   type DueRow,
   type EndpointKey,
 } from './queue/store.ts'
@@ -15,30 +16,32 @@ import {
 /** So many endpoints' queues one claim looks into. With more of them than that, the next claim goes on behind. */
 const HOPS_MAX = 2_000
 
-/** How far this process has looked. */
-const lastLooks = new WeakMap<Database, EndpointKey>()
+/** How far this process has looked, for endpoints that hang and for those that do not. */
+const lastLooks = { hanging: new WeakMap<Database, EndpointKey>(), prompt: new WeakMap<Database, EndpointKey>() }
 const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
 
 /**
- * Takes what is due, for so long: nobody else gets it before its lease ends. At most `endpointInFlightMax` are under way
- * to an endpoint, whatever the number of processes; endpoints with the least under way come first, so that neither a slow
- * one nor a burst holds up the others. Each delivery carries all that its attempt needs, as things stand now.
+ * Takes what is due, for so long: nobody else gets it before its lease ends. At most `inFlightMax` are under way to an
+ * endpoint, whatever the number of processes, and no workspace takes more of the sender's places than its share; the
+ * workspaces with the least under way come first, and inside each the endpoints with the least, so that neither slow ones
+ * nor a burst hold up the others. Each delivery carries all that its attempt needs, as things stand now.
  */
 export async function claimDeliveries(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'logger'>,
-  { endpointInFlightMax, limit, leaseMs }: { endpointInFlightMax: number; limit: number; leaseMs: number },
+  { leaseMs, ...wanted }: Omit<ClaimBounds, 'now'> & { leaseMs: number },
 ): Promise<ClaimedDelivery[]> {
-  if (limit <= 0) return []
+  if (wanted.limit <= 0) return []
   const now = ctx.clock.now()
   const leasedUntil = new Date(now.getTime() + leaseMs)
-  const bounds = { now, inFlightMax: endpointInFlightMax, limit }
+  const bounds = { ...wanted, now }
+  const looks = wanted.hangs ? lastLooks.hanging : lastLooks.prompt
   const rows = await ctx.db.transaction(async (transaction) => {
-    const due = lockDueEndpoints({ ...bounds, start: lastLooks.get(ctx.db) ?? BEFORE_ALL, hopsMax: HOPS_MAX })
+    const due = lockDueEndpoints(bounds, { start: looks.get(ctx.db) ?? BEFORE_ALL, hopsMax: HOPS_MAX })
     const [, { endpoints, last }] = await transaction.batch([READ_IN_ORDER, due])
-    lastLooks.set(ctx.db, last)
+    looks.set(ctx.db, last)
     if (endpoints.length === 0) return []
     // A statement of its own, since it must see what others had leased before they let go of these locks.
-    const locked = await transaction.run(lockDueDeliveries({ ...bounds, endpoints }))
+    const locked = await transaction.run(lockDueDeliveries(bounds, endpoints))
     // By their keys: no plan of a join with the whole table can be slow.
     const ofAccounts = Map.groupBy(locked, ({ delivery }) => delivery.accountId)
     const idsOf = (due: readonly DueRow[]) => due.map(({ delivery }) => delivery.id)

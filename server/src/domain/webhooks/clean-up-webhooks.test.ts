@@ -16,6 +16,7 @@ import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
 import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
 import { announceEvent } from './announce-event.ts'
@@ -65,7 +66,7 @@ describe('cleaning up webhooks', () => {
   test('what waits for a disabled endpoint waits 30 days', async () => {
     await announce(ctx, account)
     await announce(later(ctx, DAY_MS), account)
-    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false } })
+    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false }, actor: OPERATOR })
     await cleanUpWebhooks(later(ctx, EVENT_RETENTION_MS - 1))
     assert.deepEqual(await listStatuses(), ['pending', 'pending'])
     await cleanUpWebhooks(later(ctx, EVENT_RETENTION_MS))

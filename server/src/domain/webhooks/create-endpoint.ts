@@ -3,9 +3,9 @@ import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { lockAccount } from '../accounts/store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { checkEvents, checkUrl } from './check-endpoint.ts'
 import { ENDPOINTS_MAX, secretSealContext, type EndpointWithSecret } from './endpoint.ts'
 import { insertEndpoint, listEndpointRows } from './store.ts'
@@ -16,20 +16,22 @@ export interface EndpointRequest {
   readonly url: string
   /** `EVENT_TYPES`, or some of them. */
   readonly events: readonly string[]
-  readonly actor?: Actor
+  readonly actor: ProvenActor
 }
 
 /**
- * Makes an endpoint; its secret is shown once. Events from then on are sent to it. Errors: 400 `url_not_allowed`, 400 for
- * its events; 409 `endpoint_limit_reached` (exact under races).
+ * Makes an endpoint; its secret is shown once. Events from then on are sent to it, long after the session that made it:
+ * that takes a recent proof (D59). Errors: 400 `url_not_allowed`, 400 for its events; 403 `verification_required`; 409
+ * `endpoint_limit_reached` (exact under races).
  */
 export async function createEndpoint(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'outbound'>,
-  { accountId, mode, url, events, actor = OPERATOR }: EndpointRequest,
+  { accountId, mode, url, events, actor }: EndpointRequest,
 ): Promise<EndpointWithSecret> {
   checkUrl(ctx, url)
   const wanted = checkEvents(events)
   const now = ctx.clock.now()
+  requireRecentProof(actor, now)
   const secret = createSecret(SECRET_PREFIXES.webhook)
   const endpoint = {
     id: createId('endpoint', now),

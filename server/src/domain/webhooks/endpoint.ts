@@ -31,6 +31,8 @@ export const URL_CHARS_MAX = 2_048
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1_000
 /** An endpoint that has only failed for so long is disabled (D45). */
 export const FAILING_MS = 5 * 24 * 60 * 60 * 1_000
+/** An endpoint hangs whose last attempt took so long, or ran out of time. One that answers sooner no longer hangs. */
+export const HANGING_MS = 5_000
 
 /** Binds a sealed secret to its endpoint: moved to another row it does not open. */
 export function secretSealContext(accountId: string, endpointId: string): string {

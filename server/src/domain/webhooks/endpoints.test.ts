@@ -8,6 +8,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/test
 import { createId } from '../../values/ids.ts'
 import { isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Account } from '../accounts/account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { EVENT_TYPES } from '../events/event.ts'
 import { changeEndpoint } from './change-endpoint.ts'
@@ -20,7 +21,8 @@ import { replayDelivery } from './replay-delivery.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { sendTestEvent } from './send-test-event.ts'
 
-const ADA = { kind: 'user', id: 'usr_ada' } as const
+/** Whatever time it is, she has just proved to be there. */
+const ADA = { kind: 'user', id: 'usr_ada', verifiedAt: new Date('2999-01-01T00:00:00Z') } as const
 const NOT_FOUND = { status: 404, code: 'webhook_not_found' }
 
 describe('webhook endpoints', () => {
@@ -77,7 +79,10 @@ describe('webhook endpoints', () => {
       const refused = { status: 400, code: 'url_not_allowed' }
       await assert.rejects(makeEndpoint(ctx, account, { url }), refused)
       const { endpoint } = await makeEndpoint(ctx, account)
-      await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { url } }), refused)
+      await assert.rejects(
+        changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { url }, actor: OPERATOR }),
+        refused,
+      )
       assert.equal((await getEndpoint(ctx, { accountId: account.id, id: endpoint.id })).url, RECEIVER_URL)
     })
   }
@@ -87,7 +92,9 @@ describe('webhook endpoints', () => {
     for (const events of [[], ['payment.made'], ['payment.created', 'webhook.test'], ['']]) {
       await assert.rejects(makeEndpoint(ctx, account, { events }), { status: 400 })
       const change = { events }
-      await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change }), { status: 400 })
+      await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change, actor: OPERATOR }), {
+        status: 400,
+      })
     }
     assert.deepEqual((await listEndpoints(ctx, { accountId: account.id, mode: 'test' })).length, 1)
   })
@@ -152,8 +159,8 @@ describe('webhook endpoints', () => {
     assert.deepEqual(await listEndpoints(ctx, { accountId: account.id, mode: 'test' }), [other.endpoint])
     await assert.rejects(getEndpoint(ctx, subject), NOT_FOUND)
     await assert.rejects(deleteEndpoint(ctx, subject), NOT_FOUND)
-    await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false } }), NOT_FOUND)
-    await assert.rejects(rotateSecret(ctx, subject), NOT_FOUND)
+    await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR }), NOT_FOUND)
+    await assert.rejects(rotateSecret(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
     await assert.rejects(sendTestEvent(ctx, subject), NOT_FOUND)
     const deliveryId = await deliveryOf(endpoint.id)
     await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId }), NOT_FOUND)
@@ -175,8 +182,8 @@ describe('webhook endpoints', () => {
       { accountId: account.id, id: '' },
     ]) {
       await assert.rejects(getEndpoint(ctx, subject), NOT_FOUND)
-      await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false } }), NOT_FOUND)
-      await assert.rejects(rotateSecret(ctx, subject), NOT_FOUND)
+      await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR }), NOT_FOUND)
+      await assert.rejects(rotateSecret(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
       await assert.rejects(sendTestEvent(ctx, subject), NOT_FOUND)
       await assert.rejects(deleteEndpoint(ctx, subject), NOT_FOUND)
     }
@@ -187,7 +194,7 @@ describe('webhook endpoints', () => {
   test('secrets stand nowhere in clear, and sealed they open at their own endpoint only', async () => {
     const first = await makeEndpoint(ctx, account)
     const second = await makeEndpoint(ctx, account)
-    const rotated = await rotateSecret(ctx, { accountId: account.id, id: first.endpoint.id })
+    const rotated = await rotateSecret(ctx, { accountId: account.id, id: first.endpoint.id, actor: OPERATOR })
     assert.notEqual(rotated.secret, first.secret)
     await announce(ctx, account)
     const tables = ['webhook_endpoints', 'deliveries', 'delivery_attempts', 'events', 'audit_entries']
@@ -200,7 +207,12 @@ describe('webhook endpoints', () => {
     const shown = [
       await getEndpoint(ctx, { accountId: account.id, id: first.endpoint.id }),
       await listEndpoints(ctx, { accountId: account.id, mode: 'test' }),
-      await changeEndpoint(ctx, { accountId: account.id, id: first.endpoint.id, change: { enabled: false } }),
+      await changeEndpoint(ctx, {
+        accountId: account.id,
+        id: first.endpoint.id,
+        change: { enabled: false },
+        actor: OPERATOR,
+      }),
       first.endpoint,
       rotated.endpoint,
     ]

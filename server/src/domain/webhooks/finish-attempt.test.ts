@@ -17,6 +17,7 @@ import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
 import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
@@ -128,7 +129,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await read(), disabled)
     assert.deepEqual(await readDisablings(), ['gone'])
     assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
-    await changeEndpoint(later(ctx, DAY_MS), { ...subject(), change: { enabled: true } })
+    await changeEndpoint(later(ctx, DAY_MS), { ...subject(), change: { enabled: true }, actor: OPERATOR })
     assert.equal((await claim(later(ctx, DAY_MS))).length, 2)
   })
 
@@ -168,7 +169,11 @@ describe('finishing an attempt', () => {
     await fail(ctx)
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
-    const moved = await changeEndpoint(ctx, { ...subject(), change: { url: 'https://new.example/hooks' } })
+    const moved = await changeEndpoint(ctx, {
+      ...subject(),
+      change: { url: 'https://new.example/hooks' },
+      actor: OPERATOR,
+    })
     assert.equal(moved.failingSince, null)
     await finish(ctx, claimed, 410)
     const { disabledAt, failingSince } = await read()
@@ -198,7 +203,11 @@ describe('finishing an attempt', () => {
   test('an endpoint that is enabled again has 5 days again', async () => {
     await fail(ctx)
     await fail(later(ctx, FAILING_MS))
-    const enabled = await changeEndpoint(later(ctx, 6 * DAY_MS), { ...subject(), change: { enabled: true } })
+    const enabled = await changeEndpoint(later(ctx, 6 * DAY_MS), {
+      ...subject(),
+      change: { enabled: true },
+      actor: OPERATOR,
+    })
     assert.deepEqual([enabled.disabledAt, enabled.failingSince], [null, null])
     await clearQueues(real)
     await fail(later(ctx, 7 * DAY_MS))
@@ -209,7 +218,7 @@ describe('finishing an attempt', () => {
     await announce(ctx, account)
     await announce(ctx, account)
     const [first, second] = await claim(ctx)
-    const disabled = await changeEndpoint(ctx, { ...subject(), change: { enabled: false } })
+    const disabled = await changeEndpoint(ctx, { ...subject(), change: { enabled: false }, actor: OPERATOR })
     assert.equal((await finish(ctx, first as ClaimedDelivery, 410)).status, 'pending')
     assert.equal((await finish(ctx, second as ClaimedDelivery, 200)).status, 'succeeded')
     assert.deepEqual(await read(), disabled)
@@ -219,10 +228,10 @@ describe('finishing an attempt', () => {
   test('disabled in the middle of a schedule, it goes on where it stood; what was missed is due at once', async () => {
     await announce(ctx, account)
     await finish(ctx, await claimOne(ctx), 500)
-    await changeEndpoint(ctx, { ...subject(), change: { enabled: false } })
+    await changeEndpoint(ctx, { ...subject(), change: { enabled: false }, actor: OPERATOR })
     await announce(later(ctx, HOUR_MS), account)
     assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
-    await changeEndpoint(later(ctx, DAY_MS), { ...subject(), change: { enabled: true } })
+    await changeEndpoint(later(ctx, DAY_MS), { ...subject(), change: { enabled: true }, actor: OPERATOR })
     const claimed = await claimOne(later(ctx, DAY_MS))
     assert.equal(claimed.attemptNumber, 2)
   })
@@ -251,13 +260,13 @@ describe('finishing an attempt', () => {
   test('many failures at once at one endpoint, while it is claimed, changed and deleted, end well', async () => {
     await openConnections(real.db)
     for (let index = 0; index < 40; index += 1) await announce(ctx, account)
-    const claimed = await claim(ctx, { endpointInFlightMax: 20 })
+    const claimed = await claim(ctx, { inFlightMax: 20 })
     const outcomes = await Promise.allSettled([
       ...claimed.map((one, index) => finish(ctx, one, index % 3 === 0 ? 200 : 500)),
       claim(ctx),
       deleteEndpoint(ctx, subject()),
       claim(ctx),
-      changeEndpoint(ctx, { ...subject(), change: { url: 'https://moved.example/' } }),
+      changeEndpoint(ctx, { ...subject(), change: { url: 'https://moved.example/' }, actor: OPERATOR }),
     ])
     for (const outcome of outcomes) {
       // The change alone may come too late.

@@ -2,7 +2,7 @@ import { OPERATOR } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { decideNextStep, endOf, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
-import { FAILING_MS } from './endpoint.ts'
+import { FAILING_MS, HANGING_MS } from './endpoint.ts'
 import { finishDelivery } from './queue/store.ts'
 
 /** The receiver's word for: never again (D45). */
@@ -10,7 +10,7 @@ const GONE = 410
 
 /**
  * Writes down how an attempt ended, and what follows (D45): the delivery succeeds, waits for its next attempt or fails;
- * the endpoint is disabled by a 410, or once it has only failed for 5 days and gives up
+ * the endpoint is noted as hanging or not, and is disabled by a 410, or once it has only failed for 5 days and gives up
  * a delivery, so that two failures far apart do not. A worker whose lease was lost writes nothing:
  * whoever has the delivery now tells how it ended.
  */
@@ -23,7 +23,8 @@ export async function finishAttempt(
   const endedAt = endOf(outcome)
   const failingSinceMax = new Date(endedAt.getTime() - FAILING_MS)
   const isGone = outcome.statusCode === GONE
-  const finish = finishDelivery(claimed, outcome, { step, endedAt, isGone, failingSinceMax })
+  const hangs = outcome.error === 'timeout' || outcome.durationMs >= HANGING_MS
+  const finish = finishDelivery(claimed, outcome, { step, endedAt, isGone, hangs, failingSinceMax })
   if (step.status === 'succeeded') {
     await ctx.db.write(finish)
     return

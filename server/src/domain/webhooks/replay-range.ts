@@ -1,9 +1,10 @@
 import { createId, idBoundary } from '../../values/ids.ts'
+import { problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
-import { insertReplays } from './deliveries/store.ts'
+import { hasPendingReplays, insertReplays } from './deliveries/store.ts'
 import { holdEnabledEndpoint } from './hold-endpoint.ts'
 
 /** So many events one call replays, oldest first. */
@@ -17,8 +18,8 @@ export interface RangeRequest {
   /** Up to this time, without it. */
   readonly to: Date
   /**
-   * `failed`: what has failed for good, but for what a replay has brought since or is about to bring, so that after 10,000
-   * the same call goes on. `all`: what was delivered too. What is still pending comes by itself.
+   * `failed`: what has failed for good, but for what a replay has brought since, so that after 10,000 the same call goes
+   * on once those were sent. `all`: what was delivered too. What is still pending comes by itself.
    */
   readonly only: 'failed' | 'all'
   readonly actor?: Actor
@@ -26,7 +27,9 @@ export interface RangeRequest {
 
 /**
  * Replays the events of the last 30 days that an endpoint had deliveries of in a range of time, 10,000 at the most;
- * answers how many. Either all of it is done or nothing. Errors: 404 `webhook_not_found`; 409 `endpoint_disabled`.
+ * answers how many. Either all of it is done or nothing. While earlier replays of the endpoint are still queued nothing is
+ * replayed (D45), so that nobody makes a queue as long as they like. Errors: 404 `webhook_not_found`; 409
+ * `endpoint_disabled`, `replays_pending`.
  */
 export async function replayRange(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -37,6 +40,8 @@ export async function replayRange(
   const below = idBoundary('delivery', to)
   return await ctx.db.transaction(async (transaction) => {
     const { mode } = await holdEnabledEndpoint(transaction, { accountId, id: endpointId })
+    // Nobody else replays meanwhile: the endpoint is locked.
+    if (await transaction.run(hasPendingReplays(accountId, endpointId))) throw problem('replays_pending')
     let count = 0
     let next = idBoundary('delivery', start)
     while (count < REPLAYS_MAX) {

@@ -1,20 +1,23 @@
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { ROTATION_OVERLAP_MS, secretSealContext, type EndpointWithSecret } from './endpoint.ts'
 import { holdEndpoint } from './hold-endpoint.ts'
 import { replaceSecret } from './store.ts'
 
 /**
  * Gives an endpoint a new secret, which is shown once. For 24 hours the one before signs too, so that the receiver can be
- * changed meanwhile; a rotation within them ends the older one. Errors: 404 `webhook_not_found`.
+ * changed meanwhile; a rotation within them ends the older one. Whoever has the secret
+ * can make up events that the receiver believes, so that a recent proof is needed (D59). Errors: 403
+ * `verification_required`; 404 `webhook_not_found`.
  */
 export async function rotateSecret(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer'>,
-  { accountId, id, actor = OPERATOR }: { accountId: string; id: string; actor?: Actor },
+  { accountId, id, actor }: { accountId: string; id: string; actor: ProvenActor },
 ): Promise<EndpointWithSecret> {
   const now = ctx.clock.now()
+  requireRecentProof(actor, now)
   const secret = createSecret(SECRET_PREFIXES.webhook)
   const previousUntil = new Date(now.getTime() + ROTATION_OVERLAP_MS)
   return await ctx.db.transaction(async (transaction) => {

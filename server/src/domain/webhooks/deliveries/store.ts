@@ -101,6 +101,17 @@ const LOG_TEXTS = {
     order by id desc limit $9`,
 } as const
 
+/** Whether replays of an endpoint are queued or under way. By `deliveries_replays_pending`. */
+export function hasPendingReplays(accountId: string, endpointId: string): Query<boolean> {
+  return {
+    name: 'has_pending_replays',
+    text: `select 1 from deliveries
+      where account_id = $1 and endpoint_id = $2 and status = 'pending' and trigger = 'replay' limit 1`,
+    values: [accountId, endpointId],
+    read: (rows) => rows.length > 0,
+  }
+}
+
 export interface ReplayBatch {
   readonly accountId: string
   readonly endpointId: string
@@ -119,13 +130,13 @@ const REPLAYED = {
   failed: `status = 'failed' and (
               select count(*) from deliveries r
               where r.account_id = $1 and r.event_id = o.event_id and r.endpoint_id = $2 and r.trigger = 'replay'
-                and r.status in ('pending', 'succeeded')) = 0`,
+                and r.status = 'succeeded') = 0`,
 } as const satisfies Record<ReplayBatch['only'], string>
 
 /**
- * Replays what events themselves have made, oldest first; `failed` leaves out what a replay has brought since, or is about
- * to bring. Answers how many, and the last one that was replayed. By `deliveries_of_endpoint` or
- * `deliveries_failed`, and `deliveries_of_event`.
+ * Replays what events themselves have made, oldest first; `failed` leaves out what a replay has brought since. Answers
+ * how many, and the last one that was replayed. By `deliveries_of_endpoint` or `deliveries_failed`, and
+ * `deliveries_of_event`.
  */
 export function insertReplays(batch: ReplayBatch): Query<{ count: number; last: string | null }> {
   const { accountId, endpointId, from, below, only, ids, now } = batch

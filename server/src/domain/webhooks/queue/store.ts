@@ -2,6 +2,7 @@ import { all, changed, firstOrNull, type Query, type Row } from '../../../db/que
 import type { AttemptOutcome, ClaimedDelivery, Delivery, NextStep } from '../delivery.ts'
 import type { DisabledBecause } from '../endpoint.ts'
 import { DELIVERY_COLUMNS, toDelivery } from '../deliveries/store.ts'
+import { FREE_PER_HELD, shareOf, type Places } from '../places.ts'
 
 export interface EndpointKey {
   readonly accountId: string
@@ -31,25 +32,30 @@ export const READ_IN_ORDER: Query<null> = {
   read: () => null,
 }
 
+/** What a claim may take: of a sender's places, those of one of its pools. */
+export interface ClaimBounds {
+  readonly now: Date
+  /** Endpoints that hang, or those that do not: each have places of their own. */
+  readonly hangs: boolean
+  /** Of one endpoint, over all processes. */
+  readonly inFlightMax: number
+  readonly limit: number
+  readonly places: Places
+}
+
+/** After whom to sort in order to come behind every endpoint of an account: ids of endpoints begin with `whk_`. */
+const BEHIND_ENDPOINTS = 'whl'
+
 /**
- * Locks enabled endpoints that have something due and room for it, those with the least in flight first, and answers
- * which; it waits for nobody. It hops through `deliveries_due` from endpoint to endpoint, `hopsMax` at the most, from behind
- * `start` on and around, and answers how far it came: who goes on from there hides no endpoint, however many queues stand
- * before it.
+ * Locks enabled endpoints that have something due and room for it, workspace by workspace, those with the least in flight
+ * first, and answers which; it waits for nobody. It hops through `deliveries_due` from endpoint to endpoint, over a
+ * workspace that has its share at once, `hopsMax` hops at the most, from behind `start` on and around, and answers how far
+ * it came: who goes on from there hides no endpoint, however many queues stand before it.
  */
-export function lockDueEndpoints({
-  start,
-  hopsMax,
-  now,
-  inFlightMax,
-  limit,
-}: {
-  start: EndpointKey
-  hopsMax: number
-  now: Date
-  inFlightMax: number
-  limit: number
-}): Query<{ endpoints: EndpointKey[]; last: EndpointKey }> {
+export function lockDueEndpoints(
+  { now, hangs, inFlightMax, limit, places }: ClaimBounds,
+  { start, hopsMax }: { start: EndpointKey; hopsMax: number },
+): Query<{ endpoints: EndpointKey[]; last: EndpointKey }> {
   return {
     name: 'lock_due_endpoints',
     text: `with recursive hop (account_id, endpoint_id, first_at, is_around, hops) as (
@@ -59,35 +65,54 @@ export function lockDueEndpoints({
           hop.is_around or n.account_id is null, hop.hops + 1
         from hop left join lateral (
           select account_id, endpoint_id, next_attempt_at from deliveries
-          where status = 'pending' and (account_id, endpoint_id) > (hop.account_id, hop.endpoint_id)
+          where status = 'pending' and (account_id, endpoint_id) > (hop.account_id,
+              case when ($7::jsonb ->> hop.account_id)::integer >= $8 then '${BEHIND_ENDPOINTS}' else hop.endpoint_id end)
             and (leased_until is null or leased_until <= $3)
           order by account_id, endpoint_id, next_attempt_at limit 1
         ) n on true
         where hop.hops < $2 and not (hop.is_around and (n.account_id is null or (n.account_id, n.endpoint_id) > ($1, $6)))
       )
       select e.account_id, e.id, false as is_last from (
-        select hop.account_id, hop.endpoint_id, hop.first_at, in_flight.count from hop
-        cross join lateral (
-          select from webhook_endpoints
-          where account_id = hop.account_id and id = hop.endpoint_id and deleted_at is null and disabled_at is null
-          limit 1
-        ) enabled
-        cross join lateral (
-          select count(*) from deliveries
-          where account_id = hop.account_id and endpoint_id = hop.endpoint_id and leased_until > $3
-        ) in_flight
-        where hop.first_at <= $3 and in_flight.count < $4
-        order by in_flight.count, hop.first_at limit $5
+        select account_id, endpoint_id, first_at, held
+          + row_number() over (partition by account_id order by in_flight, first_at) as turn
+        from (
+          select hop.account_id, hop.endpoint_id, hop.first_at, in_flight.count as in_flight,
+            coalesce(($7::jsonb ->> hop.account_id)::integer, 0) as held
+          from hop
+          cross join lateral (
+            select from webhook_endpoints
+            where account_id = hop.account_id and id = hop.endpoint_id
+              and deleted_at is null and disabled_at is null and hangs = $9
+            limit 1
+          ) enabled
+          cross join lateral (
+            select count(*) from deliveries
+            where account_id = hop.account_id and endpoint_id = hop.endpoint_id and leased_until > $3
+          ) in_flight
+          where hop.first_at <= $3 and in_flight.count < $4
+        ) open where held < $8
+        order by turn, first_at limit $5
       ) ready cross join lateral (
         select account_id, id from webhook_endpoints
-        where account_id = ready.account_id and id = ready.endpoint_id and deleted_at is null and disabled_at is null
+        where account_id = ready.account_id and id = ready.endpoint_id
+          and deleted_at is null and disabled_at is null and hangs = $9
         for no key update skip locked
       ) e
       union all
       select account_id, endpoint_id, true from (
         select account_id, endpoint_id from hop order by hops desc limit 1
       ) last`,
-    values: [start.accountId, hopsMax, now, inFlightMax, limit, start.id],
+    values: [
+      start.accountId,
+      hopsMax,
+      now,
+      inFlightMax,
+      limit,
+      start.id,
+      JSON.stringify(Object.fromEntries(places.held)),
+      shareOf(places.free),
+      hangs,
+    ],
     read: (rows) => ({
       endpoints: rows.filter((row) => row['is_last'] !== true).map(toKey),
       last: rows.filter((row) => row['is_last'] === true).map(toKey)[0] ?? start,
@@ -97,19 +122,13 @@ export function lockDueEndpoints({
 
 /**
  * Locks what is due at endpoints that this transaction has locked, so that their counts are exact: oldest first inside an
- * endpoint, and one of each before a second one of any. By `deliveries_leased`, `deliveries_due` and primary keys.
+ * endpoint, one of each before a second one of any, and one of each workspace before that. A workspace takes no more than
+ * `shareOf` what is free, each place that is given away counted. By `deliveries_leased`, `deliveries_due` and primary keys.
  */
-export function lockDueDeliveries({
-  endpoints,
-  now,
-  inFlightMax,
-  limit,
-}: {
-  endpoints: readonly EndpointKey[]
-  now: Date
-  inFlightMax: number
-  limit: number
-}): Query<DueRow[]> {
+export function lockDueDeliveries(
+  { now, inFlightMax, limit, places }: ClaimBounds,
+  endpoints: readonly EndpointKey[],
+): Query<DueRow[]> {
   return {
     name: 'lock_due_deliveries',
     text: `with queue as materialized (
@@ -120,17 +139,26 @@ export function lockDueDeliveries({
         from unnest($1::text[], $2::text[]) as e (account_id, id)
       )
       select due.*, endpoint.*, event.*, account.* from (
-        select d.*,
-          q.in_flight + row_number() over (partition by q.account_id, q.id order by d.next_attempt_at, d.id) as turn
-        from queue q
-        cross join lateral (
-          select ${DELIVERY_COLUMNS} from deliveries
-          where account_id = q.account_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
-            and (leased_until is null or leased_until <= $3)
-          order by next_attempt_at limit greatest($4 - q.in_flight, 0)
-          for no key update skip locked
-        ) d
-        order by turn, d.next_attempt_at limit $5
+        select * from (
+          select *, row_number() over (order by account_turn, turn, next_attempt_at) as place from (
+            select *, coalesce(($6::jsonb ->> account_id)::integer, 0)
+              + row_number() over (partition by account_id order by turn, next_attempt_at, id) as account_turn
+            from (
+              select d.*,
+                q.in_flight + row_number() over (partition by q.account_id, q.id order by d.next_attempt_at, d.id) as turn
+              from queue q
+              cross join lateral (
+                select ${DELIVERY_COLUMNS} from deliveries
+                where account_id = q.account_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
+                  and (leased_until is null or leased_until <= $3)
+                order by next_attempt_at limit greatest($4 - q.in_flight, 0)
+                for no key update skip locked
+              ) d
+            ) of_endpoints
+          ) of_accounts
+        ) placed
+        where account_turn <= greatest(($7 - place + 1) / ${FREE_PER_HELD}, 1)
+        order by place limit $5
       ) due
       cross join lateral (
         select url, secret_sealed, case when previous_secret_until > $3 then previous_secret_sealed end as previous_sealed
@@ -141,8 +169,16 @@ export function lockDueDeliveries({
         from events where account_id = due.account_id and id = due.event_id limit 1
       ) event
       cross join lateral (select slug from accounts where id = due.account_id limit 1) account
-      order by due.turn, due.next_attempt_at`,
-    values: [endpoints.map(({ accountId }) => accountId), endpoints.map(({ id }) => id), now, inFlightMax, limit],
+      order by due.place`,
+    values: [
+      endpoints.map(({ accountId }) => accountId),
+      endpoints.map(({ id }) => id),
+      now,
+      inFlightMax,
+      limit,
+      JSON.stringify(Object.fromEntries(places.held)),
+      places.free,
+    ],
     read: all(toDueRow),
   }
 }
@@ -179,12 +215,13 @@ export function finishDelivery(
     readonly step: NextStep
     readonly endedAt: Date
     readonly isGone: boolean
+    readonly hangs: boolean
     /** An endpoint that has failed since then or longer is disabled by a delivery that fails for good. */
     readonly failingSinceMax: Date
   },
 ): Query<DisabledBecause | null> {
   const { delivery, leasedUntil, attemptNumber } = claimed
-  const { step, endedAt, isGone, failingSinceMax } = verdict
+  const { step, endedAt, isGone, hangs, failingSinceMax } = verdict
   return {
     name: 'finish_delivery',
     text: `with moved as (
@@ -198,14 +235,14 @@ export function finishDelivery(
         select account_id, id, $5, $8, $9, $10, $11, $12 from moved
       ), noted as (
         update webhook_endpoints e
-        set failing_since = case when $4 = 'succeeded' then null else coalesce(e.failing_since, $7) end,
+        set hangs = $16, failing_since = case when $4 = 'succeeded' then null else coalesce(e.failing_since, $7) end,
           disabled_at = case when $13 or $4 = 'failed' and e.failing_since <= $14 then $7::timestamptz end,
           disabled_because = case
             when $13 then 'gone' when $4 = 'failed' and e.failing_since <= $14 then 'failing' end
         where e.account_id = $1 and e.id = (select endpoint_id from moved)
           and e.deleted_at is null and e.disabled_at is null and e.url = $15
-          and case when $4 = 'succeeded' then e.failing_since is not null
-            else $13 or e.failing_since is null or $4 = 'failed' and e.failing_since <= $14 end
+          and (e.hangs <> $16 or case when $4 = 'succeeded' then e.failing_since is not null
+            else $13 or e.failing_since is null or $4 = 'failed' and e.failing_since <= $14 end)
         returning e.disabled_because
       )
       select disabled_because from noted`,
@@ -225,6 +262,7 @@ export function finishDelivery(
       isGone,
       failingSinceMax,
       claimed.url,
+      hangs,
     ],
     read: firstOrNull((row) => row['disabled_because']),
   }

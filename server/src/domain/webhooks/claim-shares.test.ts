@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import {
+  announce,
+  announceMany,
+  claim,
+  clearQueues,
+  makeAccount,
+  makeEndpoint,
+  outcomeOf,
+} from '../../../../test/support/deliveries.ts'
+import { later } from '../../../../test/support/moved-clock.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import { RETRY_DELAYS_MS, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
+import { HANGING_MS } from './endpoint.ts'
+import { finishAttempt } from './finish-attempt.ts'
+
+const MINUTE_MS = 60_000
+
+describe('what workspaces get of a sender', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  beforeEach(() => clearQueues(ctx))
+  after(() => given.close())
+
+  /** A workspace with endpoints, and as many events for each of them. */
+  async function workspace({ endpoints, events }: { endpoints: number; events: number }): Promise<Account> {
+    const account = await makeAccount(ctx)
+    for (let made = 0; made < endpoints; made += 1) await makeEndpoint(ctx, account)
+    await announceMany(ctx, account, { count: events, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    return account
+  }
+
+  test('the next one is chosen by workspace first: many endpoints of one do not stand before the only one of another', async () => {
+    const stranger = await workspace({ endpoints: 8, events: 5 })
+    const quiet = await makeAccount(ctx)
+    await makeEndpoint(ctx, quiet)
+    await announce(ctx, quiet)
+    assert.deepEqual(countByAccount(await claim(ctx, { limit: 2 })), { [stranger.id]: 1, [quiet.id]: 1 })
+  })
+
+  test('those with the least under way come first', async () => {
+    const [first, second] = [
+      await workspace({ endpoints: 3, events: 5 }),
+      await workspace({ endpoints: 3, events: 5 }),
+    ] as const
+    const places = { free: 1_000, held: new Map([[first.id, 3]]) }
+    assert.deepEqual(countByAccount(await claim(ctx, { limit: 5, places })), { [first.id]: 1, [second.id]: 4 })
+  })
+
+  test('a workspace takes no more than its share of what is free, and leaves the rest for others', async () => {
+    const greedy = await workspace({ endpoints: 10, events: 10 })
+    // The fourth is the last for which four times as many are free: 20, less the 3 before it.
+    assert.equal((await claim(ctx, { places: { free: 20, held: new Map() } })).length, 4)
+    assert.equal((await claim(ctx, { places: { free: 16, held: new Map([[greedy.id, 4]]) } })).length, 0)
+    const quiet = await workspace({ endpoints: 1, events: 1 })
+    const claimed = await claim(ctx, { places: { free: 16, held: new Map([[greedy.id, 4]]) } })
+    assert.deepEqual(countByAccount(claimed), { [quiet.id]: 1 })
+  })
+
+  test('who holds nothing gets the last place', async () => {
+    const greedy = await workspace({ endpoints: 2, events: 10 })
+    const quiet = await workspace({ endpoints: 1, events: 5 })
+    const places = { free: 1, held: new Map([[greedy.id, 7]]) }
+    assert.deepEqual(countByAccount(await claim(ctx, { limit: 1, places })), { [quiet.id]: 1 })
+  })
+
+  for (const [what, ended] of [
+    ['ran out of time', { error: 'timeout', statusCode: null }],
+    ['took long, whatever it answered', { durationMs: HANGING_MS }],
+  ] as const) {
+    test(`an endpoint whose last attempt ${what} is sent to apart, until it answers promptly`, async () => {
+      await workspace({ endpoints: 1, events: 10 })
+      const [first, ...others] = await claim(ctx)
+      await finish(first, ended)
+      for (const one of others) await finish(one, ended)
+      assert.equal((await claim(ctx)).length, 0)
+      const [one, ...more] = await claim(ctx, { hangs: true, inFlightMax: 1 })
+      assert.equal(more.length, 0)
+      assert.equal((await claim(ctx, { hangs: true, inFlightMax: 1 })).length, 0)
+      await finish(one, {})
+      assert.equal((await claim(ctx, { hangs: true, inFlightMax: 1 })).length, 0)
+      assert.equal((await claim(ctx)).length, 4)
+    })
+  }
+
+  test('an endpoint that fails promptly does not hang', async () => {
+    await workspace({ endpoints: 1, events: 10 })
+    for (const one of await claim(ctx)) await finish(one, { statusCode: 500, durationMs: HANGING_MS - 1 })
+    assert.equal((await claim(later(ctx, RETRY_DELAYS_MS[0]))).length, 4)
+  })
+
+  async function finish(claimed: ClaimedDelivery | undefined, changes: Partial<AttemptOutcome>): Promise<void> {
+    assert.ok(claimed !== undefined)
+    await finishAttempt(ctx, { claimed, outcome: outcomeOf(ctx, changes) })
+  }
+})
+
+function countByAccount(claimed: readonly ClaimedDelivery[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { delivery } of claimed) counts[delivery.accountId] = (counts[delivery.accountId] ?? 0) + 1
+  return counts
+}

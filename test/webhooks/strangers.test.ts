@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { announce, announceMany, makeAccount, makeEndpoint } from '../support/deliveries.ts'
+import { readRows } from '../support/read-rows.ts'
+import { startReceiver, type Receiver } from '../support/receiver.ts'
+import { openSending, type Sending } from '../support/sending.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const ENDPOINTS = 240
+const EVENTS = 6
+const STEADY_EVENTS = 10
+/** Longer than the test waits for anything: while it lasts, what hangs gives no place back. */
+const ENDLESS_MS = 120_000
+
+const HANGING = 'select id from webhook_endpoints where hangs and account_id = any ($1) order by id'
+const ERRORS = 'select distinct error from delivery_attempts where account_id = any ($1)'
+const UNDER_WAY = `select endpoint_id, count(*) as count from deliveries
+  where leased_until is not null and account_id = any ($1) group by endpoint_id order by endpoint_id`
+
+describe('a stranger whose endpoints take every post and never answer', () => {
+  let sending: Sending
+  let hanging: Receiver
+  before(async () => {
+    sending = await openSending()
+  })
+  afterEach(async () => {
+    await hanging.close()
+    await sending.reset()
+  })
+  after(() => sending.close())
+
+  for (const workspaces of [12, ENDPOINTS]) {
+    test(`delays nobody else, with ${ENDPOINTS} of them in ${workspaces} workspaces`, async () => {
+      await openStrangers(workspaces)
+      const { account, receiver } = await openSteady()
+      sending.startSender({ attemptMs: ENDLESS_MS })
+      await waitFor('each workspace to hold a place', () => hanging.waiting.now >= workspaces)
+      await sendOneByOne(account, receiver)
+      // All of them went past what hangs: not one attempt of that has ended.
+      assert.equal(hanging.waiting.now, hanging.received.length)
+    })
+  }
+
+  test('has one attempt under way to each of them once they have hung, over all senders', async () => {
+    const strangers = await openStrangers(12)
+    const ids = strangers.map(({ id }) => id)
+    const timing = sending.startSender({ attemptMs: 50 })
+    await waitFor('all of them to be known', async () => (await hangingEndpoints(ids)).length === ENDPOINTS)
+    await timing.stop()
+    assert.deepEqual(await readRows(sending.ctx.db, ERRORS, [ids]), [{ error: 'timeout' }])
+    assert.equal((await hangingEndpoints(ids)).length, ENDPOINTS)
+    const { account, receiver } = await openSteady()
+    for (const ctx of [sending.ctx, sending.given.openAnother()]) sending.startSender({ ctx, attemptMs: ENDLESS_MS })
+    // Counted in the database: the receiver may still read posts of before that were given up meanwhile.
+    const underWay = async (): Promise<unknown[]> => await readRows(sending.ctx.db, UNDER_WAY, [ids])
+    await waitFor('an attempt to each of them', async () => (await underWay()).length === ENDPOINTS)
+    await sendOneByOne(account, receiver)
+    const each = (await hangingEndpoints(ids)).map(({ id }) => ({ endpoint_id: id, count: '1' }))
+    assert.deepEqual(await underWay(), each)
+    await waitFor('just these to be on the wire', () => hanging.waiting.now === ENDPOINTS)
+  })
+
+  async function hangingEndpoints(ids: readonly string[]): Promise<{ id: unknown }[]> {
+    return (await readRows(sending.ctx.db, HANGING, [ids])).map((row) => ({ id: row['id'] }))
+  }
+
+  async function openStrangers(count: number): Promise<Account[]> {
+    hanging = await startReceiver()
+    hanging.hold()
+    const { ctx } = sending
+    const from = ctx.clock.now()
+    return await Promise.all(
+      Array.from({ length: count }, async () => {
+        const account = await makeAccount(ctx)
+        for (let made = 0; made < ENDPOINTS / count; made += 1) await makeEndpoint(ctx, account, { url: hanging.url })
+        await announceMany(ctx, account, { count: EVENTS, from })
+        return account
+      }),
+    )
+  }
+
+  async function openSteady(): Promise<{ account: Account; receiver: Receiver }> {
+    const account = await makeAccount(sending.ctx)
+    const { receiver } = await sending.subscribe(account)
+    return { account, receiver }
+  }
+
+  /** Each when the one before it has arrived. */
+  async function sendOneByOne(account: Account, receiver: Receiver): Promise<void> {
+    for (let sent = 1; sent <= STEADY_EVENTS; sent += 1) {
+      await announce(sending.ctx, account)
+      await receiver.arrived(sent)
+    }
+    assert.equal(receiver.received.length, STEADY_EVENTS)
+  }
+})
