@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Static } from 'typebox'
 import type { PaymentRequest } from '../domain/payments/admission/reserve-payment.ts'
 import { parseAddress, ZERO_ADDRESS, type Address } from '../values/address.ts'
@@ -24,6 +25,15 @@ export function parseIdempotencyKey(body: unknown): string | null {
     return key
   }
   throw invalid('idempotency_key', `must be a string of 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters`)
+}
+
+/**
+ * A key in a header is one that we would ignore, so that the retry would pay twice: 400 `idempotency_key_in_header` unless
+ * the body has the same one (D51). This is checked before a replay, because with two keys we cannot know which one is meant.
+ */
+export function checkIdempotencyHeader(headers: IncomingHttpHeaders, idempotencyKey: string | null): void {
+  const header = headers['idempotency-key']
+  if (header !== undefined && header !== idempotencyKey) throw problem('idempotency_key_in_header')
 }
 
 /** Strings become values, once and for ever. Throws 400: `amount_invalid`, `address_invalid`, or without a code. */

@@ -189,28 +189,36 @@ export const EventsQuery = Type.Object({
   ),
 })
 
-/** Bounds on text are checked by the values themselves (code points, NFC, D7), so that each has one place. */
-export const CreateAgentBody = Type.Object({
-  id: Type.String({ minLength: 1, description: '1 to 64 characters; unique within (account, mode).' }),
-})
+/** Unknown members are refused (D4): a caller that sends `dry_run` must not move money. */
+const WHOLE = { additionalProperties: false } as const
 
-export const CreatePaymentBody = Type.Object({
-  agent_id: Type.String({
-    minLength: 1,
-    description: '1 to 64 characters. The agent needs an active grant on the wallet.',
-  }),
-  wallet: Type.String({ description: 'Sender wallet, an EVM address of this account and mode.' }),
-  to: Type.String({ description: 'Recipient, an EVM address.' }),
-  amount_usdc: Type.String({ description: 'Positive decimal, at most 6 decimal places.', examples: ['1.25'] }),
-  memo: Type.Optional(Type.String({ maxLength: 200, description: 'Stored with the transaction.' })),
-  idempotency_key: Type.Optional(
-    Type.String({
+/** Bounds on text are checked by the values themselves (code points, NFC, D7), so that each has one place. */
+export const CreateAgentBody = Type.Object(
+  { id: Type.String({ minLength: 1, description: '1 to 64 characters; unique within (account, mode).' }) },
+  WHOLE,
+)
+
+export const CreatePaymentBody = Type.Object(
+  {
+    agent_id: Type.String({
       minLength: 1,
-      maxLength: 64,
-      description: 'The same key never pays twice: the first record is returned, and the body is not looked at again.',
+      description: '1 to 64 characters. The agent needs an active grant on the wallet.',
     }),
-  ),
-})
+    wallet: Type.String({ description: 'Sender wallet, an EVM address of this account and mode.' }),
+    to: Type.String({ description: 'Recipient, an EVM address.' }),
+    amount_usdc: Type.String({ description: 'Positive decimal, at most 6 decimal places.', examples: ['1.25'] }),
+    memo: Type.Optional(Type.String({ maxLength: 200, description: 'Stored with the transaction.' })),
+    idempotency_key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          'The same key never pays twice: the first record is returned, and the body is not looked at again. It belongs here: with an Idempotency-Key header and no equal key here the request is refused.',
+      }),
+    ),
+  },
+  WHOLE,
+)
 
 export const IdParams = Type.Object({ id: Type.String({ description: 'URL-encoded.' }) })
 

@@ -45,6 +45,7 @@ export interface ConsoleOptions {
   readonly dashboardDir: string
   readonly chains: Readonly<Record<Mode, { readonly explorerUrl: string | null }>>
   readonly faucet: Faucet | null
+  readonly signUp: Door['signUp']
 }
 
 const ROUTES = [
@@ -83,9 +84,9 @@ const ROUTES = [
  */
 export async function addConsole(http: HttpServer, ctx: Context, options: ConsoleOptions): Promise<void> {
   const page = await readPage(options.dashboardDir)
-  const { authUrl, baseUrl, chains, faucet } = options
+  const { authUrl, baseUrl, chains, faucet, signUp } = options
   const explorerUrls = { test: chains.test.explorerUrl, live: chains.live.explorerUrl }
-  const door: Door = { ctx, cookies: createCookies(options), authUrl, baseUrl, explorerUrls, faucet }
+  const door: Door = { ctx, cookies: createCookies(options), authUrl, baseUrl, explorerUrls, faucet, signUp }
   const readSession = createSessionReader(ctx, options)
 
   await http.register(async (pages: HttpServer) => {

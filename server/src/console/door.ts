@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Context } from '../domain/context.ts'
 import { getMembership } from '../domain/people/get-membership.ts'
 import type { Membership } from '../domain/people/member.ts'
+import type { SignUpPolicy } from '../domain/people/open-sign-up.ts'
 import type { Role } from '../domain/people/role.ts'
 import { takeAttempt } from '../domain/take-attempt.ts'
 import { clientAddress } from '../http/client-address.ts'
@@ -20,6 +21,8 @@ export interface Door {
   /** The origin of a chain's block explorer; null: it has none. */
   readonly explorerUrls: Readonly<Record<Mode, string | null>>
   readonly faucet: Faucet | null
+  /** Who may sign up. */
+  readonly signUp: SignUpPolicy
 }
 
 /** How test USDC is had: an endpoint gives when we ask it, a site is for people to go to. */
@@ -43,6 +46,13 @@ export async function membershipOf(
   const { slug } = request.params
   if (!SLUG_PATTERN.test(slug)) throw new Problem('not_found', 'No workspace of yours has this slug.')
   return await getMembership(ctx, { userId, slug, role })
+}
+
+/** The hook before what begins a sign-up: 10 an hour from one address, since each leaves a person behind (D33). */
+export function createSignUpLimit({ ctx }: Door) {
+  return async function limitSignUps(request: FastifyRequest): Promise<void> {
+    await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'sign_up' })
+  }
 }
 
 /** The hook before what begins a ceremony, or answers a recovery code: 20 a minute from one address (D33). */

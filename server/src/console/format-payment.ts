@@ -14,6 +14,7 @@ export function formatPaymentRow(payment: Payment) {
     agent_id: payment.agentId,
     grant_id: payment.grantId,
     failure_code: payment.failureCode,
+    pending_reason: payment.pendingReason,
   }
 }
 

@@ -2,7 +2,8 @@ import { countRecoveryCodes } from '../domain/people/count-recovery-codes.ts'
 import { listMemberships } from '../domain/people/list-memberships.ts'
 import { listPasskeys } from '../domain/people/list-passkeys.ts'
 import type { Membership } from '../domain/people/member.ts'
-import { isVerified, type Session } from '../domain/people/session.ts'
+import type { Session } from '../domain/people/session.ts'
+import { isVerified } from '../domain/require-recent-proof.ts'
 import type { Door } from './door.ts'
 
 /** A session as the dashboard sees it: who it is, and what they have. Never its secret. */

@@ -1,9 +1,18 @@
+import type { CoinBalance } from '../domain/wallets/read-coin.ts'
 import type { WalletSummary } from '../domain/wallets/wallet.ts'
 import type { Address } from '../values/address.ts'
+import { formatCoin } from '../values/gas.ts'
 import { formatAmount, type MicroUsdc } from '../values/money.ts'
 
-/** A wallet as one person sees it. Without its balance the chain did not answer, or was not asked. */
-export function formatWallet(wallet: WalletSummary, balances: ReadonlyMap<Address, MicroUsdc>, userId: string) {
+/**
+ * A wallet as one person sees it. Without its balance the chain did not answer, or was not asked. `coin` is what the
+ * wallet pays its gas with: null where the gas is sponsored, and in lists.
+ */
+export function formatWallet(
+  wallet: WalletSummary,
+  balances: ReadonlyMap<Address, MicroUsdc>,
+  { userId, coin = null }: { userId: string; coin?: CoinBalance | null },
+) {
   const { ownedBy } = wallet
   const balance = balances.get(wallet.address)
   return {
@@ -17,6 +26,10 @@ export function formatWallet(wallet: WalletSummary, balances: ReadonlyMap<Addres
       is_mine: ownedBy?.userId === userId,
     },
     balance_usdc: balance === undefined ? null : formatAmount(balance),
+    coin:
+      coin === null
+        ? null
+        : { symbol: coin.coin, balance: coin.balanceWei === null ? null : formatCoin(coin.balanceWei) },
     grants: wallet.grants,
   }
 }

@@ -30,10 +30,18 @@ const PAYMENT: Payment = {
   allowanceMonth: null,
   attempt: 1,
   attemptUntil: null,
+  requestExpiresAt: null,
   fencedUntil: null,
   enclaveTransactionId: null,
+  userOperationHash: null,
+  senderNonce: null,
+  pendingReason: null,
+  firstBlock: null,
+  searchedBlock: null,
+  looks: 0,
   minedBlock: null,
   minedBlockHash: null,
+  logIndex: null,
 }
 const HEAD =
   '\ufeffid,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id\r\n'

@@ -5,7 +5,7 @@ import { DELIVERY_STATUSES } from '../domain/webhooks/delivery.ts'
 import { URL_CHARS_MAX } from '../domain/webhooks/endpoint.ts'
 import { MODES } from '../values/mode.ts'
 
-/** The bodies of the dashboard's endpoints. Every text has its bound; unknown members are ignored (D4). */
+/** The bodies of the dashboard's endpoints. Every text has its bound; unknown members are ignored, since our own pages alone call them. */
 
 const CREDENTIAL_ID_CHARS_MAX = 1_364
 const CLIENT_DATA_CHARS_MAX = 4_096
@@ -66,6 +66,8 @@ const Authentication = Type.Object({
 
 export const EmptyBody = Type.Object({})
 export const NameBody = Type.Object({ name })
+/** The invitation's secret, where nobody signs up without one. */
+export const SignUpBody = Type.Object({ name, invitation: Type.Optional(secret) })
 export const RegistrationBody = Type.Object({ response: Registration })
 export const PasskeyBody = Type.Object({ response: Registration, name })
 export const AuthenticationBody = Type.Object({ response: Authentication })

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { toDevice, type Session } from '../domain/people/session.ts'
+import type { ProvenActor } from '../domain/require-recent-proof.ts'
 import { Problem } from '../values/problem.ts'
 
 const sessions = new WeakMap<FastifyRequest, Session>()
@@ -18,6 +19,12 @@ export function getVisitor(request: FastifyRequest): Session {
   const session = findVisitor(request)
   if (session === null) throw new Problem('unauthenticated', 'You are not signed in, or your session has ended.')
   return session
+}
+
+/** The visitor of a request that was admitted, as the one who does something, with the time of their last proof; or 401. */
+export function actorOf(request: FastifyRequest): Extract<ProvenActor, { kind: 'user' }> {
+  const { userId, verifiedAt } = getVisitor(request)
+  return { kind: 'user', id: userId, verifiedAt }
 }
 
 /** What the visitor's browser calls itself, for the list of sessions and the audit log. */

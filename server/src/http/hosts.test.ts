@@ -10,10 +10,12 @@ const CASES: readonly (readonly [string, string, boolean])[] = [
   ['API.example.com:443', ORIGINS.baseUrl, false],
   ['pay.example.com:8443', ORIGINS.authUrl, true],
   ['PAY.EXAMPLE.COM:8443', ORIGINS.authUrl, true],
-  ['pay.example.com', ORIGINS.baseUrl, true],
-  ['evil.example', ORIGINS.baseUrl, true],
-  ['', ORIGINS.baseUrl, true],
-  ['a b', ORIGINS.baseUrl, true],
+  ['pay.example.com', ORIGINS.baseUrl, false],
+  ['pay.example.com.', ORIGINS.baseUrl, false],
+  ['evil.example', ORIGINS.baseUrl, false],
+  ['10.0.0.7:4100', ORIGINS.baseUrl, false],
+  ['', ORIGINS.baseUrl, false],
+  ['a b', ORIGINS.baseUrl, false],
 ]
 
 describe('the two hosts (D1)', () => {
@@ -29,10 +31,11 @@ describe('the two hosts (D1)', () => {
     })
   }
 
-  test('where both are one, everything is served', async () => {
+  test('where both are one, everything is served there, and at an unknown host no dashboard either', async () => {
     const one = { baseUrl: ORIGINS.baseUrl, authUrl: ORIGINS.baseUrl }
-    const request = { headers: { host: 'api.example.com' }, protocol: 'https' } as unknown as FastifyRequest
-    await onAuthHostOnly(one)(request)
-    assert.equal(originOf(request, one), ORIGINS.baseUrl)
+    const at = (host: string) => ({ headers: { host }, protocol: 'https' }) as unknown as FastifyRequest
+    await onAuthHostOnly(one)(at('api.example.com'))
+    await assert.rejects(onAuthHostOnly(one)(at('evil.example')), { type: 'not_found' })
+    for (const host of ['api.example.com', 'evil.example']) assert.equal(originOf(at(host), one), ORIGINS.baseUrl)
   })
 })

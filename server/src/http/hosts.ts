@@ -15,13 +15,15 @@ export function originOf(request: FastifyRequest, { baseUrl, authUrl }: Origins)
   return hostOf(request) === new URL(authUrl).host ? authUrl : baseUrl
 }
 
-/** The hook before whatever answers on the host of `AUTH_URL` alone: on the REST host there is no such path. */
-export function onAuthHostOnly({ baseUrl, authUrl }: Origins) {
-  const restHost = new URL(baseUrl).host
-  const isOneHost = restHost === new URL(authUrl).host
+/**
+ * The hook before whatever answers on the host of `AUTH_URL` alone: the dashboard, with its cookie, and the authorization
+ * server. Under any other name that leads here there is no such path.
+ */
+export function onAuthHostOnly({ authUrl }: Pick<Origins, 'authUrl'>) {
+  const authHost = new URL(authUrl).host
 
-  return async function refuseRestHost(request: FastifyRequest): Promise<void> {
-    if (!isOneHost && hostOf(request) === restHost) throw new Problem('not_found', 'No such path.')
+  return async function refuseOtherHosts(request: FastifyRequest): Promise<void> {
+    if (hostOf(request) !== authHost) throw new Problem('not_found', `No such path here. It may be at ${authUrl}.`)
   }
 }
 

@@ -26,6 +26,9 @@ export interface HttpOptions {
   readonly trustedProxies: readonly string[]
 }
 
+/** What we send is what we say that it is, wherever a browser opens it. */
+const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const
+
 /** Load balancers ask these over plain HTTP too; they carry no credential. */
 const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
 
@@ -43,7 +46,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
     serverFactory: (handler) => createHttpServer(handler, { clock }),
     frameworkErrors: (error, request, reply) => {
-      void reply.header('Request-Id', request.id)
+      void reply.header('Request-Id', request.id).header(...NO_SNIFFING)
       sendProblem(reply, toProblem(error))
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -51,7 +54,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))
   http.addHook('onRequest', async (request, reply) => {
-    void reply.header('Request-Id', request.id)
+    void reply.header('Request-Id', request.id).header(...NO_SNIFFING)
     if (!namesOneHost(request.raw)) throw new Problem('validation_failed', 'The request must name one host.')
     if (!options.production) return
     void reply.header('Strict-Transport-Security', `max-age=${STRICT_TRANSPORT_SECONDS}; includeSubDomains`)
@@ -147,6 +150,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock
       `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
+      NO_SNIFFING.join(': '),
       `Request-Id: req_${createSortableId(clock.now())}`,
       'Connection: close',
       '',

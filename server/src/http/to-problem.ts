@@ -48,12 +48,18 @@ function fromFramework(error: FastifyError): Problem {
   return new Problem('internal', 'Something went wrong on our side.', { cause: error })
 }
 
-/** `details` lists the issues: which member, and what is wrong with it. */
+/** A body can have very many members that we don't know, and long ones. */
+const ISSUES_MAX = 50
+const MEMBER_CHARS_MAX = 64
+
+/** `details` lists the issues, the first 50 of them: which member, and what is wrong with it. */
 export function toValidationProblem(error: Pick<FastifyError, 'validation'>): Problem {
-  const details = (error.validation ?? []).map((issue) => ({
-    path: memberPath(issue.instancePath, issue.params),
-    message: issue.message ?? 'is not valid',
-  }))
+  const details = (error.validation ?? [])
+    .slice(0, ISSUES_MAX)
+    .map(({ keyword, instancePath, params, message = 'is not valid' }) => ({
+      path: memberPath(instancePath, params),
+      message: keyword === 'additionalProperties' ? 'is not a member of this request' : message,
+    }))
   const first = details[0]
   const message = first === undefined ? 'The request is not valid.' : `${first.path || 'The body'} ${first.message}.`
   return new Problem('validation_failed', message, { details })
@@ -61,7 +67,11 @@ export function toValidationProblem(error: Pick<FastifyError, 'validation'>): Pr
 
 function memberPath(instancePath: string, params: Record<string, unknown>): string {
   const path = instancePath.split('/').slice(1)
-  const missing = params['missingProperty']
-  if (typeof missing === 'string') path.push(missing)
+  const named = params['missingProperty'] ?? params['additionalProperty']
+  if (typeof named === 'string') path.push(cutMember(named))
   return path.join('.')
+}
+
+function cutMember(name: string): string {
+  return name.length <= MEMBER_CHARS_MAX ? name : `${name.slice(0, MEMBER_CHARS_MAX).toWellFormed()}…`
 }

@@ -10,7 +10,7 @@ import type { HttpServer } from '../../http/open-http.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { callerOf, type Caller } from '../caller.ts'
-import { parseIdempotencyKey, parsePayment } from '../parse-payment.ts'
+import { checkIdempotencyHeader, parseIdempotencyKey, parsePayment } from '../parse-payment.ts'
 import { CreatePaymentBody, errorResponses, IdParams, PaymentSchema } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
@@ -43,6 +43,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     async (request, reply) => {
       const caller = callerOf(request)
       const idempotencyKey = parseIdempotencyKey(request.body)
+      checkIdempotencyHeader(request.headers, idempotencyKey)
       const parsed = parseBody(request, { caller, idempotencyKey, usdc: ctx.chains[caller.mode].usdc })
       if (parsed instanceof Problem) {
         const replayed = await replay(ctx, caller, idempotencyKey)

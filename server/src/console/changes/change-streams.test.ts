@@ -97,7 +97,7 @@ describe('streams of changes', () => {
     await waitFor('a look', () => text().includes('ready'))
   })
 
-  test('a workspace has 50 of them at the most, and a process 200; each that ends makes room', async () => {
+  test('a workspace has 50 of them at the most; in a process of 200 the oldest of whoever has the most makes room', async () => {
     const streams = makeStreams()
     const accounts = [
       account,
@@ -117,16 +117,21 @@ describe('streams of changes', () => {
     for (const other of others.slice(0, 3)) await fill(other)
     const last = others[3]
     assert.ok(last)
-    await refusesIn(streams, last)
-    sources[0]?.destroy()
+    const quiet = sources.map(read)
     const { session } = await seedOwner(given.context, last, 'viewer')
-    await waitFor('room', () => {
-      try {
-        return openFor(streams, session, last)
-      } catch {
-        return null
-      }
-    })
+    const newcomer = read(openFor(streams, session, last))
+    await waitFor('the end of one', () => quiet.some(({ isOver }) => isOver()))
+    await waitFor('a look', () => newcomer.text().includes('ready'))
+    const over = () => quiet.flatMap(({ isOver }, index) => (isOver() ? [index] : []))
+    assert.deepEqual([over(), newcomer.isOver()], [[0], false])
+    assert.match(quiet[0]?.text() ?? '', /retry: 60000\n\n$/)
+    // They have four now: the next one comes of somebody with five, and never of the newcomer.
+    const { session: another } = await seedOwner(given.context, last, 'viewer')
+    read(openFor(streams, another, last))
+    await waitFor('the end of another', () => over().length === 2)
+    assert.deepEqual(over(), [0, 5])
+    // A workspace with room again, and one without.
+    await refusesIn(streams, others[0] ?? first)
   })
 
   test('nobody looks while nobody listens', async () => {

@@ -38,8 +38,8 @@ export class ChangeStreams {
 
   /**
    * Opens a stream for whoever is signed in and belongs to the workspace. When a session or a person has as many as they
-   * can have, it takes the place of the oldest one: that may be of a page that is long gone. 429 when the workspace or the
-   * process has.
+   * can have, it takes the place of the oldest one: that may be of a page that is long gone. When the process has, it takes the
+   * place of the oldest one of whoever has the most, so that nobody keeps others out. 429 when the workspace has.
    */
   open({ place, session, slug }: { place: Place; session: Session; slug: string }): ChangeStream['source'] {
     if (this.#isClosed) throw new Problem('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })
@@ -76,15 +76,24 @@ export class ChangeStreams {
       (ofUser.length >= USER_STREAMS_MAX ? ofUser[0] : undefined)
     const others = all.filter((entry) => entry !== oldest)
     const ofAccount = others.filter(([, other]) => other.accountId === accountId)
-    if (ofAccount.length >= ACCOUNT_STREAMS_MAX || others.length >= STREAMS_MAX) {
+    if (ofAccount.length >= ACCOUNT_STREAMS_MAX) {
       throw new Problem('rate_limited', 'Too many pages are listening for changes.', {
         code: 'rate_limit_exceeded',
         retryAfterSeconds: FULL_RETRY_SECONDS,
       })
     }
-    if (oldest === undefined) return
-    const [stream] = oldest
-    this.#open.delete(stream)
-    stream.giveWay()
+    const ending = [oldest, others.length >= STREAMS_MAX ? oldestOfFullest(others) : undefined]
+    for (const [stream] of ending.filter((entry) => entry !== undefined)) {
+      this.#open.delete(stream)
+      stream.giveWay()
+    }
   }
+}
+
+/** Of the person with the most streams the oldest one; of several such persons, the one whose stream is the oldest. */
+function oldestOfFullest<Entry extends readonly [unknown, Listener]>(entries: readonly Entry[]): Entry | undefined {
+  const byUser = [...Map.groupBy(entries, ([, { userId }]) => userId).values()]
+  const most = Math.max(...byUser.map((own) => own.length))
+  // Whoever came first stands first, and so does their oldest stream.
+  return byUser.find((own) => own.length === most)?.[0]
 }

@@ -6,6 +6,7 @@ import { isId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
 import { membershipOf, type Door } from '../door.ts'
 import { RoleBody, SlugParams, SlugUserParams } from '../schemas.ts'
+import { getVisitor } from '../visitor.ts'
 
 export function addMemberRoutes(http: HttpServer, door: Door): void {
   http.get('/console/workspaces/:slug/members', { schema: { params: SlugParams } }, async (request) => {
@@ -26,7 +27,8 @@ export function addMemberRoutes(http: HttpServer, door: Door): void {
     { schema: { params: SlugUserParams, body: RoleBody } },
     async (request) => {
       const membership = await membershipOf(door, request, 'admin')
-      await changeRole(door.ctx, { membership, userId: parseUserId(request.params.user_id), role: request.body.role })
+      const userId = parseUserId(request.params.user_id)
+      await changeRole(door.ctx, { membership, session: getVisitor(request), userId, role: request.body.role })
       return {}
     },
   )
@@ -34,7 +36,8 @@ export function addMemberRoutes(http: HttpServer, door: Door): void {
   http.delete('/console/workspaces/:slug/members/:user_id', { schema: { params: SlugUserParams } }, async (request) => {
     // Whoever wants to leave may.
     const membership = await membershipOf(door, request, 'viewer')
-    await removeMember(door.ctx, { membership, userId: parseUserId(request.params.user_id) })
+    const userId = parseUserId(request.params.user_id)
+    await removeMember(door.ctx, { membership, session: getVisitor(request), userId })
     return {}
   })
 }

@@ -10,7 +10,8 @@ import { findVisitor, getVisitor } from '../visitor.ts'
 export function addSessionRoutes(http: HttpServer, door: Door): void {
   http.get('/console/session', async (request) => {
     const session = findVisitor(request)
-    return { session: session === null ? null : await formatSession(door, session) }
+    // Before anybody is signed in, the page of a sign-up says who may.
+    return { session: session === null ? null : await formatSession(door, session), sign_up: door.signUp }
   })
 
   http.post('/console/sign-out', { schema: { body: EmptyBody } }, async (request, reply) => {

@@ -1,19 +1,19 @@
 import { openSignUp } from '../../domain/people/open-sign-up.ts'
 import { signUp } from '../../domain/people/sign-up.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { checkName } from '../../values/name.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
-import { createCeremonyLimit, type Door } from '../door.ts'
+import { createSignUpLimit, type Door } from '../door.ts'
 import { parseRegistration } from '../parse-body.ts'
-import { NameBody, RegistrationBody } from '../schemas.ts'
+import { RegistrationBody, SignUpBody } from '../schemas.ts'
 import { startSession } from '../start-session.ts'
 import { deviceOf } from '../visitor.ts'
 
 export function addSignUpRoutes(http: HttpServer, door: Door): void {
-  const onRequest = createCeremonyLimit(door)
+  const onRequest = createSignUpLimit(door)
 
-  http.post('/console/sign-up/options', { onRequest, schema: { body: NameBody } }, async (request, reply) => {
-    const opened = await openSignUp(door.ctx, { name: checkName(request.body.name) })
+  http.post('/console/sign-up/options', { onRequest, schema: { body: SignUpBody } }, async (request, reply) => {
+    const { name, invitation } = request.body
+    const opened = await openSignUp(door.ctx, { name, policy: door.signUp, invitation })
     return formatCeremony(door, reply, opened)
   })
 

@@ -1,10 +1,10 @@
-import { checkVerified } from '../../domain/people/check-verified.ts'
 import { takeAttempt } from '../../domain/take-attempt.ts'
 import { chooseOwner } from '../../domain/wallets/choose-owner.ts'
 import { createWallet } from '../../domain/wallets/create-wallet.ts'
 import { getWallet } from '../../domain/wallets/get-wallet.ts'
 import { listWallets } from '../../domain/wallets/list-wallets.ts'
 import { readBalances } from '../../domain/wallets/read-balances.ts'
+import { readCoin } from '../../domain/wallets/read-coin.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { parseAddress, type Address } from '../../values/address.ts'
 import { formatAmount, microUsdc } from '../../values/money.ts'
@@ -16,7 +16,7 @@ import { formatWallet } from '../format-wallet.ts'
 import { ModeQuery, SlugParams } from '../schemas.ts'
 import { ModeBody, SlugAddressParams, WalletBody } from '../schemas-workspace.ts'
 import { tellEnclaveFailure } from '../tell-enclave-failure.ts'
-import { getVisitor } from '../visitor.ts'
+import { actorOf, getVisitor } from '../visitor.ts'
 
 const FAUCET_AMOUNT_MICRO = microUsdc(100_000_000n)
 /** A list costs the chain a request a wallet, and is looked at again and again. */
@@ -36,7 +36,7 @@ export function addWalletRoutes(http: HttpServer, door: Door): void {
       // The newest first: of very many, those are looked for.
       const addresses = wallets.map(({ address }) => address).toReversed()
       const balances = await readBalances(ctx, { mode, addresses, ageMsMax: LISTED_BALANCE_AGE_MS_MAX })
-      return { wallets: wallets.map((wallet) => formatWallet(wallet, balances, userId)) }
+      return { wallets: wallets.map((wallet) => formatWallet(wallet, balances, { userId })) }
     },
   )
 
@@ -48,13 +48,13 @@ export function addWalletRoutes(http: HttpServer, door: Door): void {
       const session = getVisitor(request)
       const { mode, credential_id: credentialId = null } = request.body
       const name = checkName(request.body.name)
-      checkVerified(session, ctx.clock.now())
       const owner = await chooseOwner(ctx, { userId, credentialId })
-      const actor = { kind: 'user', id: userId } as const
-      const wallet = await tellEnclaveFailure(createWallet(ctx, { accountId: account.id, mode, name, owner, actor }))
+      const actor = actorOf(request)
+      const asked = { accountId: account.id, mode, name, owner, actor }
+      const wallet = await tellEnclaveFailure(createWallet(ctx, asked), 'wallet_not_created')
       const balances = await readBalances(ctx, { mode, addresses: [wallet.address] })
       const ownedBy = { userId, userName: session.userName, passkeyName: owner.name }
-      return reply.code(201).send({ wallet: formatWallet({ ...wallet, ownedBy, grants: 0 }, balances, userId) })
+      return reply.code(201).send({ wallet: formatWallet({ ...wallet, ownedBy, grants: 0 }, balances, { userId }) })
     },
   )
 
@@ -66,8 +66,11 @@ export function addWalletRoutes(http: HttpServer, door: Door): void {
       const { mode } = request.query
       const address = parseWallet(request.params.address)
       const wallet = await getWallet(ctx, { accountId: account.id, mode, address })
-      const balances = await readBalances(ctx, { mode, addresses: [address] })
-      return { wallet: formatWallet(wallet, balances, userId) }
+      const [balances, coin] = await Promise.all([
+        readBalances(ctx, { mode, addresses: [address] }),
+        readCoin(ctx, { mode, address }),
+      ])
+      return { wallet: formatWallet(wallet, balances, { userId, coin }) }
     },
   )
 

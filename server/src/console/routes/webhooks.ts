@@ -20,6 +20,7 @@ import {
   WebhookBody,
   WebhookChangeBody,
 } from '../schemas.ts'
+import { actorOf } from '../visitor.ts'
 
 /** A workspace's webhook endpoints (D45). Whoever may change one may send its events again. */
 export function addWebhookRoutes(http: HttpServer, door: Door): void {
@@ -107,8 +108,8 @@ export function addWebhookRoutes(http: HttpServer, door: Door): void {
 }
 
 async function adminOf(door: Door, request: Parameters<typeof membershipOf>[1]) {
-  const { account, userId } = await membershipOf(door, request, 'admin')
-  return { accountId: account.id, actor: { kind: 'user', id: userId } } as const
+  const { account } = await membershipOf(door, request, 'admin')
+  return { accountId: account.id, actor: actorOf(request) }
 }
 
 function formatWebhook(endpoint: WebhookEndpoint) {

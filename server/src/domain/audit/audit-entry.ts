@@ -1,9 +1,12 @@
 /** Who did it: a person, whoever has an API key, an OAuth client by itself, or whoever runs the service. */
-export type Actor =
-  | { readonly kind: 'user' | 'key' | 'client'; readonly id: string }
-  | { readonly kind: 'operator'; readonly id?: undefined }
+export type Actor = { readonly kind: 'user' | 'key' | 'client'; readonly id: string } | Operator
 
-export const OPERATOR: Actor = { kind: 'operator' }
+export interface Operator {
+  readonly kind: 'operator'
+  readonly id?: undefined
+}
+
+export const OPERATOR: Operator = { kind: 'operator' }
 
 /** What is written down (D48), `<noun>.<what was done to it>`. */
 export const AUDIT_ACTIONS = [

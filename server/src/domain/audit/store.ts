@@ -24,7 +24,9 @@ export function insertAuditEntry({
 
 /**
  * The same for what a person did with their own sign-ins, passkeys and codes: one row in the person's log, and one, which
- * says no more than what was done, in the log of each workspace that the person belongs to now. By `members_by_user`.
+ * says no more than what was done, in the log of each workspace that the person belongs to now. Nothing is written while
+ * the person has never belonged to a workspace: anybody may sign up, and the log is kept for ever. By the primary key and
+ * `members_by_user`.
  */
 export function insertPersonalEntry(
   userId: string,
@@ -34,6 +36,7 @@ export function insertPersonalEntry(
     name: 'insert_personal_audit_entry',
     text: `insert into audit_entries (${COLUMNS})
       select $1::text, $2::text, $3::timestamptz, 'user', $1::text, $4::text, $5::text, $6::jsonb
+      from users where id = $1::text and joined_at is not null
       union all
       select account_id, $2::text, $3::timestamptz, 'user', $1::text, $4::text, null, '{}'::jsonb
       from members where user_id = $1::text`,

@@ -8,8 +8,10 @@ import {
   seedConnection,
   seedRequest,
   seedTokens,
+  sessionOf,
   stopClock,
 } from '../../../../test/support/connections.ts'
+import { readPlan } from '../../../../test/support/read-plan.ts'
 import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Context } from '../context.ts'
@@ -24,8 +26,10 @@ import {
   REFRESH_TOKEN_LIFETIME_MS,
   REQUEST_LIFETIME_MS,
   UNUSED_CLIENT_KEPT_MS,
+  UNUSED_CONNECTION_KEPT_MS,
 } from './limits.ts'
 import { registerClient } from './register-client.ts'
+import { deleteUnusedConnections } from './store.ts'
 
 describe('cleanUpConnections', () => {
   let given: TestContext
@@ -76,7 +80,7 @@ describe('cleanUpConnections', () => {
     assert.equal((await readConnection(still, seeded)).revokedBecause, 'code_replay')
   })
 
-  test('J10: a client is forgotten 90 days after its registration if nobody ever decided on it, else never', async () => {
+  test('J10: a client is forgotten 7 days after its registration if nobody ever decided on it, else never', async () => {
     const still = stopClock(ctx)
     const unused = await registerClient(still, {
       name: 'U',
@@ -86,7 +90,11 @@ describe('cleanUpConnections', () => {
     const approved = await seedConnection(still)
     const denied = await seedRequest(still)
     const { handle, membership } = denied
-    await decideAuthorizationRequest(still, { handle, userId: membership.userId, decision: { approve: false } })
+    await decideAuthorizationRequest(still, {
+      handle,
+      session: sessionOf(still, membership),
+      decision: { approve: false },
+    })
     still.move(UNUSED_CLIENT_KEPT_MS - 1)
     const waiting = await seedRequest(still, { client: unused })
     await cleanUpConnections(still)
@@ -98,6 +106,42 @@ describe('cleanUpConnections', () => {
     await cleanUpConnections(still)
     assert.equal(await findClient(ctx, unused), null)
     for (const { client } of [approved, denied]) assert.ok((await findClient(ctx, client)) !== null)
+  })
+
+  test('a connection whose code was never exchanged is forgotten a day after it, its windows too, and no other', async () => {
+    const still = stopClock(ctx)
+    const [unused, used] = [await seedConnection(still), await seedTokens(still)]
+    const subjects = await readRows(ctx.db, 'select rate_subject from connections where account_id = $1', [
+      unused.membership.account.id,
+    ])
+    still.move(CODE_LIFETIME_MS + UNUSED_CONNECTION_KEPT_MS - 1)
+    await cleanUpConnections(still)
+    assert.equal((await readConnection(still, unused)).revokedBecause, null)
+    still.move(1)
+    await cleanUpConnections(still)
+    await assert.rejects(readConnection(still, unused))
+    for (const { rate_subject: subject } of subjects) {
+      assert.deepEqual(await readRows(ctx.db, 'select 1 from rate_windows where subject = $1', [subject]), [])
+    }
+    assert.equal((await readConnection(still, used)).revokedBecause, null)
+    assert.equal((await exchange(still, unused)).kind, 'refused')
+  })
+
+  test('unused connections are found by their index among many others', async () => {
+    const still = stopClock(ctx)
+    const seeded = await seedTokens(still)
+    await readRows(
+      ctx.db,
+      `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
+          created_at, expires_at, connected_at)
+        select account_id, id || n, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject, created_at,
+          expires_at, connected_at
+        from connections cross join generate_series(1, 5000) n where account_id = $1`,
+      [seeded.membership.account.id],
+    )
+    const query = deleteUnusedConnections(still.clock.now(), CLEAN_UP_ROWS_MAX)
+    const plan = await readPlan(ctx.db, ['connections', 'authorization_codes'], query)
+    assert.match(plan, /Index Scan using connections_never_exchanged/)
   })
 
   test('one run is bounded, and as many runs as it takes clean everything', async () => {

@@ -9,6 +9,7 @@ import {
   seedAccount,
   seedMember,
   seedRequest,
+  sessionOf,
   setRole,
   stopClock,
   type SeededRequest,
@@ -57,7 +58,8 @@ describe('authorization requests', () => {
   test('an unknown handle is 404, whatever it looks like', async () => {
     for (const handle of ['', 'svc_oar_', createSecret(SECRET_PREFIXES.requestHandle)]) {
       await assert.rejects(getAuthorizationRequest(ctx, { handle }), { code: 'authorization_request_not_found' })
-      const decided = decideAuthorizationRequest(ctx, { handle, userId: 'usr_none', decision: { approve: false } })
+      const session = sessionOf(ctx, { userId: 'usr_none' })
+      const decided = decideAuthorizationRequest(ctx, { handle, session, decision: { approve: false } })
       await assert.rejects(decided, { code: 'authorization_request_not_found' })
     }
   })
@@ -175,11 +177,12 @@ describe('authorization requests', () => {
     ways: Pick<Context, 'db' | 'clock'> = ctx,
   ) {
     const decision: Decision = { approve: true, membership, mode, agentId, scopes: null, ...change }
-    return decideAuthorizationRequest(ways, { handle, userId: membership.userId, decision })
+    return decideAuthorizationRequest(ways, { handle, session: sessionOf(ways, membership), decision })
   }
 
   function deny({ handle, membership }: SeededRequest, ways: Pick<Context, 'db' | 'clock'> = ctx) {
-    return decideAuthorizationRequest(ways, { handle, userId: membership.userId, decision: { approve: false } })
+    const session = sessionOf(ways, membership)
+    return decideAuthorizationRequest(ways, { handle, session, decision: { approve: false } })
   }
 
   async function countConnections({ client }: SeededRequest): Promise<number> {

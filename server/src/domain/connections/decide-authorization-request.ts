@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { openWindows } from '../../limiter/store.ts'
 import { createId } from '../../values/ids.ts'
@@ -7,6 +8,8 @@ import { createSecret, hashSecret, isSecret, SECRET_PREFIXES } from '../../value
 import { lockAccount } from '../accounts/store.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import type { Session } from '../people/session.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
 import type { Decided, Decision } from './authorization-request.ts'
 import type { Connection } from './connection.ts'
 import { checkOpen } from './get-authorization-request.ts'
@@ -14,20 +17,23 @@ import { CODE_LIFETIME_MS } from './limits.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import { insertCode } from './codes/store.ts'
 import { findRequest, markClientUsed, takeRequest, type TakenRequest } from './requests/store.ts'
-import { findConsentParties, insertConnection } from './store.ts'
+import { findConsentParties, hasBelonged, insertConnection } from './store.ts'
 
 type Approval = Extract<Decision, { approve: true }>
+/** Of the session in which the decision is made, all that it is judged by. */
+type Decider = Pick<Session, 'userId' | 'verifiedAt'>
 
 const RATE_SUBJECT_BYTES = 32
 
 /**
- * Takes a request with a person's decision. An approval makes a connection and its code. A decision that fails leaves
- * the request as it was. Throws 404 `authorization_request_not_found`, 409 `authorization_request_decided`, 404
- * `agent_not_found`, 403 `role_insufficient`, 400 for scopes that were not asked for.
+ * Takes a request with a person's decision. An approval makes a connection and its code, which are credentials: it takes a
+ * recent proof (D59). A decision that fails leaves the request as it was. Throws 404 `authorization_request_not_found`, 409
+ * `authorization_request_decided`, 403 `verification_required`, 404 `agent_not_found`, 403 `role_insufficient`, 400 for
+ * scopes that were not asked for.
  */
 export async function decideAuthorizationRequest(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { handle, userId, decision }: { handle: string; userId: string; decision: Decision },
+  { handle, session, decision }: { handle: string; session: Decider; decision: Decision },
 ): Promise<Decided> {
   if (!isSecret(SECRET_PREFIXES.requestHandle, handle)) throw problem('authorization_request_not_found')
   const handleHash = hashSecret(handle)
@@ -38,17 +44,23 @@ export async function decideAuthorizationRequest(
       checkOpen(await transaction.run(findRequest(handleHash)), now)
       throw new Error('an open authorization request could not be taken')
     }
-    if (decision.approve) return await approve(transaction, { request, userId, approval: decision, now })
-    return await deny(transaction, { request, userId, now })
+    if (decision.approve) return await approve(transaction, { request, session, approval: decision, now })
+    return await deny(transaction, { request, userId: session.userId, now })
   })
 }
 
+/** Whoever has never belonged to a workspace leaves nothing behind for ever, neither in the log nor at the client. */
 async function deny(
   transaction: Transaction,
   { request, userId, now }: { request: TakenRequest; userId: string; now: Date },
 ): Promise<Decided> {
+  const denied = { redirectUri: request.redirectUri, state: request.state, error: 'access_denied' } as const
+  if (!(await transaction.run(hasBelonged(userId)))) {
+    await transaction.commit([])
+    return denied
+  }
   await transaction.commit([
-    markClientUsed(request.clientId, now),
+    ...noteClientUse(request, now),
     insertAuditEntry({
       logId: userId,
       createdAt: now,
@@ -58,14 +70,30 @@ async function deny(
       details: { client_name: request.clientName },
     }),
   ])
-  return { redirectUri: request.redirectUri, state: request.state, error: 'access_denied' }
+  return denied
+}
+
+/** The first decision tells of the client's registration too, which was nobody's before. */
+function noteClientUse({ clientId, registration }: TakenRequest, now: Date): Query<unknown>[] {
+  if (registration === null) return [markClientUsed(clientId, now)]
+  const entry = insertAuditEntry({
+    logId: clientId,
+    createdAt: now,
+    actor: { kind: 'client', id: clientId },
+    action: 'client.registered',
+    subject: clientId,
+    details: { redirect_uris: registration.redirectUris, registered_at: registration.at.toISOString() },
+  })
+  return [markClientUsed(clientId, now), entry]
 }
 
 /** Reads who consents for whom, then writes: two round trips. Under the account's lock, which the agent's deletion takes. */
 async function approve(
   transaction: Transaction,
-  { request, userId, approval, now }: { request: TakenRequest; userId: string; approval: Approval; now: Date },
+  { request, session, approval, now }: { request: TakenRequest; session: Decider; approval: Approval; now: Date },
 ): Promise<Decided> {
+  requireRecentProof(session, now)
+  const { userId } = session
   const { membership, mode, agentId } = approval
   const { id: accountId } = membership.account
   const scopes = narrowScopes(request.scopes, approval.scopes)
@@ -98,7 +126,7 @@ async function approve(
       codeChallenge: request.codeChallenge,
     }),
     openWindows(connection.rateSubject),
-    markClientUsed(request.clientId, now),
+    ...noteClientUse(request, now),
     insertAuditEntry({
       logId: accountId,
       createdAt: now,

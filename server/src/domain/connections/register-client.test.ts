@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readRows } from '../../../../test/support/read-rows.ts'
+import { readAudit } from '../../../../test/support/audit.ts'
+import { seedRequest, sessionOf } from '../../../../test/support/connections.ts'
+import { signUpPerson } from '../../../../test/support/people.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createId } from '../../values/ids.ts'
+import { decideAuthorizationRequest } from './decide-authorization-request.ts'
 import { findClient } from './find-client.ts'
 import { registerClient } from './register-client.ts'
 
@@ -13,12 +16,40 @@ describe('registerClient', () => {
   })
   after(() => given.close())
 
-  test('a client is found by its id as it was registered, and its registration stands in its own log', async () => {
+  test('a client is found by its id as it was registered, and leaves nothing in the audit log', async () => {
     const client = await register()
     assert.match(client.id, /^svc_client_[0-9A-Z]{26}$/)
     assert.deepEqual(await findClient(given.context, client), client)
-    const [entry] = await readRows(given.context.db, 'select * from audit_entries where log_id = $1', [client.id])
-    assert.deepEqual([entry?.['action'], entry?.['actor_kind']], ['client.registered', 'client'])
+    assert.deepEqual(await readAudit(given.context.db, client.id), [])
+  })
+
+  test('a denial by somebody who never had a workspace leaves nothing behind either', async () => {
+    const client = await register()
+    const { handle } = await seedRequest(given.context, { client })
+    const { userId, session } = await signUpPerson(given.context)
+    const decided = await decideAuthorizationRequest(given.context, { handle, session, decision: { approve: false } })
+    assert.equal(decided.error, 'access_denied')
+    for (const logId of [client.id, userId]) assert.deepEqual(await readAudit(given.context.db, logId), [])
+    assert.equal((await findClient(given.context, client))?.lastUsedAt, null)
+  })
+
+  test('the first decision on a request of it, and no later one, tells of its registration in its own log', async () => {
+    const client = await register()
+    for (const approve of [false, true, false]) {
+      const { handle, membership, mode, agentId } = await seedRequest(given.context, { client })
+      const decision = approve ? { approve, membership, mode, agentId, scopes: null } : { approve }
+      const session = sessionOf(given.context, membership)
+      await decideAuthorizationRequest(given.context, { handle, session, decision })
+    }
+    assert.deepEqual(await readAudit(given.context.db, client.id), [
+      {
+        actor_kind: 'client',
+        actor_id: client.id,
+        action: 'client.registered',
+        subject: client.id,
+        details: { redirect_uris: 2, registered_at: client.createdAt.toISOString() },
+      },
+    ])
   })
 
   test('J11: the same registration twice makes two clients', async () => {

@@ -1,11 +1,14 @@
 import { createId } from '../../values/ids.ts'
 import type { Scope } from '../../values/scope.ts'
-import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import type { Client } from './client.ts'
 import { insertClient } from './requests/store.ts'
 
-/** Registers a client under an id of its own, whatever was registered before (RFC 7591). The door has parsed it all. */
+/**
+ * Registers a client under an id of its own, whatever was registered before (RFC 7591). The door has parsed it all. Anybody
+ * may do so, and what is in the audit log stays there for ever: it is told there when somebody first decides on a request
+ * of the client (`decideAuthorizationRequest`), and a client on which nobody does leaves nothing behind.
+ */
 export async function registerClient(
   ctx: Pick<Context, 'db' | 'clock'>,
   { name, redirectUris, scopes }: { name: string; redirectUris: readonly string[]; scopes: readonly Scope[] },
@@ -19,18 +22,6 @@ export async function registerClient(
     createdAt,
     lastUsedAt: null,
   }
-  await ctx.db.transaction((transaction) =>
-    transaction.commit([
-      insertClient(client),
-      insertAuditEntry({
-        logId: client.id,
-        createdAt,
-        actor: { kind: 'client', id: client.id },
-        action: 'client.registered',
-        subject: client.id,
-        details: { redirect_uris: redirectUris.length },
-      }),
-    ]),
-  )
+  await ctx.db.write(insertClient(client))
   return client
 }

@@ -26,6 +26,16 @@ export function toFamily(row: Row): Family {
   return { accountId: row['account_id'], id: row['id'], scopes: toScopes(row['scopes']) }
 }
 
+/** Whether a person has ever belonged to a workspace. By the primary key. */
+export function hasBelonged(userId: string): Query<boolean> {
+  return {
+    name: 'has_user_belonged',
+    text: 'select id from users where id = $1 and joined_at is not null',
+    values: [userId],
+    read: changed,
+  }
+}
+
 /** Whether the agent is there, and since when the user is a member who may connect; null: is none. By primary keys. */
 export function findConsentParties({
   accountId,
@@ -133,6 +143,24 @@ export function findConnectionId(accountId: string, id: string): Query<string | 
     text: 'select id from connections where account_id = $1 and id = $2',
     values: [accountId, id],
     read: firstOrNull((row) => row['id']),
+  }
+}
+
+/**
+ * Deletes connections whose code was not exchanged before this time, once the code is deleted too; returns their rate
+ * subjects. Such a connection never had a token. By `connections_never_exchanged`.
+ */
+export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Query<Buffer[]> {
+  return {
+    name: 'delete_unused_connections',
+    text: `delete from connections where (account_id, id) in (
+        select account_id, id from connections c where connected_at is null and expires_at <= $1
+          and not exists (
+            select 1 from authorization_codes k where k.account_id = c.account_id and k.connection_id = c.id)
+        order by expires_at limit $2 for update skip locked)
+      returning rate_subject`,
+    values: [endedBefore, rowsMax],
+    read: all((row) => row['rate_subject']),
   }
 }
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { exchange, isAlive, issued, seedRequest, type SeededRequest } from '../../../../test/support/connections.ts'
+import {
+  exchange,
+  isAlive,
+  issued,
+  seedRequest,
+  sessionOf,
+  type SeededRequest,
+} from '../../../../test/support/connections.ts'
 import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
 import {
   changeUnsigned,
@@ -111,7 +118,7 @@ describe('an agent that is deleted while something is made for it', () => {
 
   function approve({ handle, membership, mode, agentId }: SeededRequest) {
     const decision = { approve: true, membership, mode, agentId, scopes: null } as const
-    return decideAuthorizationRequest(ctx, { handle, userId: membership.userId, decision })
+    return decideAuthorizationRequest(ctx, { handle, session: sessionOf(ctx, membership), decision })
   }
 
   /** Starts each step when the one before it waits for the account's lock, then lets them go in that order. */

@@ -8,6 +8,7 @@ import {
   seedConnection,
   seedRequest,
   seedTokens,
+  sessionOf,
 } from '../../../../test/support/connections.ts'
 import { expectPayment, expectRefusal } from '../../../../test/support/expect-outcome.ts'
 import { later } from '../../../../test/support/moved-clock.ts'
@@ -203,7 +204,10 @@ describe('deleteAgent', () => {
     const { membership, handle } = await seedRequest(ctx, { account, agentId })
     await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
     const decision = { approve: true, membership, mode: 'test', agentId, scopes: null } as const
-    await assert.rejects(decideAuthorizationRequest(ctx, { handle, userId: membership.userId, decision }), NO_AGENT)
+    await assert.rejects(
+      decideAuthorizationRequest(ctx, { handle, session: sessionOf(ctx, membership), decision }),
+      NO_AGENT,
+    )
   })
 
   function at({ account, agentId }: Pick<Seed, 'account' | 'agentId'>) {

@@ -1,14 +1,13 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { decodeClientDataJSON } from '@simplewebauthn/server/helpers'
-import { policyMatches } from '../../enclave/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
-import type { Wallet } from '../wallets/wallet.ts'
 import { findReplaced } from './find-replaced.ts'
 import { getGrant } from './get-grant.ts'
-import { sameSigners, type Grant, type StoredSigningRequest, type WalletSigner } from './grant.ts'
+import { sameSigners, type Grant, type StoredSigningRequest } from './grant.ts'
+import { readBack, type Pause } from './read-back.ts'
 import { readParties } from './read-parties.ts'
 import { recordChange } from './record-change.ts'
 import { grantRevoked } from './refusal.ts'
@@ -20,7 +19,8 @@ import { withSignerChange, type SignerHold } from './with-signer-change.ts'
  * Hands the owner's signature to the enclave, and records what the enclave then says. The service verifies the
  * signature first, and the enclave verifies it for itself (D15). Errors: 400 `signature_invalid`; 409
  * `grant_not_pending` (nothing to sign), `grant_revoked`, `signing_request_expired`, `signing_request_stale` (another one
- * was prepared, the list changed, or what is replaced was suspended meanwhile), `signer_change_under_way`.
+ * was prepared, the list changed, or what is replaced was suspended meanwhile), `signer_change_under_way`; 500
+ * `enclave_record_differs`: nothing was recorded, and the same signature may be handed in again.
  * @throws EnclaveUnavailable when the outcome is not known: the same signature may be handed in again.
  */
 export async function submitSignature(
@@ -30,7 +30,15 @@ export async function submitSignature(
     grantId,
     assertion,
     actor = OPERATOR,
-  }: { accountId: string; grantId: string; assertion: AuthenticationResponseJSON; actor?: Actor },
+    pause,
+  }: {
+    accountId: string
+    grantId: string
+    assertion: AuthenticationResponseJSON
+    actor?: Actor
+    /** How it waits for a read of the enclave that lags. */
+    pause?: Pause
+  },
 ): Promise<Grant> {
   const grant = await getGrant(ctx, { accountId, grantId })
   const request = grant.signingRequest
@@ -49,7 +57,7 @@ export async function submitSignature(
     if (current.status === 'revoked' || waiting === null || !isSameRequest(waiting, request)) {
       return checkDone(current, request)
     }
-    return await changeSigners(ctx, hold, { grant: current, request: waiting, assertion, actor })
+    return await changeSigners(ctx, hold, { grant: current, request: waiting, assertion, actor, pause })
   })
 }
 
@@ -78,11 +86,12 @@ interface Signed {
   readonly request: StoredSigningRequest
   readonly assertion: AuthenticationResponseJSON
   readonly actor: Actor
+  readonly pause: Pause | undefined
 }
 
 /** Makes the enclave's list what was signed, unless it is so already: then it was who handed it in before. */
 async function changeSigners(ctx: Context, hold: SignerHold, signed: Signed): Promise<Grant> {
-  const { grant, request, assertion, actor } = signed
+  const { grant, request, assertion, actor, pause } = signed
   const { signers } = await ctx.enclave.readWallet(hold.wallet.enclaveWalletId)
   const isDone = sameSigners(signers, request.after)
   if (!isDone) {
@@ -90,29 +99,12 @@ async function changeSigners(ctx: Context, hold: SignerHold, signed: Signed): Pr
     if (isOvertaken(request, await findReplaced(ctx, grant))) throw problem('signing_request_stale')
     await sendSigned(ctx, hold, { grant, request, assertion: assertion.response, actor })
   }
+  const { change, after } = request
   return await recordChange(ctx, hold, {
     grant,
-    change: request.change,
-    signers: await checkEnclaveRecord(ctx, { grant, wallet: hold.wallet, request }),
+    change,
+    signers: await readBack(ctx, { grant, wallet: hold.wallet, change, signers: after, pause }),
     actor: isDone ? (request.handed_in_by ?? actor) : actor,
     signedSince: issuedAt(request),
   })
-}
-
-/** Reads the enclave's record back and compares it (D15): an answer alone is not believed. */
-async function checkEnclaveRecord(
-  ctx: Context,
-  { grant, wallet, request }: { grant: Grant; wallet: Wallet; request: StoredSigningRequest },
-): Promise<readonly WalletSigner[]> {
-  const { signers, ownerQuorumId } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
-  if (!sameSigners(signers, request.after) || ownerQuorumId !== wallet.ownerQuorumId) {
-    throw new Error(`the enclave's record of the wallet of grant ${grant.id} is not what was signed`)
-  }
-  if (request.change === 'revoke') return signers
-  const policy = await ctx.enclave.readPolicy(grant.enclavePolicyId)
-  const terms = { ...grant, chainId: ctx.chains[grant.mode].chainId }
-  if (policy.ownerId !== wallet.ownerQuorumId || !policyMatches(policy.rules, terms)) {
-    throw new Error(`the enclave's policy of grant ${grant.id} is not what was signed`)
-  }
-  return signers
 }

@@ -4,9 +4,10 @@ import { hashSecret } from '../../values/secret.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { lockAccount } from '../accounts/store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { DEFAULT_KEY_NAME, type ApiKey } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
 import { countUsableKeys, insertKey } from './store.ts'
@@ -18,8 +19,8 @@ export interface IssuedKey {
 }
 
 /**
- * Issues an API key for one (account, mode), with a fresh rate budget. More than people may make (exact under races):
- * 409 `key_limit_reached`.
+ * Issues an API key for one (account, mode), with a fresh rate budget. Errors: 403 `verification_required`, in test mode
+ * too (D59); 409 `key_limit_reached` for more than people may make (exact under races).
  */
 export async function issueKey(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -27,9 +28,10 @@ export async function issueKey(
     accountId,
     mode,
     name = DEFAULT_KEY_NAME,
-    actor = OPERATOR,
-  }: { accountId: string; mode: Mode; name?: string; actor?: Actor },
+    actor,
+  }: { accountId: string; mode: Mode; name?: string; actor: ProvenActor },
 ): Promise<IssuedKey> {
+  requireRecentProof(actor, ctx.clock.now())
   return await ctx.db.transaction(async (transaction) => {
     const [, usable] = await transaction.batch([
       lockAccount(accountId),

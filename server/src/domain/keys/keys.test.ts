@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/audit.ts'
 import { seedMember } from '../../../../test/support/connections.ts'
+import { justProved } from '../../../../test/support/people.ts'
 import { readPlan } from '../../../../test/support/read-plan.ts'
 import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createApiKeySecret } from '../../values/api-key.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { ROTATION_GRACE_MS } from './api-key.ts'
 import { authenticateKey } from './authenticate-key.ts'
@@ -60,7 +62,7 @@ describe('API keys', () => {
     await authenticate(secret)
     const at = given.clock.now().getTime()
     const frozen = { db: given.context.db, clock: { now: () => new Date(at) } }
-    const rotated = await rotateKey(frozen, { secret })
+    const rotated = await rotateKey(frozen, { secret, actor: OPERATOR })
     assert.equal(rotated.graceUntil.getTime(), at + ROTATION_GRACE_MS)
     assert.equal((await authenticate(rotated.secret))?.rate.remaining, 59)
     assert.equal((await authenticate(rotated.secret))?.key.graceUntil, null)
@@ -72,7 +74,9 @@ describe('API keys', () => {
 
   test('a key is rotated once: of ten at once one succeeds, the others are 409', async () => {
     const { secret } = await issue()
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => rotateKey(given.context, { secret })))
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () => rotateKey(given.context, { secret, actor: OPERATOR })),
+    )
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'key_not_rotatable')
@@ -80,13 +84,19 @@ describe('API keys', () => {
   })
 
   test('the new key can be rotated in its turn, a revoked or unknown one can not', async () => {
-    const { secret } = await rotateKey(given.context, await issue())
-    await rotateKey(given.context, { secret })
+    const { secret } = await rotateKey(given.context, { ...(await issue()), actor: OPERATOR })
+    await rotateKey(given.context, { secret, actor: OPERATOR })
     const revoked = await issue()
     await revokeKey(given.context, revoked)
-    await assert.rejects(rotateKey(given.context, revoked), { status: 409, code: 'key_not_rotatable' })
+    await assert.rejects(rotateKey(given.context, { ...revoked, actor: OPERATOR }), {
+      status: 409,
+      code: 'key_not_rotatable',
+    })
     const unknown = { secret: createApiKeySecret('test') }
-    await assert.rejects(rotateKey(given.context, unknown), { status: 409, code: 'key_not_rotatable' })
+    await assert.rejects(rotateKey(given.context, { ...unknown, actor: OPERATOR }), {
+      status: 409,
+      code: 'key_not_rotatable',
+    })
   })
 
   test('a revocation holds for the very next request at another process', async () => {
@@ -99,7 +109,7 @@ describe('API keys', () => {
 
   test('a key in its grace can be revoked before its end, and the new one lives on', async () => {
     const old = await issue()
-    const { secret } = await rotateKey(given.context, old)
+    const { secret } = await rotateKey(given.context, { ...old, actor: OPERATOR })
     await revokeKey(given.context, old)
     assert.equal(await authenticate(old.secret), null)
     assert.ok((await authenticate(secret)) !== null)
@@ -113,13 +123,13 @@ describe('API keys', () => {
     const told = await createAccount(given.context, { name: 'Told', plan: 'pro' })
     const accountId = told.id
     const { userId } = await seedMember(given.context, told)
-    const actor = { kind: 'user', id: userId } as const
+    const actor = { kind: 'user', id: userId, ...justProved(given.context) } as const
     const { key, secret } = await issueKey(given.context, { accountId, mode: 'live', name: 'Till', actor })
     const rotated = await rotateKey(given.context, { secret, actor })
     await assert.rejects(rotateKey(given.context, { secret, actor }))
     const revoke = () => revokeKey(given.context, { secret: rotated.secret, actor })
     await Promise.all([revoke(), revoke(), revoke()])
-    await issueKey(given.context, { accountId, mode: 'test' })
+    await issueKey(given.context, { accountId, mode: 'test', actor: OPERATOR })
     const by = { actor_kind: 'user', actor_id: userId }
     const what = { mode: 'live', name: 'Till' }
     const rows = (await readAudit(given.context.db, accountId)).slice(1)
@@ -148,7 +158,7 @@ describe('API keys', () => {
   })
 
   function issue(mode: 'test' | 'live' = 'test') {
-    return issueKey(given.context, { accountId: account.id, mode })
+    return issueKey(given.context, { accountId: account.id, mode, actor: OPERATOR })
   }
 
   function authenticate(credential: string, ctx: Pick<Context, 'db' | 'clock'> = given.context) {

@@ -1,9 +1,9 @@
 import { openWindows } from '../../limiter/store.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { ROTATION_GRACE_MS } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
 import { findKey, type KeyReference } from './find-key.ts'
@@ -13,12 +13,14 @@ import { countUsableKeys, insertKey, startGrace } from './store.ts'
 /**
  * Replaces a key: the new one works at once, the old one for 24 hours more (specification, part 5). One that is revoked or
  * was rotated before, or an unknown secret, is 409 `key_not_rotatable`, an unknown id 404 `key_not_found`. The two count
- * as two until the grace is over: 409 `key_limit_reached` where people may make no more.
+ * as two until the grace is over: 409 `key_limit_reached` where people may make no more. The new one is a
+ * credential: 403 `verification_required` without a recent proof (D59).
  */
 export async function rotateKey(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { actor = OPERATOR, ...reference }: KeyReference & { actor?: Actor },
+  { actor, ...reference }: KeyReference & { actor: ProvenActor },
 ): Promise<IssuedKey & { graceUntil: Date }> {
+  requireRecentProof(actor, ctx.clock.now())
   const old = await findKey(ctx, reference)
   if (old === null) throw problem('secret' in reference ? 'key_not_rotatable' : 'key_not_found')
   const { accountId, mode, name } = old

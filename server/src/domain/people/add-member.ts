@@ -1,17 +1,17 @@
 import type { Account } from '../accounts/account.ts'
-import type { Actor } from '../audit/audit-entry.ts'
+import type { Operator } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { joinWorkspace } from './join-workspace.ts'
 import type { Membership } from './member.ts'
 import type { Role } from './role.ts'
 
 /**
- * Makes a person a member without an invitation, as the operator may; a member's role is raised, never lowered. 409
+ * Makes a person a member without an invitation, as the operator alone may; a member's role is raised, never lowered. 409
  * `workspace_limit_reached`.
  */
 export async function addMember(
   ctx: Pick<Context, 'db' | 'clock'>,
-  joining: { account: Account; userId: string; role: Role; actor: Actor },
+  joining: { account: Account; userId: string; role: Role; actor: Operator },
 ): Promise<Membership> {
   const now = ctx.clock.now()
   return await ctx.db.transaction((transaction) => joinWorkspace(transaction, { ...joining, now }))

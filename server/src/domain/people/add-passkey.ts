@@ -4,6 +4,7 @@ import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
 import { checkRegistration } from './check-registration.ts'
 import { countPasskeys, insertPasskey, lockUser, PASSKEY_INDEX } from './credentials/store.ts'
 import { PASSKEYS_MAX, type Passkey } from './passkey.ts'
@@ -11,19 +12,22 @@ import type { Session } from './session.ts'
 import { takeCeremony } from './take-ceremony.ts'
 
 /**
- * Adds the passkey that answered. That the person is there was proved when it was opened. Errors: 400 for a bad name,
- * `ceremony_expired`; 401 `passkey_invalid`; 409 `passkey_exists`, `passkey_limit_reached` (exact under races).
+ * Adds the passkey that answered. The proof must still be recent: somebody who stole the session while the person was at it
+ * gets no passkey of their own. Errors: 400 for a bad name, `ceremony_expired`; 401 `passkey_invalid`; 403
+ * `verification_required`; 409 `passkey_exists`, `passkey_limit_reached` (exact under races).
  */
 export async function addPasskey(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
   {
-    session: { userId },
+    session,
     ceremony,
     response,
     name: text,
   }: { session: Session; ceremony: string; response: RegistrationResponseJSON; name: string },
 ): Promise<Passkey> {
   const name = checkName(text)
+  requireRecentProof(session, ctx.clock.now())
+  const { userId } = session
   const { challenge } = await takeCeremony(ctx, { secret: ceremony, kind: 'passkey', userId })
   const registered = await checkRegistration(ctx, { challenge, response })
   const now = ctx.clock.now()

@@ -3,9 +3,9 @@ import { Problem, problem } from '../../values/problem.ts'
 import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Account } from '../accounts/account.ts'
 import { lockAccount } from '../accounts/store.ts'
-import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import {
   INVITATION_MAX_MS,
   INVITATION_MS,
@@ -14,20 +14,22 @@ import {
   type Invitation,
 } from './invitation.ts'
 import { findMember, insertInvitation, listOpenInvitations } from './members/store.ts'
-import { mayInvite, type Role } from './role.ts'
+import { hasPower, mayInvite, type Role } from './role.ts'
 
 export interface InvitationRequest {
   readonly account: Account
   readonly role: Role
-  readonly actor: Actor
+  readonly actor: ProvenActor
   readonly usesMax?: number
   readonly lifetimeMs?: number
 }
 
 /**
  * Makes an invitation; its secret is shown once. A person may invite to their own role or a lower one, admins and owners
- * only. Errors: 400 for a number out of its bounds; 403 `role_insufficient`; 409 `invitation_limit_reached` (exact under
- * races).
+ * only. An invitation that makes an owner or admin needs a recent proof (D59). One that makes a viewer does not: it shows
+ * what the session shows anyway, and whoever has it stays a viewer until an owner or admin raises them by a proof. Errors:
+ * 400 for a number out of its bounds; 403 `role_insufficient`, `verification_required`; 409 `invitation_limit_reached`
+ * (exact under races).
  */
 export async function createInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -60,6 +62,7 @@ export async function createInvitation(
     if (actor.kind !== 'operator' && (member === null || !mayInvite(member.role, role))) {
       throw problem('role_insufficient')
     }
+    if (hasPower(role)) requireRecentProof(actor, now)
     if (open.length >= INVITATIONS_MAX) throw problem('invitation_limit_reached')
     const details = { role, uses: usesMax, expires_at: invitation.expiresAt.toISOString() }
     const entry = { logId: account.id, createdAt: now, actor, action: 'invitation.created', details } as const

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { listAuditActions, readAudit } from '../../../../test/support/audit.ts'
 import { frozenAt } from '../../../../test/support/moved-clock.ts'
-import { seedOwner, signUpPerson } from '../../../../test/support/people.ts'
+import { justProved, seedOwner, signUpPerson } from '../../../../test/support/people.ts'
 import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import type { ProvenActor } from '../require-recent-proof.ts'
 import { acceptInvitation } from './accept-invitation.ts'
 import { changeRole } from './change-role.ts'
 import { createInvitation, type InvitationRequest } from './create-invitation.ts'
@@ -188,9 +189,9 @@ describe('invitations', () => {
         () => false,
       )
     const membership = await getMembership(ctx, { userId: owner.userId, slug: account.slug, role: 'owner' })
-    await changeRole(ctx, { membership, userId: second.userId, role: 'admin' })
+    await changeRole(ctx, { membership, session: justProved(ctx), userId: second.userId, role: 'admin' })
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, true, true])
-    await removeMember(ctx, { membership, userId: second.userId })
+    await removeMember(ctx, { membership, session: justProved(ctx), userId: second.userId })
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, false, false])
     await findInvitation(ctx, ofOwner)
     const revoked = (await listAuditActions(ctx.db, account.id)).filter((action) => action === 'invitation.revoked')
@@ -270,7 +271,7 @@ describe('invitations', () => {
     return acceptInvitation(ctx, { secret, userId })
   }
 
-  function user(id: string): Actor {
-    return { kind: 'user', id }
+  function user(id: string): ProvenActor {
+    return { kind: 'user', id, ...justProved(ctx) }
   }
 })

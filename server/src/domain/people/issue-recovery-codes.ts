@@ -1,7 +1,7 @@
 import { hashSecret } from '../../values/secret.ts'
 import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
-import { checkVerified } from './check-verified.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
 import { deleteRecoveryCodes, insertRecoveryCodes, lockUser } from './credentials/store.ts'
 import { createRecoveryCode, RECOVERY_CODES } from './recovery-code.ts'
 import type { Session } from './session.ts'
@@ -12,7 +12,7 @@ export async function issueRecoveryCodes(
   { session }: { session: Session },
 ): Promise<string[]> {
   const now = ctx.clock.now()
-  checkVerified(session, now)
+  requireRecentProof(session, now)
   const { userId } = session
   const { codes, hashes } = makeRecoveryCodes()
   await ctx.db.transaction((transaction) =>

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/transaction.ts'
-import { problem } from '../../values/problem.ts'
+import { Problem, problem } from '../../values/problem.ts'
 import type { Account } from '../accounts/account.ts'
 import { lockAccount } from '../accounts/store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
@@ -7,6 +7,7 @@ import { insertAuditEntry } from '../audit/store.ts'
 import { lockUser } from './credentials/store.ts'
 import { WORKSPACES_MAX, type Membership } from './member.ts'
 import { countMemberships, findMember, insertMember, updateRole } from './members/store.ts'
+import { noteFirstWorkspace } from './note-first-workspace.ts'
 import { mayAct, type Role } from './role.ts'
 
 export interface Joining {
@@ -29,17 +30,20 @@ export async function joinWorkspace(
   transaction: Transaction,
   { account, userId, role, actor, now, details = {}, takeUse }: Joining,
 ): Promise<Membership> {
-  const [, , member, count] = await transaction.batch([
+  const [, isThere, member, count] = await transaction.batch([
     lockAccount(account.id),
     lockUser(userId),
     findMember(account.id, userId),
     countMemberships(userId),
   ])
+  if (!isThere) throw new Problem('unauthenticated', 'The session has ended. Sign up again.')
   if (member !== null && mayAct(member.role, role)) return { ...member, account }
   if (member === null && count >= WORKSPACES_MAX) throw problem('workspace_limit_reached')
   await takeUse?.()
   const joined = { userId, role, createdAt: member?.createdAt ?? now }
+  const entries = member === null ? await noteFirstWorkspace(transaction, { userId, now }) : []
   await transaction.commit([
+    ...entries,
     member === null ? insertMember(account.id, joined) : updateRole(account.id, userId, role),
     insertAuditEntry({
       logId: account.id,

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { makePasskey, seedOwner, signInPerson, signUpPerson, toBytes } from '../../../../test/support/people.ts'
+import {
+  justProved,
+  makePasskey,
+  seedOwner,
+  signInPerson,
+  signUpMember,
+  signUpPerson,
+  toBytes,
+} from '../../../../test/support/people.ts'
 import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createAccount } from '../accounts/create-account.ts'
@@ -29,7 +37,8 @@ describe('the audit log', () => {
     const member = await seedOwner(ctx, account)
     await seedOwner(ctx, elsewhere)
     await signInPerson(ctx, member)
-    await createInvitation(ctx, { account, role: 'viewer', actor: { kind: 'user', id: member.userId } })
+    const actor = { kind: 'user', id: member.userId, ...justProved(ctx) } as const
+    await createInvitation(ctx, { account, role: 'viewer', actor })
     const whole = await listAudit(ctx, { accountId: account.id, before: null, limit: 100 })
     assert.deepEqual(whole.map(({ action }) => action).toSorted(), [
       'invitation.created',
@@ -60,7 +69,7 @@ describe('the audit log', () => {
     }
     await signInPerson(ctx, leaver)
     const membership = await getMembership(ctx, { userId, slug: account.slug, role: 'viewer' })
-    await removeMember(ctx, { membership, userId })
+    await removeMember(ctx, { membership, session: justProved(ctx), userId })
     await signInPerson(ctx, leaver)
     const signIns = async (accountId: string) => {
       const log = await listAudit(ctx, { accountId, before: null, limit: 100 })
@@ -77,7 +86,7 @@ describe('the audit log', () => {
   })
 
   test('nobody changes or deletes what stands in it', async () => {
-    await signUpPerson(ctx)
+    await signUpMember(ctx)
     const count = async () => (await readRows(ctx.db, 'select count(*) as n from audit_entries'))[0]?.['n']
     const earlier = await count()
     const appendOnly = /the audit log is append-only/
@@ -90,7 +99,7 @@ describe('the audit log', () => {
 
   test('a change whose row can not be written is not made', async () => {
     const account = await open()
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     await readRows(
       ctx.db,
       "alter table audit_entries add constraint broken check (action <> 'passkey.added') not valid",

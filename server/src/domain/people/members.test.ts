@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { listAuditActions, readAudit } from '../../../../test/support/audit.ts'
 import { later } from '../../../../test/support/moved-clock.ts'
-import { seedOwner, signUpPerson } from '../../../../test/support/people.ts'
+import { justProved, seedOwner, signUpPerson } from '../../../../test/support/people.ts'
 import { openConnections } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import { VERIFICATION_MS } from '../require-recent-proof.ts'
 import { addMember } from './add-member.ts'
 import { changeRole } from './change-role.ts'
 import { createWorkspace } from './create-workspace.ts'
@@ -105,12 +106,14 @@ describe('members', () => {
     const account = await open()
     const [owner, viewer] = [await seedOwner(ctx, account), await seedOwner(ctx, account, 'viewer')]
     const membership = await member(account, owner.userId)
-    await changeRole(ctx, { membership, userId: viewer.userId, role: 'admin' })
-    await changeRole(ctx, { membership, userId: viewer.userId, role: 'admin' })
+    await changeRole(ctx, { membership, session: justProved(ctx), userId: viewer.userId, role: 'admin' })
+    await changeRole(ctx, { membership, session: justProved(ctx), userId: viewer.userId, role: 'admin' })
     assert.equal((await member(account, viewer.userId)).role, 'admin')
-    await removeMember(ctx, { membership, userId: viewer.userId })
+    await removeMember(ctx, { membership, session: justProved(ctx), userId: viewer.userId })
     await assert.rejects(member(account, viewer.userId), { status: 404 })
-    await assert.rejects(removeMember(ctx, { membership, userId: viewer.userId }), { code: 'member_not_found' })
+    await assert.rejects(removeMember(ctx, { membership, session: justProved(ctx), userId: viewer.userId }), {
+      code: 'member_not_found',
+    })
     const row = { actor_kind: 'user', actor_id: owner.userId, subject: viewer.userId }
     assert.deepEqual((await readAudit(ctx.db, account.id)).slice(3), [
       { ...row, action: 'member.role_changed', details: { role: 'admin', before: 'viewer' } },
@@ -122,24 +125,60 @@ describe('members', () => {
     const account = await open()
     const [first, second] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
     const [ofFirst, ofSecond] = [await member(account, first.userId), await member(account, second.userId)]
-    await changeRole(ctx, { membership: ofFirst, userId: second.userId, role: 'viewer' })
+    await changeRole(ctx, { membership: ofFirst, session: justProved(ctx), userId: second.userId, role: 'viewer' })
     const refused = { status: 403, code: 'role_insufficient' }
-    await assert.rejects(removeMember(ctx, { membership: ofSecond, userId: first.userId }), refused)
-    await removeMember(ctx, { membership: ofSecond, userId: second.userId })
-    await assert.rejects(changeRole(ctx, { membership: ofSecond, userId: first.userId, role: 'viewer' }), refused)
-    await assert.rejects(removeMember(ctx, { membership: ofFirst, userId: first.userId }), {
+    await assert.rejects(
+      removeMember(ctx, { membership: ofSecond, session: justProved(ctx), userId: first.userId }),
+      refused,
+    )
+    await removeMember(ctx, { membership: ofSecond, session: justProved(ctx), userId: second.userId })
+    await assert.rejects(
+      changeRole(ctx, { membership: ofSecond, session: justProved(ctx), userId: first.userId, role: 'viewer' }),
+      refused,
+    )
+    await assert.rejects(removeMember(ctx, { membership: ofFirst, session: justProved(ctx), userId: first.userId }), {
       status: 409,
       code: 'last_owner',
     })
   })
 
+  test('who gains or loses power does so by a proof of the last ten minutes; a viewer has none to lose', async () => {
+    const account = await open()
+    const [owner, other] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
+    const [admin, viewer] = [await seedOwner(ctx, account, 'admin'), await seedOwner(ctx, account, 'viewer')]
+    const membership = await member(account, owner.userId)
+    const session = { verifiedAt: new Date(ctx.clock.now().getTime() - VERIFICATION_MS) }
+    const change = (userId: string, role: Role) => changeRole(ctx, { membership, session, userId, role })
+    const remove = (userId: string) => removeMember(ctx, { membership, session, userId })
+    const refused = { status: 403, code: 'verification_required' }
+    await assert.rejects(change(viewer.userId, 'admin'), refused)
+    await assert.rejects(change(viewer.userId, 'owner'), refused)
+    await assert.rejects(change(admin.userId, 'owner'), refused)
+    for (const { userId } of [owner, other, admin]) {
+      await assert.rejects(change(userId, 'viewer'), refused)
+      await assert.rejects(remove(userId), refused)
+    }
+    await remove(viewer.userId)
+    const roles = (await listMembers(ctx, { accountId: account.id })).map(({ role }) => role)
+    assert.deepEqual(roles.toSorted(), ['admin', 'owner', 'owner'])
+  })
+
   const departures: readonly (readonly [string, (ctx: Context, account: Account, userId: string) => Promise<void>])[] =
     [
-      ['leave', async (at, account, userId) => removeMember(at, { membership: await member(account, userId), userId })],
+      [
+        'leave',
+        async (at, account, userId) =>
+          removeMember(at, { membership: await member(account, userId), session: justProved(at), userId }),
+      ],
       [
         'step down',
         async (at, account, userId) =>
-          changeRole(at, { membership: await member(account, userId), userId, role: 'viewer' }),
+          changeRole(at, {
+            membership: await member(account, userId),
+            session: justProved(at),
+            userId,
+            role: 'viewer',
+          }),
       ],
     ]
   for (const [what, depart] of departures) {
@@ -171,8 +210,8 @@ describe('members', () => {
       const owners = [await seedOwner(ctx, account), await seedOwner(ctx, account)] as const
       const [first, second] = [await member(account, owners[0].userId), await member(account, owners[1].userId)]
       const outcomes = await Promise.allSettled([
-        removeMember(ctx, { membership: first, userId: second.userId }),
-        removeMember(ctx, { membership: second, userId: first.userId }),
+        removeMember(ctx, { membership: first, session: justProved(ctx), userId: second.userId }),
+        removeMember(ctx, { membership: second, session: justProved(ctx), userId: first.userId }),
       ])
       assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
       assert.equal((await listMembers(ctx, { accountId: account.id })).length, 1)

@@ -3,18 +3,30 @@ import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
 import { decideMemberChange, type Membership } from './member.ts'
 import { countOwners, deleteMember, findMember, revokeInvitationsBy, updateRole } from './members/store.ts'
-import { mayInvite, ROLES, type Role } from './role.ts'
+import { hasPower, mayInvite, ROLES, type Role } from './role.ts'
+import type { Session } from './session.ts'
+
+export interface MemberMove {
+  readonly membership: Membership
+  /** The session in which the membership's person asks for it. */
+  readonly session: Pick<Session, 'verifiedAt'>
+  readonly userId: string
+  /** Null: the member goes. */
+  readonly role: Role | null
+}
 
 /**
  * Moves a member to another role, or out (`role` null). Everything is read anew under the account's lock, so that what
  * is decided holds: of two owners who leave at once, one stays. Invitations that the member made and could make no more
- * are taken back, lest they come in again by their own.
+ * are taken back, lest they come in again by their own. Whoever becomes, or is no longer, an owner or admin does so by a
+ * recent proof of the person who asks for it (D59), their own leaving included: else 403 `verification_required`.
  */
 export async function moveMember(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { membership, userId, role: next }: { membership: Membership; userId: string; role: Role | null },
+  { membership, session, userId, role: next }: MemberMove,
 ): Promise<void> {
   const now = ctx.clock.now()
   const accountId = membership.account.id
@@ -32,6 +44,7 @@ export async function moveMember(
     const refusal = decideMemberChange({ actor: actorRole, target, next, isOwn, owners })
     if (refusal !== null) throw problem(refusal)
     if (target === null || target === next) return
+    if (hasPower(target) || (next !== null && hasPower(next))) requireRecentProof(session, now)
 
     const lost = ROLES.filter((role) => mayInvite(target, role) && (next === null || !mayInvite(next, role)))
     const revoked = lost.length === 0 ? [] : await transaction.run(revokeInvitationsBy(accountId, userId, lost, now))

@@ -1,7 +1,7 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { checkVerified } from './check-verified.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
 import { findUser, listPasskeyRows } from './credentials/store.ts'
 import { makeRegistrationOptions } from './make-registration-options.ts'
 import { openCeremony } from './open-ceremony.ts'
@@ -16,7 +16,7 @@ export async function openPasskey(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
   { session }: { session: Session },
 ): Promise<{ ceremony: string; options: PublicKeyCredentialCreationOptionsJSON }> {
-  checkVerified(session, ctx.clock.now())
+  requireRecentProof(session, ctx.clock.now())
   const { userId } = session
   const [user, passkeys] = await ctx.db.readBoth(findUser(userId), listPasskeyRows(userId))
   if (user === null) throw new Error(`user ${userId} is not there`)

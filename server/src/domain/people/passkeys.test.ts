@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/audit.ts'
 import { later } from '../../../../test/support/moved-clock.ts'
-import { makePasskey, signInPerson, signUpPerson, toBytes, type Person } from '../../../../test/support/people.ts'
+import {
+  makePasskey,
+  signInPerson,
+  signUpMember,
+  signUpPerson,
+  toBytes,
+  type Person,
+} from '../../../../test/support/people.ts'
 import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Context } from '../context.ts'
@@ -13,7 +20,7 @@ import { openPasskey } from './open-passkey.ts'
 import { openSignUp } from './open-sign-up.ts'
 import { PASSKEYS_MAX } from './passkey.ts'
 import { removePasskey } from './remove-passkey.ts'
-import { VERIFICATION_MS } from './session.ts'
+import { VERIFICATION_MS } from '../require-recent-proof.ts'
 
 describe("a person's passkeys", () => {
   let given: TestContext
@@ -25,7 +32,7 @@ describe("a person's passkeys", () => {
   after(() => given.close())
 
   test('one more passkey signs the same person in', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     const added = await add(ada, ' Laptop ')
     assert.equal((await signInPerson(ctx, { passkey: added })).session.userId, ada.userId)
     const names = (await listPasskeys(ctx, ada)).map(({ name }) => name)
@@ -52,12 +59,15 @@ describe("a person's passkeys", () => {
     )
   })
 
-  test('to open one, or to remove one, the person must have been there within 10 minutes', async () => {
+  test('to open one, to add one, or to remove one, the person must have been there within 10 minutes', async () => {
     const ada = await signUpPerson(ctx)
     const second = await add(ada)
     const then = later(ctx, VERIFICATION_MS)
     const required = { status: 403, code: 'verification_required' }
     await assert.rejects(openPasskey(then, ada), required)
+    const { ceremony, options } = await openPasskey(ctx, ada)
+    const response = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
+    await assert.rejects(addPasskey(then, { session: ada.session, ceremony, response, name: 'Other' }), required)
     const removal = { session: ada.session, credentialId: second.credentialId }
     await assert.rejects(removePasskey(then, removal), required)
     assert.equal((await listPasskeys(ctx, ada)).length, 2)
@@ -72,7 +82,7 @@ describe("a person's passkeys", () => {
     }
     const expired = { status: 400, code: 'ceremony_expired' }
     await assert.rejects(answerWith(eve, ctx, await openPasskey(ctx, ada)), expired)
-    await assert.rejects(answerWith(ada, ctx, await openSignUp(ctx, { name: 'Ada' })), expired)
+    await assert.rejects(answerWith(ada, ctx, await openSignUp(ctx, { name: 'Ada', policy: 'open' })), expired)
     await assert.rejects(answerWith(ada, later(ctx, CEREMONY_MS), await openPasskey(ctx, ada)), expired)
     const opened = await openPasskey(ctx, ada)
     await answerWith(ada, ctx, opened)
@@ -104,7 +114,7 @@ describe("a person's passkeys", () => {
   })
 
   test('a removed passkey signs nobody in; the last one stays', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     const second = await add(ada)
     await remove(ada, second.credentialId)
     await assert.rejects(signInPerson(ctx, { passkey: second }), { status: 401, code: 'passkey_unknown' })
@@ -125,7 +135,7 @@ describe("a person's passkeys", () => {
   test('of the last two removed at once, one stays, every time', async () => {
     await openConnections(ctx.db)
     for (let round = 0; round < 10; round += 1) {
-      const ada = await signUpPerson(ctx)
+      const ada = await signUpMember(ctx)
       const second = await add(ada)
       const outcomes = await Promise.allSettled(
         [ada.passkey, second].map(({ credentialId }) => remove(ada, credentialId)),

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { listAuditActions } from '../../../../test/support/audit.ts'
-import { DEVICE, makePasskey, signInPerson, signUpPerson, toBytes } from '../../../../test/support/people.ts'
+import {
+  DEVICE,
+  makePasskey,
+  signInPerson,
+  signUpMember,
+  signUpPerson,
+  toBytes,
+} from '../../../../test/support/people.ts'
 import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Context } from '../context.ts'
@@ -24,7 +31,7 @@ describe('recovery codes', () => {
   after(() => given.close())
 
   test('a code signs its person in once, however it is typed, and lets them add a passkey', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     const [first = '', second = ''] = ada.recoveryCodes
     assert.equal(await countRecoveryCodes(ctx, ada), 10)
     const { session } = await enter(` ${first.toLowerCase().replaceAll('-', ' ')}`)
@@ -47,7 +54,7 @@ describe('recovery codes', () => {
   })
 
   test('used 20 times at once, over two processes, a code makes one session', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     const code = ada.recoveryCodes[0] ?? ''
     const other = given.openAnother()
     await openConnections(ctx.db, other.db)
@@ -88,7 +95,7 @@ describe('recovery codes', () => {
   })
 
   test('of a code only the hash is kept', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     await enter(ada.recoveryCodes[0] ?? '')
     const rows = await readRows(
       ctx.db,

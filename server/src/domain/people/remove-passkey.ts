@@ -1,7 +1,7 @@
 import { Problem, problem } from '../../values/problem.ts'
 import { insertPersonalEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
-import { checkVerified } from './check-verified.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
 import { countPasskeys, deletePasskey, lockUser } from './credentials/store.ts'
 import type { Session } from './session.ts'
 
@@ -14,7 +14,7 @@ export async function removePasskey(
   { session, credentialId }: { session: Session; credentialId: string },
 ): Promise<void> {
   const now = ctx.clock.now()
-  checkVerified(session, now)
+  requireRecentProof(session, now)
   const { userId } = session
   await ctx.db.transaction(async (transaction) => {
     const [, count, isRemoved] = await transaction.batch([

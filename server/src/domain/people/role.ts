@@ -8,6 +8,11 @@ export function mayAct(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) <= ROLES.indexOf(needed)
 }
 
+/** Whether a role gives power over others or over money. Giving or taking one needs a recent proof (D59). */
+export function hasPower(role: Role): boolean {
+  return mayAct(role, 'admin')
+}
+
 /** Whether a member may invite others to a role: who manages members, to their own role or a lower one. */
 export function mayInvite(role: Role, invited: Role): boolean {
   return mayAct(role, 'admin') && mayAct(role, invited)

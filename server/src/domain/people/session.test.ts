@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isAlive, isVerified, SESSION_IDLE_MS, SESSION_MS, toDevice, VERIFICATION_MS } from './session.ts'
+import { isVerified, VERIFICATION_MS } from '../require-recent-proof.ts'
+import { isAlive, SESSION_IDLE_MS, SESSION_MS, toDevice } from './session.ts'
 
 const START = Date.UTC(2026, 0, 1)
 const HOUR_MS = 3_600_000

@@ -24,8 +24,6 @@ export function sessionIdOf({ secretHash }: Pick<Session, 'secretHash'>): string
 
 export const SESSION_IDLE_MS = 12 * 60 * 60 * 1_000
 export const SESSION_MS = 7 * 24 * 60 * 60 * 1_000
-/** For how long a proof of presence does for what needs one. */
-export const VERIFICATION_MS = 10 * 60 * 1_000
 /** A session's `lastSeenAt` moves at most this often, so that few requests write. */
 export const TOUCH_INTERVAL_MS = 60 * 1_000
 /** A person's oldest sessions end when there are more. */
@@ -34,11 +32,6 @@ const DEVICE_CHARS_MAX = 200
 
 export function isAlive(session: Pick<Session, 'lastSeenAt' | 'expiresAt'>, now: Date): boolean {
   return now < session.expiresAt && now.getTime() < session.lastSeenAt.getTime() + SESSION_IDLE_MS
-}
-
-/** Whether the person proved to be there just now. */
-export function isVerified(session: Pick<Session, 'verifiedAt'>, now: Date): boolean {
-  return now.getTime() < session.verifiedAt.getTime() + VERIFICATION_MS
 }
 
 /** Whether a session of the same person is this one, with another secret since its person proved to be there again. */

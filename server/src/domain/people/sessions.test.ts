@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { listAuditActions } from '../../../../test/support/audit.ts'
 import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
-import { answer, DEVICE, signInPerson, signUpPerson, type Person } from '../../../../test/support/people.ts'
+import {
+  answer,
+  DEVICE,
+  signInPerson,
+  signUpMember,
+  signUpPerson,
+  type Person,
+} from '../../../../test/support/people.ts'
 import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
@@ -14,7 +21,8 @@ import { findSession } from './find-session.ts'
 import { issueRecoveryCodes } from './issue-recovery-codes.ts'
 import { openSignIn } from './open-sign-in.ts'
 import { openVerification } from './open-verification.ts'
-import { SESSIONS_MAX, SESSION_IDLE_MS, SESSION_MS, VERIFICATION_MS, type Session } from './session.ts'
+import { VERIFICATION_MS } from '../require-recent-proof.ts'
+import { SESSIONS_MAX, SESSION_IDLE_MS, SESSION_MS, type Session } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { verifySession } from './verify-session.ts'
 
@@ -125,7 +133,7 @@ describe('sessions', () => {
   })
 
   test('a verification gives the session a new secret, and the old one is worth nothing', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     const then = later(ctx, VERIFICATION_MS)
     const stale = await findSession(then, ada)
     assert.ok(stale !== null)
@@ -182,7 +190,7 @@ describe('sessions', () => {
   })
 
   test('a session that has ended meanwhile is not verified, and has no heir', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     await endSession(ctx, ada)
     await assert.rejects(verify(ctx, ada, ada.session), { status: 401, type: 'unauthenticated' })
     assert.equal((await readRows(ctx.db, 'select 1 from sessions where user_id = $1', [ada.userId])).length, 0)
@@ -203,7 +211,7 @@ describe('sessions', () => {
   })
 
   test('a sign-out holds for the very next request at another process, and is told once', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     const other = given.openAnother()
     assert.ok((await findSession(other, ada)) !== null)
     await Promise.all([endSession(ctx, ada), endSession(ctx, ada), endSession(other, ada)])
@@ -212,7 +220,7 @@ describe('sessions', () => {
   })
 
   test('a sign-out of a session that was verified meanwhile ends it too, and no other one', async () => {
-    const ada = await signUpPerson(ctx)
+    const ada = await signUpMember(ctx)
     const other = await signInPerson(ctx, ada)
     const renewed = await verify(ctx, ada, ada.session)
     assert.equal(await endSession(ctx, ada), true)
@@ -226,7 +234,7 @@ describe('sessions', () => {
   })
 
   test("all other sessions of a person are ended, nobody else's", async () => {
-    const [ada, eve] = [await signUpPerson(ctx), await signUpPerson(ctx)]
+    const [ada, eve] = [await signUpMember(ctx), await signUpPerson(ctx)]
     const others = [await signInPerson(ctx, ada), await signInPerson(ctx, ada)]
     assert.equal(await endOtherSessions(ctx, ada), 2)
     for (const other of others) assert.equal(await findSession(ctx, other), null)

@@ -6,13 +6,14 @@ import {
   restoreSoftwarePasskey,
   type PasskeyAssertion,
 } from '../../../../sandbox/src/passkey/software-passkey.ts'
-import { readAudit } from '../../../../test/support/audit.ts'
+import { listAuditActions, readAudit } from '../../../../test/support/audit.ts'
 import { later } from '../../../../test/support/moved-clock.ts'
 import {
   answer,
   DEVICE,
   makePasskey,
   signInPerson,
+  signUpMember,
   signUpPerson,
   toBytes,
   type Person,
@@ -22,6 +23,8 @@ import { openTestContext, type TestContext } from '../../../../test/support/test
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { CEREMONY_MS } from './ceremony.ts'
+import { createWorkspace } from './create-workspace.ts'
+import { endSession } from './end-session.ts'
 import { findSession } from './find-session.ts'
 import { listPasskeys } from './list-passkeys.ts'
 import { openSignIn } from './open-sign-in.ts'
@@ -64,7 +67,7 @@ describe('signing up and in', () => {
   })
 
   test('a new passkey is asked for that needs no name and verifies its person; a sign-in names nobody', async () => {
-    const up = (await openSignUp(ctx, { name: 'Ada' })).options
+    const up = (await openSignUp(ctx, { name: 'Ada', policy: 'open' })).options
     assert.deepEqual(up.rp, { name: 'Bursar', id: ctx.relyingParty.id })
     assert.equal(toBytes(up.user.id).length, 32)
     assert.equal(toBytes(up.challenge).length, 32)
@@ -83,8 +86,15 @@ describe('signing up and in', () => {
 
   test('a name that is none is refused', async () => {
     for (const name of ['', '  ', 'x'.repeat(101), 'a\u0000']) {
-      await assert.rejects(openSignUp(ctx, { name }), { status: 400, type: 'validation_failed' })
+      await assert.rejects(openSignUp(ctx, { name, policy: 'open' }), { status: 400, type: 'validation_failed' })
     }
+  })
+
+  test('where people are invited only, the verb itself lets nobody begin without an invitation', async () => {
+    const wanted = { name: 'Eve', policy: 'invited' } as const
+    await assert.rejects(openSignUp(ctx, wanted), { status: 403, code: 'sign_up_invited_only' })
+    const invitation = createSecret(SECRET_PREFIXES.invitation)
+    await assert.rejects(openSignUp(ctx, { ...wanted, invitation }), { status: 404, code: 'invitation_not_found' })
   })
 
   describe('a sign-in is refused', () => {
@@ -174,7 +184,7 @@ describe('signing up and in', () => {
 
     test('when its challenge is unknown, made up, or of another kind', async () => {
       const secrets = ['', 'x', createSecret(SECRET_PREFIXES.ceremony), createSecret(SECRET_PREFIXES.session)]
-      const { ceremony: ofSignUp } = await openSignUp(ctx, { name: 'Eve' })
+      const { ceremony: ofSignUp } = await openSignUp(ctx, { name: 'Eve', policy: 'open' })
       const { ceremony: ofVerification, options } = await openVerification(ctx, ada)
       for (const ceremony of [...secrets, ofSignUp, ofVerification]) {
         await assert.rejects(signIn(ctx, { ceremony, response: answer(ada.passkey, options), device: DEVICE }), EXPIRED)
@@ -245,14 +255,14 @@ describe('signing up and in', () => {
       ['relying party', { ...relyingParty, id: 'evil.example' }, true],
     ]
     for (const [what, party, isRightChallenge] of wrong) {
-      const { ceremony, options } = await openSignUp(ctx, { name: 'Eve' })
+      const { ceremony, options } = await openSignUp(ctx, { name: 'Eve', policy: 'open' })
       const passkey = makePasskey({ relyingParty: party }, options.user.id)
       const response = passkey.register(isRightChallenge ? toBytes(options.challenge) : randomBytes(32))
       await assert.rejects(signUp(ctx, { ceremony, response, device: DEVICE }), INVALID, what)
       const right = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
       await assert.rejects(signUp(ctx, { ceremony, response: right, device: DEVICE }), EXPIRED, what)
     }
-    const { ceremony, options } = await openSignUp(ctx, { name: 'Eve' })
+    const { ceremony, options } = await openSignUp(ctx, { name: 'Eve', policy: 'open' })
     const answered = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
     const client = Buffer.from(answered.response.clientDataJSON, 'base64url').toString()
     const framed = Buffer.from(client.replace('"crossOrigin":false', '"crossOrigin":true')).toString('base64url')
@@ -263,7 +273,7 @@ describe('signing up and in', () => {
 
   test('a sign-up that is answered 20 times at once makes one person', async () => {
     await openConnections(ctx.db)
-    const { ceremony, options } = await openSignUp(ctx, { name: 'Twenty' })
+    const { ceremony, options } = await openSignUp(ctx, { name: 'Twenty', policy: 'open' })
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => {
         const response = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
@@ -276,20 +286,33 @@ describe('signing up and in', () => {
 
   test('a passkey that somebody has can not be registered for another person, and nothing is left of the try', async () => {
     const ada = await signUpPerson(ctx)
-    const { ceremony, options } = await openSignUp(ctx, { name: 'Mallory' })
+    const { ceremony, options } = await openSignUp(ctx, { name: 'Mallory', policy: 'open' })
     const response = ada.passkey.register(toBytes(options.challenge))
     await assert.rejects(signUp(ctx, { ceremony, response, device: DEVICE }), { status: 409, code: 'passkey_exists' })
     assert.equal((await readRows(ctx.db, "select 1 from users where name = 'Mallory'")).length, 0)
   })
 
-  test('what happened stands in the log of the person, once each', async () => {
+  test('from the first workspace on, what happens stands in the log of the person, once each', async () => {
+    const ada = await signUpMember(ctx)
+    await signInPerson(ctx, ada)
+    const row = { actor_kind: 'user', actor_id: ada.userId }
+    const passkeys = [ada.passkey.credentialId]
+    const signed_up_at = ada.session.createdAt.toISOString()
+    assert.deepEqual(await readAudit(ctx.db, ada.userId), [
+      { ...row, action: 'user.signed_up', subject: null, details: { signed_up_at, passkeys } },
+      { ...row, action: 'user.signed_in', subject: ada.passkey.credentialId, details: { device: DEVICE } },
+    ])
+  })
+
+  test('the log holds nothing of a person without a workspace, and their sign-up once, with the first one', async () => {
     const ada = await signUpPerson(ctx)
     await signInPerson(ctx, ada)
-    const row = { actor_kind: 'user', actor_id: ada.userId, subject: ada.passkey.credentialId }
-    assert.deepEqual(await readAudit(ctx.db, ada.userId), [
-      { ...row, action: 'user.signed_up', details: { device: DEVICE } },
-      { ...row, action: 'user.signed_in', details: { device: DEVICE } },
-    ])
+    await endSession(ctx, ada)
+    assert.deepEqual(await readAudit(ctx.db, ada.userId), [])
+    await createWorkspace(ctx, { userId: ada.userId, name: 'First' })
+    await createWorkspace(ctx, { userId: ada.userId, name: 'Second' })
+    const actions = await listAuditActions(ctx.db, ada.userId)
+    assert.deepEqual(actions, ['user.signed_up'])
   })
 })
 

@@ -2,7 +2,6 @@ import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { violatesUnique } from '../../db/errors.ts'
 import { createId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
-import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
 import { checkRegistration } from './check-registration.ts'
 import { insertPasskey, insertRecoveryCodes, insertUser, PASSKEY_INDEX } from './credentials/store.ts'
@@ -12,7 +11,8 @@ import { FIRST_PASSKEY_NAME } from './passkey.ts'
 import { takeCeremony } from './take-ceremony.ts'
 
 /**
- * Makes a person of the answer of their new passkey, signed in, with recovery codes that are shown once (D46).
+ * Makes a person of the answer of their new passkey, signed in, with recovery codes that are shown once (D46). The audit
+ * log says so once the person belongs to a workspace (`noteFirstWorkspace`).
  * Errors: 400 `ceremony_expired`; 401 `passkey_invalid`; 409 `passkey_exists`.
  */
 export async function signUp(
@@ -38,14 +38,6 @@ export async function signUp(
         insertPasskey({ ...passkey, userId: user.id, name: FIRST_PASSKEY_NAME, createdAt: now, lastUsedAt: now }),
         insertRecoveryCodes(user.id, hashes, now),
         ...queries,
-        insertAuditEntry({
-          logId: user.id,
-          createdAt: now,
-          actor: { kind: 'user', id: user.id },
-          action: 'user.signed_up',
-          subject: passkey.credentialId,
-          details: { device: issued.session.device },
-        }),
       ]),
     )
   } catch (error) {

@@ -6,6 +6,7 @@ import { openConnections } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Plan } from '../plans/plan.ts'
 import { createWallet } from './create-wallet.ts'
 import { countWallets, findWallet } from './store.ts'
@@ -53,9 +54,8 @@ describe('createWallet', () => {
     const faults = [new Uint8Array(), new Uint8Array([0xff, 0x00]), coseKey(-8), coseKey(-257)]
     for (const publicKeyCose of faults) {
       const owner = { credentialId: 'credential', publicKeyCose }
-      await assert.rejects(createWallet(given.context, { accountId: account.id, mode: 'test', name: 'W', owner }), {
-        status: 400,
-      })
+      const asked = { accountId: account.id, mode: 'test', name: 'W', owner, actor: OPERATOR } as const
+      await assert.rejects(createWallet(given.context, asked), { status: 400 })
     }
     assert.equal(await given.context.db.read(countWallets(account.id, 'test')), 0)
   })
@@ -66,7 +66,7 @@ describe('createWallet', () => {
 
   function create(account: Account, name = 'Wallet', mode: 'test' | 'live' = 'test') {
     const owner = { credentialId: 'credential', publicKeyCose: coseKey(-7) }
-    return createWallet(given.context, { accountId: account.id, mode, name, owner })
+    return createWallet(given.context, { accountId: account.id, mode, name, owner, actor: OPERATOR })
   }
 })
 

@@ -3,9 +3,9 @@ import type { Mode } from '../../values/mode.ts'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/store.ts'
 import type { Context } from '../context.ts'
+import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { PLANS, type Plan } from '../plans/plan.ts'
 import { toSpki } from './owner-passkey.ts'
 import { countWallets, insertWallet } from './store.ts'
@@ -13,7 +13,8 @@ import type { Passkey, Wallet } from './wallet.ts'
 
 /**
  * Creates a wallet whose only owner, at the enclave too, is the passkey. Over the plan's cap (D12, exact under races):
- * 400 `wallet_cap_reached`. A passkey that is not ES256 is 400 `validation_failed`.
+ * 400 `wallet_cap_reached`. A passkey that is not ES256 is 400 `validation_failed`. It is made for as long as there is money
+ * in it, so a recent proof is needed: 403 `verification_required` (D59).
  */
 export async function createWallet(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,
@@ -22,10 +23,11 @@ export async function createWallet(
     mode,
     name: text,
     owner,
-    actor = OPERATOR,
-  }: { accountId: string; mode: Mode; name: string; owner: Passkey; actor?: Actor },
+    actor,
+  }: { accountId: string; mode: Mode; name: string; owner: Passkey; actor: ProvenActor },
 ): Promise<Wallet> {
   const name = checkName(text)
+  requireRecentProof(actor, ctx.clock.now())
   const ownerPublicKey = toSpki(owner.publicKeyCose)
   await ctx.db.transaction(async (transaction) => {
     const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])

@@ -105,6 +105,16 @@ export function listAddresses(mode: Mode, after: Address | null, limit: number):
   }
 }
 
+/** Which of these addresses are wallets of a mode, over all accounts, by the index `wallets_by_address`. */
+export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Query<Address[]> {
+  return {
+    name: 'list_wallets_among',
+    text: 'select address from wallets where address = any($2) and mode = $1',
+    values: [mode, addresses],
+    read: all((row) => row['address'] as Address),
+  }
+}
+
 /** From when until when a lease on a wallet's signers counts: one that lies further ahead is of a clock set back since. */
 export interface LeaseSpan {
   readonly now: Date

@@ -99,6 +99,8 @@ export type TakenRequest = Pick<
 > & {
   readonly clientId: string
   readonly clientName: string
+  /** The client's registration, where this is the first decision on any request of it; else null. */
+  readonly registration: { readonly at: Date; readonly redirectUris: number } | null
 }
 
 /** Decides on a request that is open, once. */
@@ -107,7 +109,8 @@ export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest |
     name: 'take_authorization_request',
     text: `update authorization_requests r set decided_at = $2 from oauth_clients c
       where r.handle_hash = $1 and r.decided_at is null and r.expires_at > $2 and c.id = r.client_id
-      returning r.redirect_uri, r.scopes, r.state, r.code_challenge, r.resource, r.client_id, c.name`,
+      returning r.redirect_uri, r.scopes, r.state, r.code_challenge, r.resource, r.client_id, c.name,
+        c.created_at, cardinality(c.redirect_uris) as redirect_uri_count, c.last_used_at`,
     values: [handleHash, now],
     read: firstOrNull((row) => ({
       redirectUri: row['redirect_uri'],
@@ -117,6 +120,10 @@ export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest |
       resource: row['resource'],
       clientId: row['client_id'],
       clientName: row['name'],
+      registration:
+        row['last_used_at'] === null
+          ? { at: row['created_at'] as Date, redirectUris: Number(row['redirect_uri_count']) }
+          : null,
     })),
   }
 }

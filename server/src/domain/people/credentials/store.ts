@@ -10,7 +10,7 @@ export const PASSKEY_INDEX = 'passkeys_pkey'
 export function insertUser(user: User): Query<boolean> {
   return {
     name: 'insert_user',
-    text: 'insert into users (id, name, user_handle, created_at) values ($1, $2, $3, $4)',
+    text: 'insert into users (id, name, user_handle, created_at, joined_at) values ($1, $2, $3, $4, null)',
     values: [user.id, user.name, user.userHandle, user.createdAt],
     read: changed,
   }
@@ -28,6 +28,56 @@ export function findUser(id: string): Query<User | null> {
       createdAt: row['created_at'],
     })),
   }
+}
+
+/** What is known of a person who joins their first workspace. */
+export interface Newcomer {
+  readonly signedUpAt: Date
+  /** The credential ids of their passkeys, oldest first. */
+  readonly passkeys: readonly string[]
+}
+
+/** Notes when a person first belonged to a workspace; null when they have before. By the primary key. */
+export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
+  return {
+    name: 'mark_user_joined',
+    text: `update users set joined_at = $2 where id = $1 and joined_at is null
+      returning created_at, array(
+        select credential_id from passkeys where user_id = users.id order by created_at, credential_id) as passkeys`,
+    values: [userId, now],
+    read: firstOrNull((row) => ({ signedUpAt: row['created_at'], passkeys: row['passkeys'] })),
+  }
+}
+
+/**
+ * Locks people who signed up before this time and have never belonged to a workspace; returns their ids. Those whom
+ * somebody else has locked are left out. By `users_never_joined`.
+ */
+export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<string[]> {
+  return {
+    name: 'lock_newcomers',
+    text: `select id from users u
+      where joined_at is null and created_at <= $1
+        and not exists (select 1 from members m where m.user_id = u.id)
+      order by created_at limit $2 for update of u skip locked`,
+    values: [signedUpBefore, rowsMax],
+    read: all((row) => row['id']),
+  }
+}
+
+/** Deletes people, and what belongs to them alone. By each table's index on the person. */
+export function deleteUsers(ids: readonly string[]): Query<number>[] {
+  const tables = ['sessions', 'ceremonies', 'recovery_codes', 'passkeys'] as const
+  const count = (_rows: readonly Row[], rows: number): number => rows
+  return [
+    ...tables.map((table) => ({
+      name: `delete_${table}_of_users`,
+      text: `delete from ${table} where user_id = any($1::text[])`,
+      values: [ids],
+      read: count,
+    })),
+    { name: 'delete_users', text: 'delete from users where id = any($1::text[])', values: [ids], read: count },
+  ]
 }
 
 /** Takes the person's lock, under which what they may have so many of is exact; false when there is no such person. */

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { EnclaveRefused } from '../../enclave/errors.ts'
+import { comparePolicy, type PolicyComparison } from '../../enclave/policy-rules.ts'
+import { problem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import { sameSigners, type Grant, type SignerChange, type WalletSigner } from './grant.ts'
+
+/** The enclave's reads may lag behind what it has accepted: so often its record is read until it is as signed. */
+const READS_MAX = 5
+/** Before the second reading; each later pause is so many times as long. All of them take 3 s. */
+const FIRST_PAUSE_MS = 200
+const PAUSE_GROWTH = 2
+
+const NOT_FOUND = 404
+
+export type Pause = (milliseconds: number) => Promise<unknown>
+
+interface Signed {
+  readonly grant: Grant
+  readonly wallet: Wallet
+  readonly change: SignerChange
+  /** The wallet's whole list, as it is to be. */
+  readonly signers: readonly WalletSigner[]
+}
+
+/** What was found, and the list of signers that was read. */
+interface Reading extends PolicyComparison {
+  readonly signers: readonly WalletSigner[]
+}
+
+/**
+ * Reads the enclave's record back and compares it with what was signed (D15), since an answer alone is not believed:
+ * signers and their policies, the owners, and the policy's rules. Returns the signers. The operator's log names what is
+ * different, and which members of the record this version does not know.
+ *
+ * Errors: 500 `enclave_record_differs` if it is still not what was signed after `READS_MAX` readings.
+ */
+export async function readBack(
+  ctx: Pick<Context, 'chains' | 'enclave' | 'logger'>,
+  { pause = delay, ...signed }: Signed & { pause?: Pause | undefined },
+): Promise<readonly WalletSigner[]> {
+  const { id: grant } = signed.grant
+  let pauseMs = FIRST_PAUSE_MS
+  for (let reads = 1; ; reads += 1) {
+    const { signers, differences, ignored } = await readOnce(ctx, signed)
+    if (differences.length === 0) {
+      if (ignored.length > 0) ctx.logger.info({ grant, ignored }, "the enclave's record has members that are not known")
+      return signers
+    }
+    if (reads === READS_MAX) {
+      ctx.logger.error({ grant, differences, ignored }, "the enclave's record is not what was signed")
+      throw problem('enclave_record_differs')
+    }
+    await pause(pauseMs)
+    pauseMs *= PAUSE_GROWTH
+  }
+}
+
+async function readOnce(
+  ctx: Pick<Context, 'chains' | 'enclave'>,
+  { grant, wallet, change, signers: wanted }: Signed,
+): Promise<Reading> {
+  const { signers, ownerQuorumId } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
+  const ofWallet = [
+    ...(sameSigners(signers, wanted) ? [] : ['signers of the wallet']),
+    ...(ownerQuorumId === wallet.ownerQuorumId ? [] : ['owner of the wallet']),
+  ]
+  if (change === 'revoke') return { signers, differences: ofWallet, ignored: [] }
+  const { differences, ignored } = await comparePolicyOf(ctx, { grant, wallet })
+  return { signers, differences: [...ofWallet, ...differences], ignored }
+}
+
+async function comparePolicyOf(
+  ctx: Pick<Context, 'chains' | 'enclave'>,
+  { grant, wallet }: Pick<Signed, 'grant' | 'wallet'>,
+): Promise<PolicyComparison> {
+  try {
+    const { rules, ownerId } = await ctx.enclave.readPolicy(grant.enclavePolicyId)
+    const { differences, ignored } = comparePolicy(rules, { ...grant, chainId: ctx.chains[grant.mode].chainId })
+    const ofOwner = ownerId === wallet.ownerQuorumId ? [] : ['owner of the policy']
+    return { differences: [...ofOwner, ...differences], ignored }
+  } catch (error) {
+    if (error instanceof EnclaveRefused && error.status === NOT_FOUND) {
+      return { differences: ['the policy is not found'], ignored: [] }
+    }
+    throw error
+  }
+}

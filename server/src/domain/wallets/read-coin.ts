@@ -1,0 +1,25 @@
+import { ChainUnavailable } from '../../chain/errors.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { Context } from '../context.ts'
+
+export interface CoinBalance {
+  readonly coin: string
+  /** Null while the chain is out of reach. */
+  readonly balanceWei: bigint | null
+}
+
+/** What a wallet pays its gas with. Null, without a request to the chain, where the gas is sponsored. */
+export async function readCoin(
+  { chains }: Pick<Context, 'chains'>,
+  { mode, address }: { mode: Mode; address: Address },
+): Promise<CoinBalance | null> {
+  const chain = chains[mode]
+  if (chain.gas === 'sponsored') return null
+  try {
+    return { coin: chain.coin, balanceWei: await chain.readCoinBalance(address) }
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return { coin: chain.coin, balanceWei: null }
+    throw error
+  }
+}
