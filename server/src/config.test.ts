@@ -34,6 +34,7 @@ describe('readConfig', () => {
       rpcUrls: ['https://one.example/rpc-secret', 'https://two.example'],
       usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
       confirmations: 1,
+      gas: 'sponsored',
       explorerUrl: 'https://basescan.org',
     })
     assert.equal(config.chains.test.explorerUrl, 'https://sepolia.basescan.org')
@@ -93,6 +94,12 @@ describe('readConfig', () => {
     const error = faultOf({ ...broken, PORT: 'canary', TEST_USDC: 'canary', CLOCK_OFFSET_MS: 'canary' })
     for (const value of ['canary', 'secret', KEY, 'example.com/'])
       assert.ok(!error.includes(value), `${value} in ${error}`)
+  })
+
+  test('gas is sponsored, unless a chain is told that wallets pay it themselves', () => {
+    const { chains } = readConfig({ ...DEVELOPMENT, TEST_GAS: 'self' })
+    assert.deepEqual([chains.test.gas, chains.live.gas], ['self', 'sponsored'])
+    assert.match(faultOf({ ...DEVELOPMENT, LIVE_GAS: 'free' }), /LIVE_GAS must be one of sponsored, self/)
   })
 
   test('plain http is for loopback alone', () => {

@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { SEALING_KEY_BYTES } from './lib/sealing.ts'
 import { parseAddress, type Address } from './values/address.ts'
+import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
 
 export type Role = 'all' | 'api' | 'worker'
+
+export type SignUpPolicy = 'open' | 'invited'
 
 export interface ChainSettings {
   readonly mode: Mode
@@ -11,6 +14,8 @@ export interface ChainSettings {
   readonly rpcUrls: readonly string[]
   readonly usdc: Address
   readonly confirmations: number
+  /** Who pays the gas of payments. */
+  readonly gas: GasMode
   /** The origin of a block explorer, for links; null: the chain has none. */
   readonly explorerUrl: string | null
 }
@@ -35,6 +40,8 @@ export interface Config {
   readonly encryptionKey: Buffer
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
+  /** Who may sign up: anybody, or whoever has a valid invitation. */
+  readonly signUp: SignUpPolicy
   /** How test USDC is had. */
   readonly faucet: Faucet | null
   readonly logLevel: string
@@ -62,6 +69,7 @@ const FAUCET_SITE = 'https://faucet.circle.com'
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const SIGN_UP_POLICIES: readonly string[] = ['open', 'invited'] satisfies SignUpPolicy[]
 const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies Role[]
 
 /** All that is wrong with the environment, in one message (D2). */
@@ -94,6 +102,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       appSecret: reader.text('PRIVY_APP_SECRET'),
     },
     chains,
+    signUp: reader.oneOf('SIGN_UP', SIGN_UP_POLICIES, 'open') as SignUpPolicy,
     faucet: readFaucet(reader, chains.test, production),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',
@@ -115,6 +124,7 @@ function readChain(reader: Reader, mode: Mode): ChainSettings {
     rpcUrls: reader.urls(`${prefix}_RPC_URLS`),
     usdc: reader.address(`${prefix}_USDC`, CHAIN_DEFAULTS[mode].usdc),
     confirmations: reader.integer(`${prefix}_CONFIRMATIONS`, 1, { min: 1, max: 1_000 }),
+    gas: reader.oneOf(`${prefix}_GAS`, GAS_MODES, 'sponsored') as GasMode,
     explorerUrl: readExplorer(reader, `${prefix}_EXPLORER_URL`, chainId),
   }
 }

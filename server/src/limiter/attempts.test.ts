@@ -17,6 +17,7 @@ test('the limits are those of D33', () => {
     revoke: { limit: 60, windowMs: 60_000 },
     register: { limit: 20, windowMs: 3_600_000 },
     authorize: { limit: 100, windowMs: 60_000 },
+    sign_up: { limit: 10, windowMs: 3_600_000 },
     sign_in: { limit: 20, windowMs: 60_000 },
     dashboard: { limit: 300, windowMs: 60_000 },
     faucet: { limit: 10, windowMs: 3_600_000 },

@@ -5,8 +5,10 @@ export const ATTEMPT_LIMITS = {
   token: { limit: 60, windowMs: 60_000 },
   revoke: { limit: 60, windowMs: 60_000 },
   register: { limit: 20, windowMs: 3_600_000 },
-  /** D33 names none for it; a request that is opened leaves a row. */
+  /** Each request that is opened leaves a row. */
   authorize: { limit: 100, windowMs: 60_000 },
+  /** Each leaves a user behind. */
+  sign_up: { limit: 10, windowMs: 3_600_000 },
   sign_in: { limit: 20, windowMs: 60_000 },
   dashboard: { limit: 300, windowMs: 60_000 },
   /** Per workspace: test USDC is a public good where it is not of our own making. */

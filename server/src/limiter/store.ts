@@ -12,6 +12,16 @@ export function openWindows(subject: Buffer): Query<boolean> {
   }
 }
 
+/** Deletes the windows of subjects that are gone. By the primary key. */
+export function closeWindows(subjects: readonly Buffer[]): Query<number> {
+  return {
+    name: 'close_rate_windows',
+    text: 'delete from rate_windows where subject = any($1::bytea[])',
+    values: [subjects],
+    read: (_rows, count) => count,
+  }
+}
+
 /**
  * Counts a request if its window has room, and answers the times that are counted then; no row when it was turned away,
  * or the subject has no windows. One update, so it is exact across processes: one that waited for another judges the row

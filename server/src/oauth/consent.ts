@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Decided, Decision } from '../domain/connections/authorization-request.ts'
 import { decideAuthorizationRequest } from '../domain/connections/decide-authorization-request.ts'
 import type { Context } from '../domain/context.ts'
-import { checkVerified } from '../domain/people/check-verified.ts'
 import { getMembership } from '../domain/people/get-membership.ts'
 import type { Session } from '../domain/people/session.ts'
 import { takeAttempt } from '../domain/take-attempt.ts'
@@ -36,7 +35,7 @@ export function addConsent(scope: HttpServer, ctx: Context, options: OauthOption
     if (session === null) return redirectToSignIn(reply, handle)
     await takeAttempt(ctx, { subject: session.secretHash.toString('hex'), bucket: 'dashboard' })
     const decision = await parseDecision(ctx, { form, session })
-    const decided = await decideAuthorizationRequest(ctx, { handle, userId: session.userId, decision })
+    const decided = await decideAuthorizationRequest(ctx, { handle, session, decision })
     return reply.redirect(formatAnswerUri(decided.redirectUri, formatDecided(decided, authUrl)), 303)
   })
   refuseOtherMethods(scope, PATH, { allowed: ['POST'] })
@@ -50,8 +49,6 @@ async function parseDecision(
   if (decision === 'deny') return { approve: false }
   if (decision !== 'approve') throw invalid('decision', 'is approve or deny')
   const [mode, agentId, scopes] = [parseMode(form), parseAgent(form), parseGrantedScopes(form)]
-  // Real money takes the person, not just a browser that somebody has signed in with.
-  if (mode === 'live') checkVerified(session, ctx.clock.now())
   const slug = getParameter(form, 'workspace')
   const membership = await getMembership(ctx, { userId: session.userId, slug, role: 'admin' })
   return { approve: true, membership, mode, agentId, scopes }

@@ -21,7 +21,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'Your answer, here or in another tab, has reached the application. Your connections are in the dashboard.',
   authorization_request_not_found:
     'The request is not known, or has expired. Go back to the application and connect again.',
-  verification_required: 'Real money takes a proof that it is you. Go back, and confirm with your passkey.',
+  verification_required: 'Only you can connect an application. Go back, and confirm with your passkey that it is you.',
   role_insufficient:
     'Your role in this workspace does not allow it. An owner or admin of the workspace can approve it.',
   cross_origin: 'This page was sent here by another site. Open the application and connect from there.',

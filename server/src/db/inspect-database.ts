@@ -1,0 +1,90 @@
+import pg from 'pg'
+import { readMigrations } from './migration.ts'
+
+export interface DatabaseFacts {
+  readonly serverVersion: string
+  /** Its clock, at some moment of the inspection's round trip. */
+  readonly clock: Date
+  /** The code of PostgreSQL's refusal to write; null when it may be written to. */
+  readonly writeFault: string | null
+  /** Versions of migrations: of ours, those that are not applied, and those that were changed since; of others, all. */
+  readonly pending: readonly string[]
+  readonly changed: readonly string[]
+  readonly unknown: readonly string[]
+  readonly applied: readonly string[]
+}
+
+const CONNECT_TIMEOUT_MS = 5_000
+const STATEMENT_TIMEOUT_MS = 5_000
+const NO_SUCH_TABLE = '42P01'
+
+/** Looks at a database without changing anything in it: what it is, its clock, its schema, and whether it takes writes. */
+export async function inspectDatabase(
+  databaseUrl: string,
+  now: () => Date,
+): Promise<DatabaseFacts & { askedAt: Date }> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS,
+    application_name: 'bursar doctor',
+  })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const before = now()
+    const { rows } = await client.query<{ clock: Date; version: string }>(
+      "select clock_timestamp() as clock, current_setting('server_version') as version",
+    )
+    const askedAt = new Date((before.getTime() + now().getTime()) / 2)
+    const [facts] = rows
+    if (facts === undefined) throw new Error('the database does not tell what it is')
+    const ledger = await readLedger(client)
+    const migrations = await readMigrations()
+    const versions = new Set(migrations.map(({ version }) => version))
+    return {
+      askedAt,
+      serverVersion: facts.version,
+      clock: facts.clock,
+      writeFault: await findWriteFault(client, ledger !== null),
+      pending: migrations.flatMap(({ version }) => (ledger?.has(version) === true ? [] : [version])),
+      changed: migrations.flatMap(({ version, checksum }) =>
+        ledger?.has(version) === true && ledger.get(version) !== checksum ? [version] : [],
+      ),
+      unknown: [...(ledger?.keys() ?? [])].filter((version) => !versions.has(version)),
+      applied: [...(ledger?.keys() ?? [])].toSorted(),
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Checksums by version; null for a database that was never migrated. */
+async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string> | null> {
+  try {
+    const { rows } = await client.query<{ version: string; checksum: string }>(
+      'select version, checksum from schema_migrations',
+    )
+    return new Map(rows.map(({ version, checksum }) => [version, checksum]))
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === NO_SUCH_TABLE) return null
+    throw error
+  }
+}
+
+/** A write that meets no row is refused like any other. Without tables, whether one may be made is what matters. */
+async function findWriteFault(client: pg.Client, hasTables: boolean): Promise<string | null> {
+  const write = hasTables
+    ? 'update schema_migrations set version = version where false'
+    : 'create table bursar_doctor (is_never_kept boolean)'
+  await client.query('begin')
+  try {
+    await client.query(write)
+    return null
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) return error.code ?? 'unknown'
+    throw error
+  } finally {
+    await client.query('rollback')
+  }
+}

@@ -1,0 +1,133 @@
+import { get as getHttp, type IncomingMessage } from 'node:http'
+import { get as getHttps } from 'node:https'
+import { TLSSocket } from 'node:tls'
+import type { Config } from '../config.ts'
+import type { Clock } from '../lib/clock.ts'
+import { nameOf, type Finding } from './finding.ts'
+
+const REQUEST_MS_MAX = 8_000
+const ANSWER_BYTES_MAX = 1024 * 1024
+const DAYS_LEFT_WARN = 14
+const MS_PER_DAY = 24 * 60 * 60 * 1_000
+
+interface Visit {
+  readonly status: number
+  readonly body: unknown
+  readonly certificate: { readonly fault: string | null; readonly validTo: Date } | null
+}
+
+interface SiteOptions {
+  readonly clock: Clock
+  /** Certificates to trust instead of the usual ones. */
+  readonly ca?: string
+}
+
+/** Our own two addresses, as clients see them: reachable, certified, and served by this service. */
+export async function checkSites(config: Config, options: SiteOptions): Promise<readonly Finding[]> {
+  const sites = await Promise.all([
+    checkSite('BASE_URL', config.baseUrl, { ...options, path: '/openapi.json', isOurs: isContract }),
+    checkSite('AUTH_URL', config.authUrl, {
+      ...options,
+      path: '/.well-known/oauth-authorization-server',
+      isOurs: (body) => readMember(body, 'issuer') === config.authUrl,
+    }),
+  ])
+  return [...checkProxies(config), ...sites.flat()]
+}
+
+function checkProxies({ production, trustedProxies }: Config): readonly Finding[] {
+  if (!production) return []
+  const name = 'TRUSTED_PROXIES'
+  if (trustedProxies.length > 0) return [{ level: 'ok', name, seen: `${trustedProxies.length} named` }]
+  const todo = 'Name the TLS proxy in front of the service: without it every request counts as plain HTTP.'
+  return [{ level: 'fail', name, seen: 'not set', todo }]
+}
+
+async function checkSite(
+  name: string,
+  origin: string,
+  { path, isOurs, clock, ca }: SiteOptions & { path: string; isOurs: (body: unknown) => boolean },
+): Promise<readonly Finding[]> {
+  let visit: Visit
+  try {
+    visit = await fetchSite(new URL(path, origin), ca)
+  } catch (error) {
+    const todo = 'Start the service and the TLS proxy, and check that the name leads here.'
+    return [{ level: 'fail', name, seen: `${origin} cannot be reached (${nameOf(error)})`, todo }]
+  }
+  return [judgeAnswer(name, origin, { visit, isOurs }), ...judgeCertificate(`${name}, TLS`, visit, clock)]
+}
+
+function judgeAnswer(
+  name: string,
+  origin: string,
+  { visit: { status, body }, isOurs }: { visit: Visit; isOurs: (body: unknown) => boolean },
+): Finding {
+  if (status === 200 && isOurs(body)) return { level: 'ok', name, seen: `${origin} is served by this service` }
+  if (readMember(readMember(body, 'error'), 'code') === 'https_required') {
+    const todo = 'Let the proxy send `X-Forwarded-Proto: https`, and name it in TRUSTED_PROXIES.'
+    return { level: 'fail', name, seen: 'the service takes requests for plain HTTP', todo }
+  }
+  const todo = `Something else responds at ${origin}, or the service there has another configuration.`
+  return { level: 'fail', name, seen: `it responds with ${status}, and not as this service does`, todo }
+}
+
+function judgeCertificate(name: string, { certificate }: Visit, clock: Clock): readonly Finding[] {
+  // Plain http is for loopback alone, which the configuration sees to.
+  if (certificate === null) return []
+  const { fault, validTo } = certificate
+  if (fault !== null) {
+    const todo = 'Install a certificate for this name, with its whole chain, from an authority that clients trust.'
+    return [{ level: 'fail', name, seen: `the certificate is not valid (${fault})`, todo }]
+  }
+  const daysLeft = Math.floor((validTo.getTime() - clock.now().getTime()) / MS_PER_DAY)
+  const level = daysLeft < DAYS_LEFT_WARN ? 'warn' : 'ok'
+  return [{ level, name, seen: `the certificate is valid for ${daysLeft} more days`, todo: 'Renew the certificate.' }]
+}
+
+/** Nothing secret is sent, so a certificate that is not valid does not end the visit: it is what is looked for. */
+async function fetchSite(url: URL, ca: string | undefined): Promise<Visit> {
+  const signal = AbortSignal.timeout(REQUEST_MS_MAX)
+  return await new Promise((resolve, reject) => {
+    const receive = (response: IncomingMessage): void => {
+      const certificate = response.socket instanceof TLSSocket ? readCertificate(response.socket) : null
+      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body, certificate }), reject)
+    }
+    const tls = { rejectUnauthorized: false, ...(ca === undefined ? {} : { ca }) }
+    const request =
+      url.protocol === 'https:'
+        ? getHttps(url, { signal, agent: false, ...tls }, receive)
+        : getHttp(url, { signal, agent: false }, receive)
+    request.on('error', reject)
+  })
+}
+
+function readCertificate(socket: TLSSocket): NonNullable<Visit['certificate']> {
+  // Node's types have it as an error; it is the code of one.
+  const fault = socket.authorized ? null : String(socket.authorizationError)
+  return { fault, validTo: new Date(socket.getPeerCertificate().valid_to) }
+}
+
+/** The JSON of a body; undefined for any other. */
+async function readBody(response: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > ANSWER_BYTES_MAX) return undefined
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function isContract(body: unknown): boolean {
+  return typeof readMember(body, 'openapi') === 'string'
+}
+
+function readMember(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}

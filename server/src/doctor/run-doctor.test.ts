@@ -1,0 +1,353 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { encodeFunctionResult } from 'viem/utils'
+import { RpcRefusal, type FakeChain, type RpcCall } from '../../../test/support/fake-chain.ts'
+import { answerJson, startFakeServer, type FakeServer } from '../../../test/support/fake-server.ts'
+import { seedPayment } from '../../../test/support/payment-rows.ts'
+import { readRows } from '../../../test/support/read-rows.ts'
+import { seed, seedWallet, type Seed } from '../../../test/support/seed.ts'
+import { createSelfSigned } from '../../../test/support/self-signed.ts'
+import { openTestContext, type TestContext } from '../../../test/support/test-context.ts'
+import { ConfigError, readConfig, type Config } from '../config.ts'
+import { createClock } from '../lib/clock.ts'
+import { formatFinding, type Finding } from './finding.ts'
+import { runDoctor } from './run-doctor.ts'
+
+const DECIMALS_CALL = '0x313ce567'
+const SYMBOL_CALL = '0x95d89b41'
+const SECRET = 'APP-SECRET'
+const SYMBOL_ABI = [{ type: 'function', name: 'symbol', inputs: [], outputs: [{ type: 'string' }] }] as const
+
+const WELL = {
+  chainId: undefined,
+  code: '0x6080',
+  decimals: 6,
+  symbol: 'USDC',
+  headAgeSeconds: 2,
+  batchMax: 100,
+  logRangeMax: 1_000,
+}
+
+/** What one of the chains tells about itself; a test changes a member. */
+interface Told {
+  chainId: string | undefined
+  code: string
+  decimals: number
+  symbol: string
+  headAgeSeconds: number
+  batchMax: number
+  logRangeMax: number
+}
+
+describe('the doctor', () => {
+  let given: TestContext
+  let site: FakeServer
+  let answerSite: (path: string) => unknown
+  let told: Told
+  let config: Config
+  let seeded: Seed
+  before(async () => {
+    site = await startFakeServer((request, _body, response) => answerJson(response, answerSite(request.url ?? '')))
+    given = await openTestContext((config) => ({ ...config, baseUrl: site.url, authUrl: site.url }))
+    for (const [mode, chain] of Object.entries(given.chains)) chain.intercept = (call) => tell(mode, chain, call)
+    seeded = await seed(given.context)
+    const confirmed = { status: 'confirmed', at: new Date('2026-01-02T03:04:05Z') } as const
+    await seedPayment(given.context, seeded, confirmed)
+    const live = await seed(given.context, { mode: 'live' })
+    await seedPayment(given.context, live, confirmed)
+  })
+  beforeEach(() => {
+    told = { ...WELL }
+    answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: site.url })
+    config = given.config
+    given.chains.test.down = false
+    given.chains.test.head = 5_000n
+  })
+  after(async () => {
+    await given.close()
+    await site.close()
+  })
+
+  /** The test chain tells what `told` says; the live one is always well. */
+  function tell(mode: string, chain: FakeChain, { id, method, params }: RpcCall): unknown {
+    const [first] = params as [{ data: string; fromBlock: string; toBlock: string } | string]
+    const is: Told = mode === 'test' ? told : WELL
+    if (typeof id === 'number' && id >= is.batchMax) throw new RpcRefusal(-32_600)
+    if (method === 'eth_chainId') return is.chainId
+    if (method === 'eth_getCode') return is.code
+    if (method === 'eth_getBlockByNumber' && first === 'latest') {
+      const timestamp = Math.floor(Date.now() / 1_000) - is.headAgeSeconds
+      return { number: `0x${chain.head.toString(16)}`, timestamp: `0x${timestamp.toString(16)}` }
+    }
+    if (method === 'eth_getLogs' && typeof first !== 'string') {
+      if (Number(BigInt(first.toBlock) - BigInt(first.fromBlock)) >= is.logRangeMax) throw new RpcRefusal(-32_005)
+      return []
+    }
+    if (method !== 'eth_call' || typeof first === 'string') return undefined
+    if (first.data === DECIMALS_CALL) return `0x${is.decimals.toString(16).padStart(64, '0')}`
+    if (first.data !== SYMBOL_CALL) return undefined
+    return encodeFunctionResult({ abi: SYMBOL_ABI, functionName: 'symbol', result: is.symbol })
+  }
+
+  async function examine({ clock = createClock(), ca }: { clock?: ReturnType<typeof createClock>; ca?: string } = {}) {
+    const findings: Finding[] = []
+    const tell = (finding: Finding) => void findings.push(finding)
+    const trusted = ca === undefined ? {} : { ca }
+    const exitCode = await runDoctor({ readConfig: () => config, clock, tell, ...trusted })
+    const text = findings.map(formatFinding).join('')
+    for (const secret of [SECRET, 'app:', config.encryptionKey.toString('base64'), 'KEY-IN-ADDRESS']) {
+      assert.ok(!text.includes(secret), `a secret was printed: ${secret}`)
+    }
+    return { exitCode, text, bad: findings.filter(({ level }) => level !== 'ok') }
+  }
+
+  /** The one finding that is not well, by its line, and the exit code that goes with it. */
+  async function expectOne(line: RegExp, options: Parameters<typeof examine>[0] = {}): Promise<void> {
+    const { exitCode, text, bad } = await examine(options)
+    assert.equal(bad.length, 1, text)
+    const [finding] = bad
+    assert.ok(finding !== undefined)
+    assert.match(formatFinding(finding), line)
+    assert.ok(finding.todo !== undefined, 'nobody is told what to do')
+    assert.equal(exitCode, finding.level === 'fail' ? 1 : 0)
+  }
+
+  function changeTest(change: Partial<Config['chains']['test']>): void {
+    config = { ...config, chains: { ...config.chains, test: { ...config.chains.test, ...change } } }
+  }
+
+  test('is content when all is well, and says so with one line a check', async () => {
+    const { exitCode, text, bad } = await examine()
+    assert.deepEqual(bad, [], text)
+    assert.equal(exitCode, 0)
+    assert.equal(text.split('\n').length - 1, 23)
+    assert.match(text, /^ok {4}test chain, node 1 \(127\.0\.0\.1\): chain 84532$/m)
+    assert.match(text, /^ok {4}ENCRYPTION_KEY: it opens what is sealed \(2 looked at\)$/m)
+    assert.match(text, /^ok {4}test gas: sponsored; a payment was confirmed on 2026-01-02T03:04:07\.000Z$/m)
+  })
+
+  describe('tells of the configuration', () => {
+    test('all that is missing or wrong, and looks at nothing else', async () => {
+      const findings: Finding[] = []
+      const environment = { BURSAR_ENV: 'production', PRIVY_APP_SECRET: SECRET, TEST_GAS: 'free' }
+      const tell = (finding: Finding) => void findings.push(finding)
+      const read = () => readConfig(environment)
+      assert.throws(read, ConfigError)
+      assert.equal(await runDoctor({ readConfig: read, clock: createClock(), tell }), 1)
+      assert.equal(findings.length, 1)
+      const text = findings.map(formatFinding).join('')
+      assert.match(
+        text,
+        /^fail {2}configuration: .*missing: .*BASE_URL, AUTH_URL, DATABASE_URL.*TEST_GAS must be one of/,
+      )
+      assert.ok(!text.includes(SECRET))
+    })
+
+    test('that a service with a public address is not set up for production', async () => {
+      const gone = await startFakeServer(() => undefined)
+      await gone.close()
+      config = { ...config, baseUrl: gone.url.replace('http:', 'https:') }
+      const { bad } = await examine()
+      assert.deepEqual(
+        bad.map(({ level, name }) => [level, name]),
+        [
+          ['warn', 'configuration'],
+          ['fail', 'BASE_URL'],
+        ],
+      )
+    })
+
+    test('that a service in production believes no proxy', async () => {
+      config = { ...config, production: true }
+      await expectOne(/^fail {2}TRUSTED_PROXIES: not set\n/)
+    })
+  })
+
+  describe('tells of a chain', () => {
+    test('that an address is dead, without the key in it', async () => {
+      const gone = await startFakeServer(() => undefined)
+      await gone.close()
+      changeTest({ rpcUrls: [...config.chains.test.rpcUrls, `${gone.url}/KEY-IN-ADDRESS`] })
+      await expectOne(/^fail {2}test chain, node 2 \(127\.0\.0\.1\): cannot be reached\n/)
+    })
+
+    test('that it has another id', async () => {
+      told.chainId = '0x1'
+      await expectOne(/^fail {2}test chain, node 1 \(127\.0\.0\.1\): chain 1, not 84532\n/)
+    })
+
+    test('that no contract stands where USDC should', async () => {
+      told.code = '0x'
+      await expectOne(/^fail {2}test chain.*USDC: no contract at 0x036CbD/)
+    })
+
+    test('that the contract counts in other units, or has another name', async () => {
+      told.decimals = 18
+      await expectOne(/^fail {2}test chain.*USDC: "USDC" with 18 decimals/)
+      told.decimals = 6
+      told.symbol = 'USDbC'
+      await expectOne(/^warn {2}test chain.*USDC: "USDbC" with 6 decimals/)
+    })
+
+    test('that its head is old', async () => {
+      told.headAgeSeconds = 90
+      await expectOne(/^warn {2}test chain.*head: block 5000, (89|90|91) s old\n/)
+      told.headAgeSeconds = 3_600
+      await expectOne(/^fail {2}test chain.*head: block 5000, 360\d s old\n/)
+    })
+
+    test('how many calls it takes at once', async () => {
+      told.batchMax = 20
+      await expectOne(/^warn {2}test chain.*batches: 20 calls in a request\n/)
+    })
+
+    test('how many blocks of logs it gives at once', async () => {
+      told.logRangeMax = 100
+      await expectOne(/^warn {2}test chain.*logs: 100 blocks at once\n/)
+      told.logRangeMax = 0
+      await expectOne(/^fail {2}test chain.*logs: refused, down to 10 blocks at once\n/)
+    })
+
+    test('that wallets that pay their own gas have too little for it', async () => {
+      changeTest({ gas: 'self' })
+      given.chains.test.coinWei = 0n
+      await expectOne(/^warn {2}test gas: 1 cannot pay for gas \(1 wallet looked at; a payment needs 0\.0002 ETH\)\n/)
+      for (let count = 1; count < 12; count += 1) await seedWallet(given.context, seeded)
+      await expectOne(
+        /^warn {2}test gas: 12 cannot pay for gas \(12 wallets looked at; .*\n.*Send ETH to (0x\w+, ){5}and the others\.\n/,
+      )
+      given.chains.test.coinWei = 10n ** 18n
+      const { text } = await examine()
+      assert.match(text, /^ok {4}test gas: wallets pay for themselves, and all can/m)
+    })
+  })
+
+  describe('tells of the enclave', () => {
+    test('that it refuses the credentials', async () => {
+      const strict = await startFakeServer((_request, _body, response) =>
+        answerJson(response, { error: 'Invalid app ID or app secret.' }, 401),
+      )
+      config = { ...config, enclave: { ...config.enclave, apiUrl: strict.url, appSecret: SECRET } }
+      await expectOne(/^fail {2}enclave \(127\.0\.0\.1:\d+\): it refuses the credentials \(401\)\n/)
+      await strict.close()
+    })
+
+    test('that it is not there, or is something else', async () => {
+      const other = await startFakeServer((_request, _body, response) => answerJson(response, {}, 502))
+      config = { ...config, enclave: { ...config.enclave, apiUrl: other.url } }
+      await expectOne(/^fail {2}enclave .*: it responds with 502\n/)
+      await other.close()
+      await expectOne(/^fail {2}enclave .*: it cannot be reached \(\w+\)\n/)
+    })
+
+    test('that clocks differ: beside the enclave and beside the database', async () => {
+      for (const [offsetMs, level, told] of [
+        [3_200, 'warn', 'ahead'],
+        [-9_000, 'fail', 'behind'],
+      ] as const) {
+        const { bad, text, exitCode } = await examine({ clock: createClock(offsetMs) })
+        const names = bad.map(({ level, name }) => [level, name])
+        assert.deepEqual(names, [
+          [level, 'clock, beside the database'],
+          [level, 'clock, beside the enclave'],
+        ])
+        assert.match(text, new RegExp(`this machine's clock is \\d\\.\\d s ${told}`))
+        assert.equal(exitCode, level === 'fail' ? 1 : 0)
+      }
+    })
+  })
+
+  describe('tells of the database', () => {
+    const ledger = (text: string) => readRows(given.context.db, text)
+
+    test('that it cannot be reached, and what was therefore not looked at', async () => {
+      config = { ...config, database: { ...config.database, url: `${site.url.replace('http', 'postgres')}/none` } }
+      const { bad, exitCode } = await examine()
+      assert.deepEqual(
+        bad.map(({ level, name }) => [level, name]),
+        [
+          ['fail', 'database'],
+          ['warn', 'ENCRYPTION_KEY'],
+          ['warn', 'test gas'],
+          ['warn', 'live gas'],
+        ],
+      )
+      assert.equal(exitCode, 1)
+    })
+
+    test('that a migration is not applied yet, was changed, or is not ours', async () => {
+      const [last] = await ledger(
+        'select version, checksum, applied_at from schema_migrations order by version desc limit 1',
+      )
+      const version = String(last?.['version'])
+      const checksum = String(last?.['checksum'])
+      await ledger(`update schema_migrations set checksum = 'other' where version = '${version}'`)
+      await expectOne(new RegExp(`^fail {2}schema: migrations were changed after they were applied: ${version}\n`))
+      await ledger(`update schema_migrations set version = '9999' where version = '${version}'`)
+      await expectOne(/^fail {2}schema: the database is ahead of this version: 9999\n/)
+      await ledger(`delete from schema_migrations where version = '9999'`)
+      await expectOne(new RegExp(`^warn {2}schema: not applied yet: ${version}\n`))
+      await ledger(`insert into schema_migrations (version, checksum, applied_at)
+        values ('${version}', '${checksum}', '2026-01-01')`)
+    })
+
+    test('that it takes no writes', async () => {
+      const name = new URL(config.database.url).pathname.slice(1)
+      await ledger(`alter database ${name} set default_transaction_read_only = on`)
+      await expectOne(/^fail {2}database writes: refused \(25006\)\n/)
+      await ledger(`alter database ${name} reset default_transaction_read_only`)
+    })
+
+    test('that another key sealed what is in it', async () => {
+      config = { ...config, encryptionKey: randomBytes(32) }
+      await expectOne(/^fail {2}ENCRYPTION_KEY: it does not open 2 of 2 secrets in the database\n/)
+    })
+  })
+
+  describe('tells of our own addresses', () => {
+    test('that the dashboard is not built; a worker needs none', async () => {
+      config = { ...config, dashboardDir: fileURLToPath(new URL('.', import.meta.url)) }
+      await expectOne(/^fail {2}dashboard: not built\n/)
+      config = { ...config, role: 'worker' }
+      assert.deepEqual((await examine()).bad, [])
+    })
+
+    test('that something else responds there, or nothing', async () => {
+      answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: 'https://other.example' })
+      await expectOne(/^fail {2}AUTH_URL: it responds with 200, and not as this service does\n/)
+      const gone = await startFakeServer(() => undefined)
+      await gone.close()
+      answerSite = () => ({ issuer: site.url })
+      config = { ...config, baseUrl: gone.url }
+      await expectOne(/^fail {2}BASE_URL: http:\/\/127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)\n/)
+    })
+
+    test('that the proxy does not say that a request came over TLS', async () => {
+      answerSite = (path) =>
+        path === '/openapi.json' ? { error: { type: 'forbidden', code: 'https_required' } } : { issuer: site.url }
+      await expectOne(/^fail {2}BASE_URL: the service takes requests for plain HTTP\n/)
+    })
+
+    test('how long its certificate is valid, and that one is not', async () => {
+      const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().replaceAll(/\D/g, '')
+      const soon = createSelfSigned('localhost', { until: `${inDays(3).slice(2, 14)}Z` })
+      const server = createServer(soon, (_request, response) => answerJson(response, { openapi: '3.1.0' }))
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve)
+      })
+      config = { ...config, baseUrl: `https://localhost:${(server.address() as AddressInfo).port}` }
+      await expectOne(/^fail {2}BASE_URL, TLS: the certificate is not valid \(\w+\)\n/)
+      await expectOne(/^warn {2}BASE_URL, TLS: the certificate is valid for 2 more days\n/, { ca: soon.cert })
+      server.setSecureContext(createSelfSigned('elsewhere.example'))
+      await expectOne(/^fail {2}BASE_URL, TLS: the certificate is not valid/, { ca: soon.cert })
+      server.closeAllConnections()
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    })
+  })
+})

@@ -1,0 +1,70 @@
+import { all, firstOrNull, type Query } from '../db/query.ts'
+import { parseAddress, type Address } from '../values/address.ts'
+import type { Mode } from '../values/mode.ts'
+
+/** Encrypted secrets, and what each is bound to. The doctor reads the tables of others, and writes none. */
+export interface SealedSigner {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly agentId: string
+  readonly sealed: Buffer
+}
+
+export interface SealedSecret {
+  readonly accountId: string
+  readonly endpointId: string
+  readonly sealed: Buffer
+}
+
+export function listSealedSigners(countMax: number): Query<SealedSigner[]> {
+  return {
+    name: 'doctor_sealed_signers',
+    text: `select account_id, mode, id, signer_private_key_sealed from agents
+      where signer_private_key_sealed is not null limit $1`,
+    values: [countMax],
+    read: all((row) => ({
+      accountId: row['account_id'] as string,
+      mode: row['mode'] as Mode,
+      agentId: row['id'] as string,
+      sealed: row['signer_private_key_sealed'] as Buffer,
+    })),
+  }
+}
+
+export function listSealedSecrets(countMax: number): Query<SealedSecret[]> {
+  return {
+    name: 'doctor_sealed_secrets',
+    text: 'select account_id, id, secret_sealed from webhook_endpoints where deleted_at is null limit $1',
+    values: [countMax],
+    read: all((row) => ({
+      accountId: row['account_id'] as string,
+      endpointId: row['id'] as string,
+      sealed: row['secret_sealed'] as Buffer,
+    })),
+  }
+}
+
+export function listWalletAddresses(mode: Mode, countMax: number): Query<Address[]> {
+  return {
+    name: 'doctor_wallets',
+    text: 'select address from wallets where mode = $1 limit $2',
+    values: [mode, countMax],
+    read: (rows) => rows.flatMap((row) => parseAddress(String(row['address'])) ?? []),
+  }
+}
+
+/** When the latest confirmed payment of a mode was confirmed, in a bounded number of workspaces. By `payments_listed`. */
+export function findLastConfirmed(mode: Mode, countMax: number): Query<Date | null> {
+  return {
+    name: 'doctor_last_confirmed',
+    text: `select max(p.settled_at) as settled_at
+      from (select id from accounts limit $2) a
+      cross join lateral (
+        select settled_at from payments
+        where account_id = a.id and mode = $1 and status = 'confirmed'
+        order by id desc limit 1
+      ) p`,
+    values: [mode, countMax],
+    read: firstOrNull((row) => row['settled_at'] as Date | null),
+  }
+}

@@ -1,0 +1,83 @@
+import type { Hash, Hex } from 'viem'
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import { NodeFault } from '../chain/errors.ts'
+import { isRecord, parseEndpoint, postBatch } from '../chain/json-rpc.ts'
+import { parseQuantity } from '../chain/quantity.ts'
+import type { ChainSettings } from '../config.ts'
+import type { Address } from '../values/address.ts'
+import { erc20Abi } from '../values/erc20.ts'
+
+export type ChainView = ReturnType<typeof openChainView>
+
+const CALL_MS_MAX = 10_000
+const SIGNATURE_ABI = [
+  {
+    type: 'function',
+    name: 'isValidSignature',
+    stateMutability: 'view',
+    inputs: [
+      { name: 'hash', type: 'bytes32' },
+      { name: 'signature', type: 'bytes' },
+    ],
+    outputs: [{ name: '', type: 'bytes4' }],
+  },
+] as const
+/** ERC-1271. */
+const VALID_SIGNATURE = '0x1626ba7e'
+const ADDRESS_WORD_PREFIX = `0x${'0'.repeat(24)}`
+
+/** The first node of the test chain, asked for what the payments driver does not read. @throws NodeFault */
+export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' | 'usdc'>) {
+  const endpoint = parseEndpoint(rpcUrls[0] ?? '')
+
+  async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+    const [result] = await postBatch(endpoint, [{ method, params }], AbortSignal.timeout(CALL_MS_MAX))
+    return result
+  }
+
+  return {
+    readChainId: async (): Promise<bigint> => parseQuantity(await ask('eth_chainId', [])),
+    readCode: async (address: Address): Promise<string> => String(await ask('eth_getCode', [address, 'latest'])),
+    readUsdc: async (address: Address): Promise<bigint> => {
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address] })
+      return parseQuantity(await ask('eth_call', [{ to: usdc, data }, 'latest']))
+    },
+    /** Whether the transaction is mined and moved exactly that much from `from` to `to`. */
+    hasTransfer: async (hash: Hash, move: { from: Address; to: Address; amountMicro: bigint }): Promise<boolean> => {
+      const receipt = await ask('eth_getTransactionReceipt', [hash])
+      const logs = isRecord(receipt) && Array.isArray(receipt['logs']) ? (receipt['logs'] as unknown[]) : []
+      return logs.some((log) => isTransfer(log, { ...move, usdc }))
+    },
+    /** Whether the code at an address takes a signature for its own. False for an address without code. */
+    acceptsSignature: async (address: Address, hash: Hash, signature: Hex): Promise<boolean> => {
+      const call = { abi: SIGNATURE_ABI, functionName: 'isValidSignature' } as const
+      const data = encodeFunctionData({ ...call, args: [hash, signature] })
+      try {
+        const answer = await ask('eth_call', [{ to: address, data }, 'latest'])
+        return decodeFunctionResult({ ...call, data: String(answer) as Hex }) === VALID_SIGNATURE
+      } catch (error) {
+        if (error instanceof NodeFault) throw error
+        return false
+      }
+    },
+  }
+}
+
+function isTransfer(
+  log: unknown,
+  { usdc, from, to, amountMicro }: { usdc: Address; from: Address; to: Address; amountMicro: bigint },
+): boolean {
+  if (!isRecord(log) || !Array.isArray(log['topics'])) return false
+  const [, sender, recipient] = (log['topics'] as unknown[]).map((topic) => String(topic).toLowerCase())
+  return (
+    String(log['address']).toLowerCase() === usdc.toLowerCase() &&
+    sender === toWord(from) &&
+    recipient === toWord(to) &&
+    /^0x[0-9a-fA-F]{64}$/.test(String(log['data'])) &&
+    BigInt(String(log['data'])) === amountMicro
+  )
+}
+
+function toWord(address: Address): string {
+  return `${ADDRESS_WORD_PREFIX}${address.slice(2).toLowerCase()}`
+}

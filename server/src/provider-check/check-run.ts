@@ -1,0 +1,55 @@
+import type { ChainSettings } from '../config.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Address } from '../values/address.ts'
+import { microUsdc } from '../values/money.ts'
+import type { ChainView } from './chain-view.ts'
+import type { CheckPasskey } from './create-passkey.ts'
+import type { Outcome } from './outcome.ts'
+import type { ProviderWire, Sign } from './provider-wire.ts'
+
+/** What the steps of one run share. */
+export interface CheckRun {
+  readonly wire: ProviderWire
+  readonly chain: ChainView
+  readonly settings: ChainSettings
+  readonly clock: Clock
+  readonly passkey: CheckPasskey
+  readonly agent: { readonly publicKey: string; readonly sign: Sign }
+  /** Makes idempotency keys and reference ids of this run unique. */
+  readonly runId: string
+}
+
+export interface CheckWallet {
+  readonly id: string
+  readonly address: Address
+  readonly ownerId: string
+}
+
+export interface CheckGrant {
+  readonly signerId: string
+  readonly policyId: string
+}
+
+/** Each transfer moves so much from the wallet to itself, so that nothing is spent. */
+export const AMOUNT_MICRO = microUsdc(1n)
+/** How long a signed request may take to arrive. */
+const REQUEST_LIFE_MS = 60_000
+
+export function expiryOf({ clock }: CheckRun): Date {
+  return new Date(clock.now().getTime() + REQUEST_LIFE_MS)
+}
+
+/** The agent may send USDC, up to a hundred times the amount, to the wallet itself: as the service writes policies. */
+export function termsOf({ settings }: CheckRun, wallet: CheckWallet) {
+  return {
+    chainId: settings.chainId,
+    maxPerTxMicro: microUsdc(100n),
+    recipientAllowlist: [wallet.address],
+    contractAllowlist: [settings.usdc],
+    expiresAt: null,
+  }
+}
+
+export function judge(isSame: boolean, outcome: Omit<Outcome, 'verdict'>): Outcome {
+  return { verdict: isSame ? 'same' : 'differs', ...outcome }
+}
