@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgres } from '../sandbox/src/postgres/start-postgres.ts'
 import { readConfig } from '../server/src/config.ts'
 import { createAccount } from '../server/src/domain/accounts/create-account.ts'
+import { OPERATOR } from '../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../server/src/domain/context.ts'
 import { EVENT_TYPES } from '../server/src/domain/events/event.ts'
 import { announceEvent } from '../server/src/domain/webhooks/announce-event.ts'
@@ -22,6 +23,7 @@ import type { Arrivals } from './receiver.ts'
 /**
  * `npm run bench:webhooks`: how fast events go out, beside a bare HTTP client that posts as many bodies to the same
  * receiver; and whether endpoints that are dead or hang make the healthy ones wait. Loopback only, bounded in time.
+ * `npm run bench:webhooks -- strangers` measures the last part alone.
  */
 const EVENTS = 10_000
 const ENDPOINTS = 10
@@ -36,6 +38,14 @@ const FAIR_ROUNDS = 20
 const FAIR_ROUND_MS = 1_000
 /** Nobody listens on it. */
 const CLOSED_PORT = 1
+
+/** A stranger's endpoints, each with a queue, that take every post and never answer; in that many workspaces. */
+const STRANGER_ENDPOINTS = 240
+const STRANGER_EVENTS = 24
+const STRANGER_WORKSPACES = [12, 240] as const
+/** The other workspace's events, one at a time. */
+const STEADY_EVENTS = 120
+const STEADY_MS = 250
 
 const folder = await mkdtemp(join(tmpdir(), 'bursar-bench-'))
 const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), port: await freePort(), durable: true })
@@ -76,10 +86,15 @@ async function run(): Promise<void> {
   // The first worker brings the schema up to date, and is gone before anything is measured.
   await (await starting()).stop()
 
-  await measureFloor(port)
-  await receiver.ask<Arrivals>({ reset: true })
-  await measureDrain(context, { port, receiver, starting })
-  for (const bad of [0, FAIR_BAD, 0, FAIR_BAD]) await measureFairness(context, { port, receiver, starting, bad })
+  if (!process.argv.includes('strangers')) {
+    await measureFloor(port)
+    await receiver.ask<Arrivals>({ reset: true })
+    await measureDrain(context, { port, receiver, starting })
+    for (const bad of [0, FAIR_BAD, 0, FAIR_BAD]) await measureFairness(context, { port, receiver, starting, bad })
+  }
+  for (const workspaces of STRANGER_WORKSPACES) {
+    await measureStrangers(context, { port, receiver, starting, workspaces })
+  }
   await close()
   await log.close()
 }
@@ -164,13 +179,47 @@ async function measureFairness(ctx: Context, { port, receiver, starting, bad }: 
   await worker.stop()
 }
 
+/** How long one workspace's events take while all is quiet, and while a stranger's endpoints hang beside it. */
+async function measureStrangers(
+  ctx: Context,
+  { port, receiver, starting, workspaces }: Ways & { workspaces: number },
+): Promise<void> {
+  const steady = await openWorkspace(ctx, [okUrl(port, 0)])
+  const each = STRANGER_ENDPOINTS / workspaces
+  const strangers: string[] = []
+  for (let index = 0; index < workspaces; index += 1) {
+    const urls = Array.from({ length: each }, (_, number) => `http://127.0.0.1:${port}/hang/${index}/${number}`)
+    strangers.push(await openWorkspace(ctx, urls))
+  }
+  const worker = await starting()
+  await receiver.ask<Arrivals>({ reset: true })
+  const measure = async (): Promise<Arrivals> => {
+    for (let sent = 0; sent < STEADY_EVENTS; sent += 1) {
+      await announce(ctx, [steady], 1)
+      await delay(STEADY_MS)
+    }
+    await waitUntil(async () => (await receiver.ask<Arrivals>({})).unique >= STEADY_EVENTS)
+    return await receiver.ask<Arrivals>({ reset: true })
+  }
+  const quiet = await measure()
+  await announce(ctx, strangers, STRANGER_EVENTS)
+  const attacked = await measure()
+  const format = ({ p50Ms, p99Ms }: Arrivals): string => `p50 ${p50Ms} ms, p99 ${p99Ms} ms`
+  say(
+    `${STRANGER_ENDPOINTS} endpoints of ${workspaces} other workspaces hang, ${STRANGER_EVENTS} events each: ` +
+      `quiet ${format(quiet)}; beside them ${format(attacked)}`,
+  )
+  await worker.stop()
+}
+
 function okUrl(port: number, index: number): string {
   return `http://127.0.0.1:${port}/ok/${index}`
 }
 
 async function openWorkspace(ctx: Context, urls: readonly string[]): Promise<string> {
   const { id: accountId } = await createAccount(ctx, { name: 'Bench', plan: 'scale' })
-  for (const url of urls) await createEndpoint(ctx, { accountId, mode: 'test', url, events: EVENT_TYPES })
+  for (const url of urls)
+    await createEndpoint(ctx, { accountId, mode: 'test', url, events: EVENT_TYPES, actor: OPERATOR })
   return accountId
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { ROTATION_GRACE_MS } from '../../server/src/domain/keys/api-key.ts'
 import { revokeKey } from '../../server/src/domain/keys/revoke-key.ts'
 import { rotateKey } from '../../server/src/domain/keys/rotate-key.ts'
@@ -81,7 +82,7 @@ describe('credentials over HTTP', () => {
 
   test('a rotated key answers with the end of its grace (D34), and is 401 from then on; the new one has no end', async () => {
     const old = await given.issueKey(seeded)
-    const { secret, graceUntil } = await rotateKey(given.context, { secret: old })
+    const { secret, graceUntil } = await rotateKey(given.context, { secret: old, actor: OPERATOR })
     const answer = await given.call({ path: '/v1/me', key: old })
     assert.equal(readBody<{ expires_at: string }>(answer, 200).expires_at, graceUntil.toISOString())
     assert.equal(answer.headers['service-rotation-grace-until'], graceUntil.toISOString())

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
 import { address, RECIPIENT, seed, seedWallet, type Seed } from '../support/seed.ts'
+import { ATTEMPT_MS, FENCE_MARGIN_MS } from '../../server/src/domain/payments/payment.ts'
 import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -14,13 +15,14 @@ describe('payments over HTTP', () => {
   })
   beforeEach(() => {
     given.enclave.behave = () => 'sign'
+    given.clock.setOffset(0)
   })
   after(() => given.close())
 
   test('a payment is 201 with every field of the specification, and is had back by its id', async () => {
     const seeded = await seed(given.context)
     const changes = { amount_usdc: '1.50', memo: 'lunch 🍜', idempotency_key: 'order 7', to: RECIPIENT.toLowerCase() }
-    const answer = await pay(seeded, { ...changes, wallet: seeded.wallet.toLowerCase(), extra: [1] })
+    const answer = await pay(seeded, { ...changes, wallet: seeded.wallet.toLowerCase() })
     const payment = paymentOf(answer)
     assert.deepEqual(payment, {
       id: payment['id'],
@@ -60,6 +62,7 @@ describe('payments over HTTP', () => {
       paymentBody(seeded, { idempotency_key: 'k', amount_usdc: '-5', to: 'nowhere' }),
       { idempotency_key: 'k' },
       { idempotency_key: 'k', agent_id: 7, memo: [] },
+      paymentBody(seeded, { idempotency_key: 'k', dry_run: true }),
       paymentBody(seeded, { idempotency_key: 'k', agent_id: 'nobody', wallet: address(`0x${'7'.repeat(40)}`) }),
     ]
     for (const body of bodies) {
@@ -67,6 +70,59 @@ describe('payments over HTTP', () => {
       assert.deepEqual(paymentOf(answer), payment)
       assert.equal(answer.headers['idempotent-replayed'], 'true')
     }
+  })
+
+  test('unknown members are refused, each by its name, and move no money (D4)', async () => {
+    const seeded = await seed(given.context)
+    const before = await given.countRows()
+    const answer = await pay(seeded, { dry_run: true, idempotencyKey: 'k' })
+    const error = expectError(answer, { type: 'validation_failed' })
+    const message = 'is not a member of this request'
+    assert.deepEqual(error.details, [
+      { path: 'dry_run', message },
+      { path: 'idempotencyKey', message },
+    ])
+    expectError(await pay(seeded, { idempotency_key: 'k', dry_run: true }), { type: 'validation_failed' })
+    const agents = { path: '/v1/agents', key: seeded.key, body: { id: 'a', name: 'A' } }
+    const { details } = expectError(await given.call(agents), { type: 'validation_failed' })
+    assert.deepEqual(details, [{ path: 'name', message }])
+    assert.deepEqual(await given.countRows(), before)
+    assert.equal(paymentOf(await pay(seeded, { idempotency_key: 'k' }))['status'], 'pending')
+  })
+
+  test('of very many unknown members the first are named, and long names are cut', async () => {
+    const seeded = await seed(given.context)
+    const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`member ${index}`, 1]))
+    const { details } = expectError(await pay(seeded, many), { type: 'validation_failed' })
+    assert.equal((details as unknown[]).length, 50)
+    const long = expectError(await pay(seeded, { ['x'.repeat(10_000)]: 1 }), { type: 'validation_failed' })
+    assert.equal((long.details as { path: string }[])[0]?.path, `${'x'.repeat(64)}…`)
+  })
+
+  test('a key in a header is refused unless the body has the same: a retry would pay twice (D51)', async () => {
+    const seeded = await seed(given.context)
+    const refused = { type: 'validation_failed', code: 'idempotency_key_in_header' } as const
+    const before = await given.countRows()
+    const send = (body: unknown, ...keys: string[]) =>
+      given.call({
+        path: '/v1/payments',
+        key: seeded.key,
+        body,
+        headers: keys.flatMap((key) => ['Idempotency-Key', key]),
+      })
+    expectError(await send(paymentBody(seeded), 'k'), refused)
+    expectError(await send(paymentBody(seeded), ''), refused)
+    expectError(await send(paymentBody(seeded, { idempotency_key: 'k' }), 'other'), refused)
+    expectError(await send(paymentBody(seeded, { idempotency_key: 'k' }), 'k', 'k'), refused)
+    expectError(await send([], 'k'), refused)
+    assert.deepEqual(await given.countRows(), before)
+    const payment = paymentOf(await send(paymentBody(seeded, { idempotency_key: 'k' }), 'k'))
+    const again = await send(paymentBody(seeded, { idempotency_key: 'k' }), 'k')
+    assert.deepEqual(paymentOf(again), payment)
+    // Which of the two keys is meant nobody can tell, so not even a replay is answered (D18: the key's own shape first).
+    expectError(await send(paymentBody(seeded, { idempotency_key: 'k' }), 'other'), refused)
+    const other = { path: '/v1/agents', key: seeded.key, body: { id: 'a' }, headers: ['Idempotency-Key', 'k'] }
+    assert.equal((await given.call(other)).status, 201, 'an agent has its id for that')
   })
 
   test('a key that is known in one (account, mode) is fresh in every other', async () => {
@@ -158,9 +214,27 @@ describe('payments over HTTP', () => {
     given.enclave.behave = () => 'unavailable'
     expectError(await pay(seeded, { idempotency_key: 'k' }), { type: 'internal', code: 'privy_call_failed' })
     given.enclave.behave = () => 'sign'
+    // The lost request can't arrive any more, and the chain shows that it did not.
+    given.clock.setOffset(ATTEMPT_MS + FENCE_MARGIN_MS + 1_000)
+    given.chains.test.head += 10n
     const answer = await pay(seeded, { idempotency_key: 'k' })
     assert.equal(paymentOf(answer)['status'], 'pending')
     assert.equal(answer.headers['idempotent-replayed'], 'true')
+  })
+
+  test('a 500 privy_call_failed says whether a retry is safe (D58)', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'unavailable'
+    const failed = { type: 'internal', code: 'privy_call_failed' } as const
+    const keyed = expectError(await pay(seeded, { idempotency_key: 'k' }), failed)
+    assert.match(keyed.message, /retry with the same idempotency_key/i)
+    assert.doesNotMatch(keyed.message, /do not retry/i)
+    const keyless = expectError(await pay(seeded), failed)
+    const { payment_id: id } = keyless.details as { payment_id: string }
+    assert.match(keyless.message, /do not retry; read the payment/i)
+    assert.ok(keyless.message.includes(id))
+    const read = await given.call({ path: `/v1/payments/${id}`, key: seeded.key })
+    assert.equal(readBody<{ payment: Wire }>(read, 200).payment['status'], 'pending')
   })
 
   function pay(seeded: Seed, changes: Wire = {}): Promise<Answer> {

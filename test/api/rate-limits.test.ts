@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { rotateKey } from '../../server/src/domain/keys/rotate-key.ts'
 import { expectError, type Answer, type Call } from '../support/http-client.ts'
 import { seed, type Seed } from '../support/seed.ts'
@@ -62,7 +63,7 @@ describe('rate limits over HTTP', () => {
     const [key, other] = [await given.issueKey(seeded), await given.issueKey(seeded)]
     await exhaust(key)
     assert.equal((await given.call({ path: '/v1/me', key: other })).status, 200)
-    const { secret } = await rotateKey(given.context, { secret: key })
+    const { secret } = await rotateKey(given.context, { secret: key, actor: OPERATOR })
     assert.equal((await given.call({ path: '/v1/me', key: secret })).headers['x-ratelimit-remaining'], '59')
     assert.equal((await given.call({ path: '/v1/me', key })).status, 429)
   })

@@ -218,6 +218,28 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await createInvitation(page, 'Admin')
     assert.equal(proofs, 1)
   })
+
+  test('to make a viewer an admin takes a new proof, and is then done', async () => {
+    const owner = await enterOwner('Olive Owner', 'Tower')
+    await openMembers(owner.page)
+    const url = await createInvitation(owner.page, 'Viewer')
+    const guest = await enterWithOffer(stage, 'Guy Guest', url)
+    await button(guest.page, 'Join Tower').click()
+    await guest.page.getByText('Your role: viewer').waitFor()
+    await owner.page.reload()
+    const row = memberRow(owner.page, 'Guy Guest')
+    await row.waitFor()
+    let proofs = 0
+    await owner.page.route('**/console/verification', async (route) => {
+      proofs += 1
+      await route.continue()
+    })
+    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    await row.getByRole('combobox', { name: 'Role of Guy Guest' }).selectOption('Admin')
+    await row.getByRole('button', { name: /^Save/ }).click()
+    await row.getByRole('status').filter({ hasText: 'Saved' }).waitFor()
+    assert.equal(proofs, 1)
+  })
 })
 
 async function enterWithOffer(stage: Stage, name: string, url: string): Promise<Person> {

@@ -30,7 +30,7 @@ interface Step {
   readonly name: string
   /** Whether the enclave signed before the server died. */
   readonly isSigned: boolean
-  /** Whether its record has the hash by then. */
+  /** Whether the acceptance is recorded by then. */
   readonly isWritten: boolean
   readonly hold: (world: World, database: StatementGate) => Pick<Hold, 'held'> & Partial<Hold>
 }
@@ -139,9 +139,9 @@ describe('a server that is killed in the middle of a payment', () => {
     await hold.held
     await world.sandbox.killServer('SIGKILL')
     await lost
-    const rows = await world.query('select id, tx_hash from payments where idempotency_key = $1', [key])
+    const rows = await world.query('select id, enclave_transaction_id from payments where idempotency_key = $1', [key])
     assert.equal(rows.length, 1, 'the reservation is committed')
-    assert.equal(rows[0]?.['tx_hash'] !== null, step.isWritten)
+    assert.equal(rows[0]?.['enclave_transaction_id'] !== null, step.isWritten)
     await world.sandbox.startServer()
     return { party, key, hold, id: String(rows[0]?.['id']) }
   }

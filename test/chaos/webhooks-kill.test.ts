@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../server/src/config.ts'
 import { createAccount } from '../../server/src/domain/accounts/create-account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
 import { announceEvent } from '../../server/src/domain/webhooks/announce-event.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
@@ -76,7 +77,7 @@ describe('webhooks, when their workers are killed', () => {
     const { port } = receiver.address() as AddressInfo
     for (let index = 0; index < ENDPOINTS; index += 1) {
       const url = `http://127.0.0.1:${port}/${index}`
-      await createEndpoint(context, { accountId, mode: 'test', url, events: EVENT_TYPES })
+      await createEndpoint(context, { accountId, mode: 'test', url, events: EVENT_TYPES, actor: OPERATOR })
     }
     const createdAt = clock.now()
     for (let made = 0; made < EVENTS; made += 1) {

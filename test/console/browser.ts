@@ -30,6 +30,7 @@ export class Browser {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const own = ['origin', config.authUrl, 'sec-fetch-site', 'same-origin']
     const answer = await send(url, {
+      host: new URL(config.authUrl).host,
       method,
       path,
       body,

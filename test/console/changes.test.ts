@@ -127,7 +127,10 @@ describe('what changes is told to an open page', () => {
     const gone = Array.from({ length: 5 }, () => {
       const outgoing = request(`${server.url}${path}`, {
         agent: false,
-        headers: { cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+        headers: {
+          cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+          host: server.host,
+        },
       })
       outgoing.on('error', () => undefined)
       outgoing.end()
@@ -176,7 +179,7 @@ describe('what changes is told to an open page', () => {
   }
 
   async function listen(of: ConsoleServer, browser: Browser, path: string): Promise<EventSource> {
-    const source = await EventSource.open(of.url, path, browser)
+    const source = await EventSource.open(of, path, browser)
     sources.push(source)
     return source
   }

@@ -118,6 +118,7 @@ describe('requests from elsewhere', () => {
       const headers = ['authorization', `Bearer ${credential}`]
       assert.deepEqual(readBody(await browser.call('GET', '/console/session', undefined, headers), 200), {
         session: null,
+        sign_up: 'open',
       })
       expectError(await browser.call('GET', '/console/passkeys', undefined, headers), { type: 'unauthenticated' })
     }

@@ -146,7 +146,14 @@ describe('webhook deliveries in the dashboard', () => {
       return await desk.browser.ask('POST', path, { from, to, only }, 201)
     }
     assert.deepEqual(await replay(4, 2.5, 'failed'), { replayed: 0 })
+    const known = (await desk.readLog()).deliveries.map((delivery) => delivery.id)
     assert.deepEqual(await replay(4, 2.5, 'all'), { replayed: 1 })
+    // Not while that one is still queued.
+    const whole = { from: new Date(0).toISOString(), to: new Date(now).toISOString(), only: 'all' }
+    await desk.browser.refuse('POST', path, { type: 'conflict', code: 'replays_pending' }, whole)
+    const sentAgain = (await desk.readLog()).deliveries.find((delivery) => !known.includes(delivery.id))
+    assert.ok(sentAgain !== undefined)
+    await desk.attempt(NO_CONTENT, { id: sentAgain.id })
     assert.deepEqual(await replay(4, 0, 'failed'), { replayed: 1 })
     assert.equal((await desk.readLog()).deliveries.length, 5)
     await desk.change(id, { enabled: false })

@@ -23,20 +23,25 @@ describe('the enclave fails while somebody makes a wallet or a grant', () => {
     await enclave.close()
   })
 
-  for (const [told, code, message] of [
-    [503, 'enclave_outcome_unknown', /not tell .* Look again in a few minutes/],
-    [400, 'enclave_refused', /Nothing was changed/],
+  const refused = ['enclave_refused', /Nothing was changed/] as const
+  for (const [told, ofWallet, ofGrant] of [
+    [
+      503,
+      ['wallet_not_created', /no wallet was added .* Create the wallet again/],
+      ['enclave_outcome_unknown', /not tell .* Look again in a few minutes/],
+    ],
+    [400, refused, refused],
   ] as const) {
-    test(`${told} is ${code}`, async () => {
+    test(`${told} is ${ofWallet[0]} for a wallet, and ${ofGrant[0]} for a grant`, async () => {
       status = told
       const desk = await openDesk(server)
       const { account } = desk
       const agentId = agent('payer')
       await createAgent(server.context, { accountId: account.id, mode: 'test', id: agentId })
       const wallet = await seedWallet(server.context, { account, mode: 'test' })
-      for (const [path, body] of [
-        ['wallets', { mode: 'test', name: 'Treasury' }],
-        ['grants', { mode: 'test', agent_id: agentId, wallet, ...TERMS }],
+      for (const [path, body, [code, message]] of [
+        ['wallets', { mode: 'test', name: 'Treasury' }, ofWallet],
+        ['grants', { mode: 'test', agent_id: agentId, wallet, ...TERMS }, ofGrant],
       ] as const) {
         const answered = await desk.browser.call('POST', desk.at(path), body)
         const error = expectError(answered, { type: 'internal', code })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { waitFor } from '../support/wait-for.ts'
+import type { ConsoleServer } from '../support/console-server.ts'
 import type { Browser } from './browser.ts'
 
 export interface ServerEvent {
@@ -31,10 +32,14 @@ export class EventSource {
     incoming.on('error', () => undefined)
   }
 
-  static async open(url: string, path: string, browser: Browser): Promise<EventSource> {
+  static async open(
+    { url, host }: Pick<ConsoleServer, 'url' | 'host'>,
+    path: string,
+    browser: Browser,
+  ): Promise<EventSource> {
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     return await new Promise((resolve, reject) => {
-      const outgoing = request(`${url}${path}`, { agent: false, headers: { cookie } }, (incoming) =>
+      const outgoing = request(`${url}${path}`, { agent: false, headers: { cookie, host } }, (incoming) =>
         resolve(new EventSource(outgoing, incoming)),
       )
       outgoing.on('error', reject)

@@ -67,7 +67,7 @@ export class GrantDesk {
     const account = await seedAccount(ctx)
     const person = await openVisitor(server)
     await addMember(ctx, { account, userId: person.userId, role: 'owner', actor: OPERATOR })
-    const owned = { accountId: account.id, mode, name: 'Treasury', owner: person.passkey }
+    const owned = { accountId: account.id, mode, name: 'Treasury', owner: person.passkey, actor: OPERATOR }
     const { address: wallet } = await createWallet(ctx, owned)
     const desk = new GrantDesk(server, account, { person, wallet })
     await createAgent(ctx, { accountId: account.id, mode, id: desk.agentId })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { ApiKey, IssuedApiKey } from '../../dashboard/src/api/wire-developers.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { KEYS_LISTED_MAX, KEYS_MAX, ROTATION_GRACE_MS } from '../../server/src/domain/keys/api-key.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
-import { VERIFICATION_MS } from '../../server/src/domain/people/session.ts'
+import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
 import { readAudit } from '../support/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
@@ -55,7 +56,7 @@ describe('API keys in the dashboard', () => {
   })
 
   test('what the operator made has no maker', async () => {
-    await issueKey(server.context, { accountId: desk.account.id, mode: 'test' })
+    await issueKey(server.context, { accountId: desk.account.id, mode: 'test', actor: OPERATOR })
     const [key] = await list()
     assert.deepEqual([key?.name, key?.created_by], ['API key', null])
   })
@@ -121,7 +122,7 @@ describe('API keys in the dashboard', () => {
       [second.key.id, first.key.id, third.key.id],
     )
     for (let left = KEYS_LISTED_MAX; left > 0; left -= 1) {
-      const { key } = await issueKey(server.context, { accountId: desk.account.id, mode: 'test' })
+      const { key } = await issueKey(server.context, { accountId: desk.account.id, mode: 'test', actor: OPERATOR })
       await readRows(server.context.db, 'update api_keys set revoked_at = created_at where id = $1', [key.id])
     }
     const many = await list()
@@ -151,23 +152,27 @@ describe('API keys in the dashboard', () => {
     await desk.browser.ask('POST', rotation, {}, 201)
     await desk.browser.refuse('POST', desk.at('keys'), FULL, { mode: 'test', name: 'One more' })
     assert.equal((await desk.browser.call('POST', desk.at('keys'), { mode: 'live', name: 'Other mode' })).status, 201)
-    await issueKey(server.context, { accountId: desk.account.id, mode: 'test' })
+    await issueKey(server.context, { accountId: desk.account.id, mode: 'test', actor: OPERATOR })
   })
 
-  test('a live key wants the person to be there, a test key does not, and a revocation never', async () => {
-    const live = await create({ mode: 'live' })
+  test('a key wants the person to be there, in both modes, and a revocation never', async () => {
+    const [live, test] = [await create({ mode: 'live' }), await create()]
     assert.match(live.secret, /^svc_live_/)
     server.clock.setOffset((offsetMs += VERIFICATION_MS))
-    const body = { mode: 'live', name: 'Key' }
-    await desk.browser.refuse('POST', desk.at('keys'), UNVERIFIED, body)
-    await desk.browser.refuse('POST', desk.at(`keys/${live.key.id}/rotate`), UNVERIFIED, {})
-    assert.equal((await list('live')).length, 1)
-    assert.equal((await list('live'))[0]?.state, 'active')
-    const test = await create()
-    await desk.browser.ask('POST', desk.at(`keys/${test.key.id}/rotate`), {}, 201)
+    for (const { mode, id } of [
+      { mode: 'live', id: live.key.id },
+      { mode: 'test', id: test.key.id },
+    ] as const) {
+      await desk.browser.refuse('POST', desk.at('keys'), UNVERIFIED, { mode, name: 'Key' })
+      await desk.browser.refuse('POST', desk.at(`keys/${id}/rotate`), UNVERIFIED, {})
+      assert.deepEqual(
+        (await list(mode)).map(({ state }) => state),
+        ['active'],
+      )
+    }
     await verify(desk.browser, desk.passkey)
     await create({ mode: 'live' })
-    await desk.browser.ask('POST', desk.at(`keys/${live.key.id}/rotate`), {}, 201)
+    for (const { id } of [live.key, test.key]) await desk.browser.ask('POST', desk.at(`keys/${id}/rotate`), {}, 201)
     server.clock.setOffset((offsetMs += VERIFICATION_MS))
     await desk.browser.ask('POST', desk.at(`keys/${live.key.id}/revoke`), {})
   })

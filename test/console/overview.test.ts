@@ -152,5 +152,5 @@ describe('the overview in the dashboard', () => {
 
 const PAYMENT_MEMBERS = [
   ...['agent_id', 'amount_usdc', 'created_at', 'failure_code', 'from', 'grant_id', 'id', 'idempotency_key', 'memo'],
-  ...['status', 'to', 'tx_hash'],
+  ...['pending_reason', 'status', 'to', 'tx_hash'],
 ]

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { brotliDecompressSync } from 'node:zlib'
 import { addConsole } from '../../server/src/console/add-console.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
 import { ASSET, openConsoleServer, PAGE, type ConsoleServer } from '../support/console-server.ts'
@@ -37,7 +41,7 @@ describe("the dashboard's pages and files", () => {
   }
 
   test('HEAD of a page has its headers and no body', async () => {
-    const answer = await send(server.url, { method: 'HEAD', path: '/sign-in' })
+    const answer = await send(server.url, { host: server.host, method: 'HEAD', path: '/sign-in' })
     assert.deepEqual([answer.status, answer.text], [200, ''])
     expectPageHeaders(answer)
   })
@@ -62,7 +66,7 @@ describe("the dashboard's pages and files", () => {
 
   test('an unknown path of the endpoints is 404 by any method, and is kept by no cache', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      const answer = await send(server.url, { method, path: '/console/nowhere', headers: HTML })
+      const answer = await send(server.url, { host: server.host, method, path: '/console/nowhere', headers: HTML })
       expectError(answer, { type: 'not_found' })
       assert.equal(answer.headers['cache-control'], 'no-store')
     }
@@ -71,14 +75,16 @@ describe("the dashboard's pages and files", () => {
       ['PUT', '/console/session'],
       ['POST', '/console/session'],
     ]) {
-      expectError(await send(server.url, { method: String(method), path: String(path) }), { type: 'not_found' })
+      expectError(await send(server.url, { host: server.host, method: String(method), path: String(path) }), {
+        type: 'not_found',
+      })
     }
   })
 
   test('what is no GET has no page', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
       for (const path of ['/', '/sign-in', '/nowhere', '/assets/main-1a2b.js']) {
-        expectError(await send(server.url, { method, path, headers: HTML }), { type: 'not_found' })
+        expectError(await send(server.url, { host: server.host, method, path, headers: HTML }), { type: 'not_found' })
       }
     }
   })
@@ -93,12 +99,18 @@ describe("the dashboard's pages and files", () => {
   })
 
   test('an asset comes compressed to whoever takes it so, and its copy is no file of its own', async () => {
-    const compressed = await fetch(`${server.url}/assets/main-1a2b.js`, { headers: { 'accept-encoding': 'gzip, br' } })
-    assert.equal(compressed.headers.get('content-encoding'), 'br')
-    assert.match(compressed.headers.get('vary') ?? '', /accept-encoding/i)
-    assert.match(compressed.headers.get('content-type') ?? '', /^(?:text|application)\/javascript\b/)
-    assert.equal(compressed.headers.get('cache-control'), 'public, max-age=31536000, immutable')
-    assert.equal(await compressed.text(), ASSET)
+    const outgoing = request(`${server.url}/assets/main-1a2b.js`, {
+      agent: false,
+      headers: { 'accept-encoding': 'gzip, br', host: server.host },
+    })
+    outgoing.end()
+    const [compressed] = (await once(outgoing, 'response')) as [IncomingMessage]
+    const { headers } = compressed
+    assert.equal(headers['content-encoding'], 'br')
+    assert.match(String(headers['vary']), /accept-encoding/i)
+    assert.match(String(headers['content-type']), /^(?:text|application)\/javascript\b/)
+    assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
+    assert.equal(brotliDecompressSync(await buffer(compressed)).toString('utf8'), ASSET)
     const plain = await get('/assets/main-1a2b.js')
     assert.equal(plain.headers['content-encoding'], undefined)
     assert.match(String(plain.headers['vary']), /accept-encoding/i)
@@ -149,7 +161,7 @@ describe("the dashboard's pages and files", () => {
       ['OPTIONS', '/console/session'],
     ]) {
       const headers = ['origin', 'https://evil.example', 'access-control-request-method', 'POST']
-      const answer = await send(server.url, { method: String(method), path: String(path), headers })
+      const answer = await send(server.url, { host: server.host, method: String(method), path: String(path), headers })
       for (const name of Object.keys(answer.headers)) assert.ok(!name.startsWith('access-control-'), name)
       assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin')
     }
@@ -172,7 +184,7 @@ describe("the dashboard's pages and files", () => {
   })
 
   async function get(path: string, headers: readonly string[] = []): Promise<Answer> {
-    return await send(server.url, { path, headers })
+    return await send(server.url, { host: server.host, path, headers })
   }
 
   async function getFrom(origin: string, path: string): Promise<Answer> {

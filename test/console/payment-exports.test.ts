@@ -161,7 +161,11 @@ function open(server: ConsoleServer, path: string, browser: Browser) {
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const answered = Promise.withResolvers<IncomingMessage>()
   answered.promise.catch(() => undefined)
-  const outgoing = request(`${server.url}${path}`, { agent: false, headers: { cookie } }, answered.resolve)
+  const outgoing = request(
+    `${server.url}${path}`,
+    { agent: false, headers: { cookie, host: server.host } },
+    answered.resolve,
+  )
   outgoing.on('error', answered.reject)
   outgoing.end()
   return { incoming: answered.promise, destroy: () => outgoing.destroy() }

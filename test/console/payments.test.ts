@@ -49,6 +49,7 @@ describe('payments in the dashboard', () => {
       agent_id: desk.seeded.agentId,
       grant_id: desk.seeded.grant.id,
       failure_code: null,
+      pending_reason: null,
       mode: 'test',
       accepted_at: payment['accepted_at'],
       settled_at: null,
@@ -137,7 +138,13 @@ describe('payments in the dashboard', () => {
     const made = paymentOf(await desk.pay({ memo: 'lunch' }))
     const [first] = (await desk.list()).payments
     const { agentId, grant, wallet } = desk.seeded
-    assert.deepEqual(first, { ...made, agent_id: agentId, grant_id: grant.id, failure_code: null })
+    assert.deepEqual(first, {
+      ...made,
+      agent_id: agentId,
+      grant_id: grant.id,
+      failure_code: null,
+      pending_reason: null,
+    })
     const ids = await seedManyPayments(server.context, desk.seeded, {
       count: 120,
       before: new Date('2026-01-01T00:00:00Z'),

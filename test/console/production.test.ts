@@ -68,7 +68,12 @@ describe('the dashboard in production', () => {
   test('over plain HTTP there is nothing, and no cookie is set or looked at', async () => {
     for (const path of ['/', '/assets/main-1a2b.js', '/console/session', '/console/sign-in/options']) {
       const headers = ['origin', server.config.authUrl, 'x-forwarded-proto', 'http']
-      const answered = await send(server.url, { path, headers, ...(path.endsWith('options') ? { body: {} } : {}) })
+      const answered = await send(server.url, {
+        host: server.host,
+        path,
+        headers,
+        ...(path.endsWith('options') ? { body: {} } : {}),
+      })
       expectError(answered, { type: 'forbidden', code: 'https_required' })
       assert.equal(answered.headers['set-cookie'], undefined)
     }

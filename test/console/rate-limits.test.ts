@@ -6,7 +6,9 @@ import { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'
 
 const WINDOW_MS = 60_000
+const HOUR_MS = 3_600_000
 const CEREMONIES = 20
+const SIGN_UPS = 10
 const REQUESTS = 300
 
 /** D33. */
@@ -22,7 +24,6 @@ describe('rate limits of the dashboard', () => {
     const browsers = [new Browser(server, '10.1.0.1'), new Browser(server, '10.1.0.1')]
     const begin: readonly (readonly [string, object])[] = [
       ['/console/sign-in/options', {}],
-      ['/console/sign-up/options', { name: 'Ada' }],
       ['/console/recovery', { code: 'wrong' }],
       ['/console/recovery', {}],
     ]
@@ -38,6 +39,18 @@ describe('rate limits of the dashboard', () => {
     assert.equal((await pick(browsers, 0).call('GET', '/console/session')).status, 200, 'the rest goes on')
     server.clock.setOffset(WINDOW_MS)
     assert.equal((await pick(browsers, 0).call('POST', '/console/sign-in/options', {})).status, 200)
+  })
+
+  test('10 sign-ups an hour can be begun from one address, and sign-ins go on', async () => {
+    const browsers = [new Browser(server, '10.1.0.9'), new Browser(server, '10.1.0.9')]
+    const begin = (index: number) => pick(browsers, index).call('POST', '/console/sign-up/options', { name: 'Ada' })
+    for (let index = 0; index < SIGN_UPS; index += 1) assert.equal((await begin(index)).status, 200, String(index))
+    for (const index of [0, 1]) expectTooMany(await begin(index), 3_600)
+    server.clock.setOffset(WINDOW_MS)
+    expectTooMany(await begin(0), 3_600)
+    assert.equal((await pick(browsers, 0).call('POST', '/console/sign-in/options', {})).status, 200)
+    server.clock.setOffset(HOUR_MS)
+    assert.equal((await begin(0)).status, 200)
   })
 
   test('the ceremonies of somebody signed in count for their address too', async () => {
@@ -116,9 +129,9 @@ function pick<Item>(items: readonly Item[], index: number): Item {
   return item
 }
 
-function expectTooMany(answer: Answer): void {
+function expectTooMany(answer: Answer, secondsMax = 60): void {
   const { message } = expectError(answer, { type: 'rate_limited', code: 'rate_limit_exceeded' })
   const seconds = Number(answer.headers['retry-after'])
-  assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, String(seconds))
+  assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= secondsMax, String(seconds))
   assert.match(message, new RegExp(`\\b${seconds} seconds\\b`))
 }

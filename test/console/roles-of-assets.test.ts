@@ -132,7 +132,7 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
   }
 
   async function newKey(): Promise<string> {
-    return (await issueKey(server.context, { accountId: account.id, mode: 'test' })).key.id
+    return (await issueKey(server.context, { accountId: account.id, mode: 'test', actor: OPERATOR })).key.id
   }
 
   async function newWallet(): Promise<string> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { SessionEntry } from '../../dashboard/src/api/wire.ts'
+import { createWorkspace } from '../../server/src/domain/people/create-workspace.ts'
 import { SESSION_IDLE_MS } from '../../server/src/domain/people/session.ts'
 import { readAudit } from '../support/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
@@ -48,6 +49,7 @@ describe('where a person is signed in', () => {
   })
 
   test('another browser is signed out, and told of in the log', async () => {
+    await createWorkspace(server.context, { userId: visitor.userId, name: 'Acme' })
     const other = (await list()).find(({ current }) => !current)
     assert.deepEqual(await visitor.browser.ask('DELETE', `/console/sessions/${other?.id}`), {})
     assert.equal(await readSession(elsewhere), null)

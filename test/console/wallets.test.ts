@@ -5,7 +5,7 @@ import type { Wallet } from '../../dashboard/src/api/wire-spending.ts'
 import { restoreSoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/people/add-member.ts'
-import { VERIFICATION_MS } from '../../server/src/domain/people/session.ts'
+import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
 import { readAudit } from '../support/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { expectError } from '../support/http-client.ts'
@@ -37,7 +37,7 @@ describe('wallets in the dashboard', () => {
     const expected = {
       ...{ address: address(made.address), mode: 'test', name: 'Treasury', created_at: made.created_at },
       owner: { passkey_name: 'First passkey', user_name: 'Ada', is_mine: true },
-      ...{ balance_usdc: '12.5', grants: 0 },
+      ...{ balance_usdc: '12.5', coin: null, grants: 0 },
     }
     assert.deepEqual(made, expected)
     assert.deepEqual(await list(), [expected])

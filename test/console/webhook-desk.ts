@@ -11,6 +11,7 @@ import { getEndpoint } from '../../server/src/domain/webhooks/get-endpoint.ts'
 import { releaseDeliveries } from '../../server/src/domain/webhooks/release-deliveries.ts'
 import { seedAccount } from '../support/connections.ts'
 import type { ConsoleServer } from '../support/console-server.ts'
+import { ALL_FREE } from '../support/deliveries.ts'
 import { later } from '../support/moved-clock.ts'
 import type { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'
@@ -93,7 +94,7 @@ export class WebhookDesk {
   /** Takes a delivery as a sender would, some time later: this one, or any of the workspace. */
   async claim(id?: string, laterMs = 0): Promise<ClaimedDelivery> {
     const ctx = later(this.server.context, laterMs)
-    const bounds = { endpointInFlightMax: CLAIMED_MAX, limit: CLAIMED_MAX, leaseMs: LEASE_MS }
+    const bounds = { hangs: false, inFlightMax: CLAIMED_MAX, limit: CLAIMED_MAX, places: ALL_FREE, leaseMs: LEASE_MS }
     const claimed = await claimDeliveries(ctx, bounds)
     const wanted = claimed.find(({ delivery }) =>
       id === undefined ? delivery.accountId === this.account.id : delivery.id === id,

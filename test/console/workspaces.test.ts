@@ -5,7 +5,7 @@ import { addMember } from '../../server/src/domain/people/add-member.ts'
 import { decideAuthorizationRequest } from '../../server/src/domain/connections/decide-authorization-request.ts'
 import { getMembership } from '../../server/src/domain/people/get-membership.ts'
 import { registerClient } from '../../server/src/domain/connections/register-client.ts'
-import { isAlive, seedRequest, seedTokens } from '../support/connections.ts'
+import { isAlive, seedRequest, seedTokens, sessionOf } from '../support/connections.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { readRows } from '../support/read-rows.ts'
 import { Browser } from './browser.ts'
@@ -306,7 +306,11 @@ describe('workspaces of the dashboard', () => {
     }
     const [decided, old] = [await seedRequest(server.context, { membership }), await seedRequest(server.context)]
     const decision = { approve: false } as const
-    await decideAuthorizationRequest(server.context, { handle: decided.handle, userId, decision })
+    await decideAuthorizationRequest(server.context, {
+      handle: decided.handle,
+      session: sessionOf(server.context, { userId }),
+      decision,
+    })
     await owner.browser.refuse('GET', `/console/authorization-requests/${decided.handle}`, {
       type: 'conflict',
       code: 'authorization_request_decided',

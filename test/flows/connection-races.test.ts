@@ -1,24 +1,31 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
-import { connect, exchangeCode, refreshTokens, registerClient, startAuthorization } from '../support/oauth-client.ts'
+import {
+  connect,
+  exchangeCode,
+  postForm,
+  refreshTokens,
+  registerClient,
+  startAuthorization,
+  type OauthDoor,
+} from '../support/oauth-client.ts'
 
 /** Below the limit of the token endpoint, 60 a minute for one client and address (D33). */
 const REQUESTS = 50
 
 describe('connections over two server processes', () => {
   let host: AgentHost
-  let doors: readonly [string, string]
+  let doors: readonly [OauthDoor, OauthDoor]
   before(async () => {
     host = await openAgentHost()
-    doors = [host.authUrl, (await host.addServer()).baseUrl]
+    const { authUrl } = host
+    doors = [{ authUrl }, { authUrl, processUrl: (await host.addServer()).baseUrl }]
   })
   after(() => host.close())
 
-  const race = <Answer>(request: (door: { authUrl: string }, index: number) => Promise<Answer>): Promise<Answer[]> =>
-    Promise.all(
-      Array.from({ length: REQUESTS }, (_, index) => request({ authUrl: doors[index % 2 === 0 ? 0 : 1] }, index)),
-    )
+  const race = <Answer>(request: (door: OauthDoor) => Promise<Answer>): Promise<Answer[]> =>
+    Promise.all(Array.from({ length: REQUESTS }, (_, index) => request(doors[index % 2 === 0 ? 0 : 1])))
 
   test('of 50 exchanges of one code one is answered with tokens, and those are dead when all are answered (D38)', async () => {
     const authorization = startAuthorization(host, await registerClient(host))
@@ -44,13 +51,9 @@ describe('connections over two server processes', () => {
   test('whatever a refresh and a revocation at the same time are answered, nothing lives after them', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { clientId, tokens } = await connect(host)
-      const revoke = async ({ authUrl }: { authUrl: string }): Promise<number> => {
-        const body = new URLSearchParams({ token: tokens.access_token, client_id: clientId })
-        return (await fetch(new URL('/oauth/revoke', authUrl), { method: 'POST', body })).status
-      }
-      const [refreshed, status] = await Promise.all([
-        refreshTokens({ authUrl: doors[0] }, clientId, tokens.refresh_token),
-        revoke({ authUrl: doors[1] }),
+      const [refreshed, { status }] = await Promise.all([
+        refreshTokens(doors[0], clientId, tokens.refresh_token),
+        postForm(doors[1], '/oauth/revoke', { token: tokens.access_token, client_id: clientId }),
       ])
       assert.equal(status, 200)
       const made = refreshed.error === undefined ? [refreshed.access_token] : []
@@ -62,8 +65,8 @@ describe('connections over two server processes', () => {
 
   test('a revocation by one process is known to the other at once (F8)', async () => {
     const { clientId, tokens } = await connect(host)
-    const body = new URLSearchParams({ token: tokens.refresh_token, client_id: clientId })
-    assert.equal((await fetch(new URL('/oauth/revoke', doors[1]), { method: 'POST', body })).status, 200)
+    const form = { token: tokens.refresh_token, client_id: clientId }
+    assert.equal((await postForm(doors[1], '/oauth/revoke', form)).status, 200)
     assert.equal(await host.statusOfMe(tokens.access_token), 401)
   })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
 import { seed } from '../support/seed.ts'
 import { seedOwner, signUpPerson } from '../support/people.ts'
 import { readRows } from '../support/read-rows.ts'
@@ -177,6 +178,19 @@ describe('the consent form', () => {
     expectPage(await given.consent(handle, {}, { person: viewer }), { status: 403, error: 'role_insufficient' })
     const admin = await seedOwner(given.context, given.seeded.account, 'admin')
     locationOf(await given.consent(handle, {}, { person: admin }), 303)
+  })
+
+  test('an approval takes a proof of the last ten minutes, in both modes; a denial takes none', async () => {
+    const person = await seedOwner(given.context, given.seeded.account)
+    const tenMinutesAgo = new Date(given.clock.now().getTime() - VERIFICATION_MS)
+    const sql = 'update sessions set verified_at = $1 where user_id = $2'
+    await readRows(given.context.db, sql, [tenMinutesAgo, person.userId])
+    const handle = await given.openRequest(client)
+    for (const mode of ['test', 'live']) {
+      expectPage(await given.consent(handle, { mode }, { person }), { status: 403, error: 'verification_required' })
+    }
+    const denied = await given.consent(handle, { decision: 'deny' }, { person })
+    assert.equal(new URL(locationOf(denied, 303)).searchParams.get('error'), 'access_denied')
   })
 
   test('K5 what the form says of client, redirect URI, challenge and state counts for nothing', async () => {

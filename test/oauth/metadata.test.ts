@@ -81,9 +81,12 @@ describe('the metadata', () => {
     }
   })
 
-  test('H8 a made-up host, whichever header it comes in, changes nothing (D40a)', async () => {
+  test('H8 a made-up host, whichever header it comes in, is the REST host (D40a)', async () => {
+    const restHost = new URL(given.config.baseUrl).host
     for (const path of [AS_PATH, RESOURCE_PATH, `${RESOURCE_PATH}/mcp`]) {
-      const expected = (await given.ask({ path })).text
+      const asked = await given.ask({ path, host: restHost })
+      assert.equal(asked.status, path === AS_PATH ? 404 : 200)
+      const expected = asked.text
       const spoofed = await askHost(
         'evil.example',
         path,

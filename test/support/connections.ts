@@ -85,11 +85,16 @@ export async function seedConnection(ctx: Ways, options: SeedConnectionOptions =
   const { membership, mode, agentId, handle } = request
   const decided = await decideAuthorizationRequest(ctx, {
     handle,
-    userId: membership.userId,
+    session: sessionOf(ctx, membership),
     decision: { approve: true, membership, mode, agentId, scopes: null },
   })
   if (decided.code === undefined) throw new Error('the request was not approved')
   return { ...request, code: decided.code }
+}
+
+/** Of the session in which a member decides, having proved to be there this moment. */
+export function sessionOf({ clock }: Pick<Context, 'clock'>, { userId }: Pick<Membership, 'userId'>) {
+  return { userId, verifiedAt: clock.now() }
 }
 
 /** The same, with its code exchanged. */

@@ -14,6 +14,8 @@ export const ASSET = 'export {}'
 
 export interface ConsoleServer extends TestContext {
   readonly url: string
+  /** What a browser says in `Host`: under any other name there is no dashboard. */
+  readonly host: string
 }
 
 /** The doors `/v1` and `/console` on a free port, over a fresh database, with a dashboard of one page and one asset. */
@@ -30,6 +32,7 @@ export async function openConsoleServer(
   return {
     ...given,
     url: `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`,
+    host: new URL(config.authUrl).host,
     async close() {
       await http.close()
       await given.close()

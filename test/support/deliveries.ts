@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createAccount } from '../../server/src/domain/accounts/create-account.ts'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { EVENT_TYPES, type DomainEvent } from '../../server/src/domain/events/event.ts'
 import { announceEvent } from '../../server/src/domain/webhooks/announce-event.ts'
@@ -15,6 +16,7 @@ import {
 import type { EndpointWithSecret } from '../../server/src/domain/webhooks/endpoint.ts'
 import { finishAttempt } from '../../server/src/domain/webhooks/finish-attempt.ts'
 import { getDelivery } from '../../server/src/domain/webhooks/get-delivery.ts'
+import type { Places } from '../../server/src/domain/webhooks/places.ts'
 import { createId } from '../../server/src/values/ids.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
 import { readRows } from './read-rows.ts'
@@ -38,7 +40,7 @@ export async function makeEndpoint(
     events: readonly string[]
   }> = {},
 ): Promise<EndpointWithSecret> {
-  return await createEndpoint(ctx, { accountId: account.id, mode, url, events })
+  return await createEndpoint(ctx, { accountId: account.id, mode, url, events, actor: OPERATOR })
 }
 
 export function makeEvent(ctx: Context, account: Pick<Account, 'id'>, changes: Partial<DomainEvent> = {}): DomainEvent {
@@ -77,11 +79,19 @@ export async function announceMany(
   await ctx.db.transaction((transaction) => transaction.commit(events.flatMap((event) => [...announceEvent(event)])))
 }
 
+/** Room for whatever a test has due. */
+export const ALL_FREE: Places = { free: 10_000, held: new Map() }
+
 export async function claim(
   ctx: Context,
-  { endpointInFlightMax = 4, limit = 100, leaseMs = LEASE_MS } = {},
+  {
+    hangs = false,
+    inFlightMax = 4,
+    limit = 100,
+    places = ALL_FREE,
+  }: Partial<{ hangs: boolean; inFlightMax: number; limit: number; places: Places }> = {},
 ): Promise<ClaimedDelivery[]> {
-  return await claimDeliveries(ctx, { endpointInFlightMax, limit, leaseMs })
+  return await claimDeliveries(ctx, { hangs, inFlightMax, limit, places, leaseMs: LEASE_MS })
 }
 
 /** Claims what must be the only thing that is due. */

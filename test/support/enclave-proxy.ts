@@ -9,6 +9,11 @@ export interface EnclaveProxy {
   hold(side: 'request' | 'answer', path?: RegExp): Hold
   /** Ends the connection of the next change of a wallet before the enclave has seen it, which it may do later. */
   loseChange(): LostChange
+  /**
+   * Changes what the enclave answers to reads of such a path, which are counted from 1, until the returned function is
+   * called. What `change` returns is answered instead.
+   */
+  rewrite(path: RegExp, change: (answer: Json, reads: number) => unknown): () => void
   /** What was asked, in order. */
   readonly requests: readonly ProxiedRequest[]
   /** Ends every connection, and refuses new requests until `restore`. */
@@ -16,6 +21,9 @@ export interface EnclaveProxy {
   restore(): void
   close(): Promise<void>
 }
+
+/** As `JSON.parse` returns it, for members that are known to be there. */
+export type Json = { [member: string]: Json } & Json[]
 
 export interface Hold {
   /** Resolves when there is something to hold. */
@@ -51,6 +59,7 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
   const requests: ProxiedRequest[] = []
   const gates: Gate[] = []
   const losing: ((lost: ProxiedRequest) => void)[] = []
+  const rewriting = new Set<(asked: ProxiedRequest, answer: EnclaveAnswer) => EnclaveAnswer>()
   let isCut = false
 
   const server = createServer((incoming, outgoing) => {
@@ -79,7 +88,8 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
       gate.reached()
       await gate.opened
     }
-    const answer = await forward(findPort(), asked)
+    const forwarded = await forward(findPort(), asked)
+    const answer = [...rewriting].reduce((sum, rewrite) => rewrite(asked, sum), forwarded)
     if (gate?.side === 'answer') {
       gate.reached()
       await gate.opened
@@ -110,6 +120,17 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
           return told.promise
         },
       }
+    },
+    rewrite(path, change) {
+      let reads = 0
+      const rewrite = (asked: ProxiedRequest, answer: EnclaveAnswer): EnclaveAnswer => {
+        if (asked.method !== 'GET' || !path.test(asked.path)) return answer
+        reads += 1
+        const body = Buffer.from(JSON.stringify(change(JSON.parse(answer.body.toString('utf8')) as Json, reads)))
+        return { ...answer, headers: { ...answer.headers, 'content-length': String(body.length) }, body }
+      }
+      rewriting.add(rewrite)
+      return () => void rewriting.delete(rewrite)
     },
     loseChange() {
       const taken = Promise.withResolvers<ProxiedRequest>()

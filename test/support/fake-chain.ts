@@ -9,9 +9,23 @@ export interface FakeTransfer {
   readonly amountMicro: bigint
 }
 
+export interface FakeOperation {
+  readonly hash: Hex
+  readonly isSuccess: boolean
+  readonly after: number
+  /** The payer by default. */
+  readonly sender?: Hex
+}
+
 export interface FakeReceipt extends FakeTransfer {
   readonly blockNumber: bigint
   readonly reverted?: boolean
+  /** The sender of the transaction, where that is not the payer: a bundler. */
+  readonly sender?: Hex
+  /** Other transfers of the transaction, after the first one. */
+  readonly others?: readonly FakeTransfer[]
+  /** The user operations in it: after the transfers that they emitted, so many in all. */
+  readonly operations?: readonly FakeOperation[]
 }
 
 /** A transfer in the chain's logs. Those of one block stand in it in the order of `logs`. */
@@ -44,11 +58,21 @@ export interface FakeChain extends FakeServer {
   /** Of every address that `balances` does not name. */
   balanceMicro: bigint
   readonly balances: Map<string, bigint>
+  /** The chain's own coin, of every address. */
+  coinWei: bigint
   readonly receipts: Map<string, FakeReceipt>
   readonly logs: FakeLog[]
+  /** Transactions that a node knows, mined or not, by hash. */
+  readonly transactions: Map<string, { readonly from: string; readonly nonce: bigint }>
+  /** How many nonces an address (in lower case) has used, at any block. */
+  readonly nonces: Map<string, bigint>
   /** While true, every call is answered with 503. */
   down: boolean
   calls: number
+  /** HTTP requests, each with one call or a batch of them. */
+  requests: number
+  /** Of the bodies that came and went. */
+  bytes: number
   /** Answers in the chain's place; undefined leaves the answer to it. */
   intercept: (call: RpcCall) => unknown
   /** The last blocks are others from now on, and empty. Answers the transfers that were in them. */
@@ -56,7 +80,13 @@ export interface FakeChain extends FakeServer {
 }
 
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const ENTRY_POINT = '0x0000000071727de22e5e9d8baf0edac6f37da032'
+const OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 const HASH_PREFIX = '0x'
+const SECONDS_PER_BLOCK = 2n
+
+const GAS_PRICE_WEI = 10n ** 9n
+const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F'
 
 /** Block hashes: the number, and how often it was taken back. */
 const HASH_BASE = 1_000_000n
@@ -68,15 +98,22 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
     head: 100n,
     balanceMicro: 10n ** 15n,
     balances: new Map<string, bigint>(),
+    coinWei: 10n ** 18n,
     receipts: new Map<string, FakeReceipt>(),
     logs: [],
+    transactions: new Map<string, { from: string; nonce: bigint }>(),
+    nonces: new Map<string, bigint>(),
     forks: [],
     down: false,
     calls: 0,
+    requests: 0,
+    bytes: 0,
     intercept: () => undefined,
     reorganize: (blocks) => reorganize(state, blocks),
   }
   const server = await startFakeServer((_request, body, response) => {
+    state.requests += 1
+    state.bytes += Buffer.byteLength(body)
     if (state.down) {
       answerJson(response, { error: 'down' }, 503)
       return
@@ -92,7 +129,9 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
         return { jsonrpc: '2.0', id: call.id, error: { code: error.code, message: error.message } }
       }
     }
-    answerJson(response, Array.isArray(parsed) ? parsed.map(answer) : answer(parsed))
+    const told = Array.isArray(parsed) ? parsed.map(answer) : answer(parsed)
+    state.bytes += Buffer.byteLength(JSON.stringify(told))
+    answerJson(response, told)
   })
   return Object.assign(state, server)
 }
@@ -119,15 +158,25 @@ function answerCall(state: State, { method, params }: RpcCall): unknown {
       return toHex(BigInt(state.chainId))
     case 'eth_blockNumber':
       return toHex(state.head)
+    case 'eth_getBalance':
+      return toHex(state.coinWei)
+    case 'eth_gasPrice':
+      return toHex(GAS_PRICE_WEI)
     case 'eth_call': {
-      const { data } = params[0] as { data: string }
+      const { to, data } = params[0] as { to: string; data: string }
+      // No contract stands where OP stack chains keep the price of publishing.
+      if (to === GAS_PRICE_ORACLE) return '0x'
       const address = `0x${data.slice(-40)}`
       return toWord(state.balances.get(address) ?? state.balanceMicro)
     }
     case 'eth_getTransactionReceipt':
       return toReceipt(state, String(params[0]), state.receipts.get(String(params[0])))
     case 'eth_getBlockByNumber':
-      return toBlock(state, BigInt(String(params[0])))
+      return toBlock(state, params[0] === 'latest' ? state.head : BigInt(String(params[0])))
+    case 'eth_getTransactionByHash':
+      return toTransaction(state, String(params[0]))
+    case 'eth_getTransactionCount':
+      return toHex(state.nonces.get(String(params[0]).toLowerCase()) ?? 0n)
     case 'eth_getLogs':
       return findLogs(state, params[0] as LogFilter)
     default:
@@ -136,39 +185,64 @@ function answerCall(state: State, { method, params }: RpcCall): unknown {
 }
 
 interface LogFilter {
-  readonly address: string
+  readonly address: string | readonly string[]
   readonly fromBlock: string
   readonly toBlock: string
-  readonly topics: readonly [string, null, readonly string[]]
+  readonly topics: readonly (string | null | readonly string[])[]
 }
 
-/** As nodes do, without a word of what lies above the head. */
-function findLogs(state: State, { address, fromBlock, toBlock, topics }: LogFilter): unknown[] {
-  const [event, , recipients] = topics
-  if (event !== TRANSFER_TOPIC) throw new Error(`the fake chain has no events ${event}`)
-  return state.logs.flatMap((log) => {
-    const { blockNumber, contract, txHash } = log
-    if (blockNumber < BigInt(fromBlock) || blockNumber > BigInt(toBlock) || blockNumber > state.head) return []
-    if (contract.toLowerCase() !== address.toLowerCase() || !recipients.includes(toAddressWord(log.to))) return []
-    const logIndex = state.logs.filter((other) => other.blockNumber === blockNumber).indexOf(log)
-    const place = {
-      blockNumber: toHex(blockNumber),
-      blockHash: toBlockHash(state, blockNumber),
-      transactionHash: txHash,
-    }
-    return [{ ...toLog(log), ...place, logIndex: toHex(BigInt(logIndex)), removed: false }]
+/** As nodes do, without a word of what lies above the head. Of receipts only what a search for one payment asks for. */
+function findLogs(state: State, filter: LogFilter): unknown[] {
+  const [from, to] = [BigInt(filter.fromBlock), BigInt(filter.toBlock)]
+  const isInRange = ({ blockNumber }: { blockNumber: bigint }) =>
+    blockNumber >= from && blockNumber <= to && blockNumber <= state.head
+  const isTrace = filter.topics[0] === OPERATION_TOPIC || (filter.topics[1] ?? null) !== null
+  const ofReceipts = isTrace
+    ? [...state.receipts].flatMap(([txHash, receipt]) =>
+        isInRange(receipt) && receipt.reverted !== true
+          ? toReceiptLogs(receipt).map((log) => placeLog(state, log, { txHash, ...receipt }))
+          : [],
+      )
+    : []
+  const indexes = new Map<bigint, number>()
+  const ofLogs = state.logs.flatMap((log) => {
+    const logIndex = indexes.get(log.blockNumber) ?? 0
+    indexes.set(log.blockNumber, logIndex + 1)
+    return isInRange(log) ? [placeLog(state, { ...toLog(log), logIndex: toHex(BigInt(logIndex)) }, log)] : []
   })
+  return [...ofReceipts, ...ofLogs].filter((log) => isWanted(log as WireLog, filter))
+}
+
+interface WireLog {
+  readonly address: string
+  readonly topics: readonly string[]
+}
+
+function placeLog(state: State, log: object, { txHash, blockNumber }: { txHash: string; blockNumber: bigint }): object {
+  const block = { blockNumber: toHex(blockNumber), blockHash: toBlockHash(state, blockNumber) }
+  return { ...log, ...block, transactionHash: txHash, removed: false }
+}
+
+function isWanted({ address, topics }: WireLog, filter: LogFilter): boolean {
+  const isOneOf = (value: string | undefined, wanted: string | null | readonly string[] | undefined): boolean =>
+    wanted === null || wanted === undefined || [wanted].flat().some((one) => one.toLowerCase() === value?.toLowerCase())
+  return isOneOf(address, filter.address) && topics.every((topic, index) => isOneOf(topic, filter.topics[index]))
 }
 
 function toBlock(state: State, number: bigint): unknown {
   if (number > state.head) return null
   const [hash, parentHash] = [toBlockHash(state, number), toBlockHash(state, number - 1n)]
-  return { number: toHex(number), hash, parentHash, transactions: [] }
+  return { number: toHex(number), hash, parentHash, timestamp: toHex(number * SECONDS_PER_BLOCK), transactions: [] }
 }
 
 function toBlockHash({ forks }: State, number: bigint): Hex {
   const taken = forks.filter((first) => first <= number).length
   return toWord(number + HASH_BASE + (BigInt(taken) << FORK_SHIFT))
+}
+
+function toTransaction(state: State, hash: string): unknown {
+  const transaction = state.transactions.get(hash)
+  return transaction === undefined ? null : { hash, from: transaction.from, nonce: toHex(transaction.nonce) }
 }
 
 function toReceipt(state: State, hash: string, receipt: FakeReceipt | undefined): unknown {
@@ -178,8 +252,28 @@ function toReceipt(state: State, hash: string, receipt: FakeReceipt | undefined)
     blockNumber: toHex(receipt.blockNumber),
     blockHash: toBlockHash(state, receipt.blockNumber),
     status: receipt.reverted === true ? '0x0' : '0x1',
-    logs: receipt.reverted === true ? [] : [toLog(receipt)],
+    from: receipt.sender ?? receipt.from,
+    logs: receipt.reverted === true ? [] : toReceiptLogs(receipt),
   }
+}
+
+function toReceiptLogs(receipt: FakeReceipt): object[] {
+  const transfers = [receipt, ...(receipt.others ?? [])].map(toLog)
+  const logs: object[] = []
+  for (let emitted = 0; emitted <= transfers.length; emitted += 1) {
+    const ended = (receipt.operations ?? []).filter(({ after }) => after === emitted)
+    logs.push(...ended.map((operation) => toOperationLog({ sender: receipt.from, ...operation })))
+    const next = transfers[emitted]
+    if (next !== undefined) logs.push(next)
+  }
+  return logs.map((log, index) => ({ ...log, logIndex: toHex(BigInt(index)) }))
+}
+
+/** `UserOperationEvent` of the EntryPoint: nonce, success, gas cost, gas used. */
+function toOperationLog({ hash, sender, isSuccess }: { hash: Hex; sender: Hex; isSuccess: boolean }): object {
+  const words = [0n, isSuccess ? 1n : 0n, 0n, 0n].map((word) => toWord(word).slice(2)).join('')
+  const topics = [OPERATION_TOPIC, hash, toAddressWord(sender), toAddressWord('0x1')]
+  return { address: ENTRY_POINT, topics, data: `0x${words}` }
 }
 
 function toLog({ contract, from, to, amountMicro }: FakeTransfer): object {

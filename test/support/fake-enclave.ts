@@ -8,16 +8,33 @@ export interface SigningRequest {
   readonly referenceId: string
   readonly idempotencyKey: string
   readonly expiry: number
+  readonly sponsored: boolean
 }
 
 export interface ToldTransaction {
   readonly status: string
   readonly txHash: string | null
+  readonly userOperationHash?: string
+}
+
+/** A response in the enclave's place. `isAccepted`: the transfer is accepted all the same. */
+export interface OddAnswer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly isAccepted?: boolean
 }
 
 /** What the enclave does with a signing request: sign and answer, or one of the ways in which it does not. */
 export type Behaviour =
-  'sign' | 'sign without hash' | 'sign and lose the answer' | 'reject' | 'unavailable' | 'hang' | 'sign when released'
+  | 'sign'
+  | 'sign without hash'
+  | 'sign and lose the answer'
+  | 'reject'
+  | 'unavailable'
+  | 'hang'
+  | 'sign when released'
+  | OddAnswer
 
 /** An enclave that signs nothing, but answers transfers at once, once for each reference id, or misbehaves as told. */
 export interface FakeEnclave extends FakeServer {
@@ -35,6 +52,8 @@ export interface FakeEnclave extends FakeServer {
   lookUps: number
   /** Asked for each signing request. */
   behave: (request: SigningRequest) => Behaviour
+  /** The enclave's clock, which its `Date` headers show. */
+  now: () => Date
 }
 
 const WALLETS_PATH = '/v1/wallets'
@@ -50,9 +69,11 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
     lookUps: 0,
     released: Promise.resolve(),
     behave: (): Behaviour => 'sign',
+    now: () => new Date(),
   } satisfies Omit<FakeEnclave, keyof FakeServer>
   const enclave: Omit<FakeEnclave, keyof FakeServer> = state
   const server = await startFakeServer((request, body, response) => {
+    response.setHeader('date', enclave.now().toUTCString())
     const url = new URL(request.url ?? '/', 'http://enclave')
     if (url.pathname === WALLETS_PATH) {
       answerJson(response, createWallet())
@@ -60,9 +81,11 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
     }
     const walletId = RPC_PATH.exec(url.pathname)?.[1]
     if (walletId !== undefined) {
+      const { reference_id: referenceId, sponsor } = JSON.parse(body) as { reference_id: unknown; sponsor: unknown }
       const signing = {
         walletId,
-        referenceId: String((JSON.parse(body) as { reference_id: unknown }).reference_id),
+        referenceId: String(referenceId),
+        sponsored: sponsor === true,
         idempotencyKey: String(request.headers['privy-idempotency-key']),
         expiry: Number(request.headers['privy-request-expiry']),
       }
@@ -118,11 +141,17 @@ function answerSigning(
     answerJson(response, { error: 'RPC request denied due to policy violation', code: 'policy_violation' }, 400)
     return
   }
+  if (typeof behaviour === 'object') {
+    if (behaviour.isAccepted === true) enclave.accepted.set(request.referenceId, toHash(request.referenceId))
+    for (const [name, value] of Object.entries(behaviour.headers ?? {})) response.setHeader(name, value)
+    answerJson(response, behaviour.body, behaviour.status)
+    return
+  }
   if (enclave.accepted.has(request.referenceId)) {
     answerJson(response, { error: 'reference_id must be unique', code: 'invalid_data' }, 400)
     return
   }
-  const txHash = `0x${hash('sha256', request.referenceId, 'hex')}`
+  const txHash = toHash(request.referenceId)
   enclave.accepted.set(request.referenceId, txHash)
   if (behaviour === 'sign and lose the answer') {
     response.destroy()
@@ -135,6 +164,10 @@ function answerSigning(
     reference_id: request.referenceId,
   }
   answerJson(response, { method: 'eth_sendTransaction', data })
+}
+
+function toHash(referenceId: string): string {
+  return `0x${hash('sha256', referenceId, 'hex')}`
 }
 
 function toTransactionId(referenceId: string): string {
@@ -151,6 +184,7 @@ function findTransaction(enclave: Omit<FakeEnclave, keyof FakeServer>, reference
     caip2: 'eip155:84532',
     status: told?.status ?? 'broadcasted',
     transaction_hash: told === undefined ? accepted : told.txHash,
+    user_operation_hash: told?.userOperationHash,
     created_at: 0,
     reference_id: referenceId,
   }

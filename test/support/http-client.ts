@@ -91,6 +91,7 @@ export function readError(answer: Answer): ErrorBody {
   const body = JSON.parse(answer.text) as { error: ErrorBody }
   const { error } = body
   assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
+  assert.equal(answer.headers['x-content-type-options'], 'nosniff')
   assert.match(String(answer.headers['request-id']), /^req_[0-9A-Z]{26}$/)
   assert.deepEqual(Object.keys(body), ['error'])
   for (const member of Object.keys(error)) assert.ok(['type', 'message', 'code', 'details'].includes(member), member)
@@ -114,6 +115,7 @@ export function expectError(
 export function readBody<Body>(answer: Answer, status: number): Body {
   assert.equal(answer.status, status, answer.text)
   assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
+  assert.equal(answer.headers['x-content-type-options'], 'nosniff')
   assert.match(String(answer.headers['request-id']), /^req_[0-9A-Z]{26}$/)
   return JSON.parse(answer.text) as Body
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { AgentHost } from './agent-host.ts'
+import { send, type Answer } from './http-client.ts'
 
 /** What a client of the authorization server keeps of one authorization. */
 export interface Authorization {
@@ -57,8 +58,14 @@ export function startAuthorization(
   return { clientId, redirectUri, verifier, state, url }
 }
 
+/** The authorization server, and the process of it that is asked, where that is not the one at its own address. */
+export interface OauthDoor {
+  readonly authUrl: string
+  readonly processUrl?: string
+}
+
 export async function exchangeCode(
-  host: Pick<AgentHost, 'authUrl'>,
+  host: OauthDoor,
   { clientId, redirectUri, verifier }: Authorization,
   code: string,
 ): Promise<TokenAnswer> {
@@ -66,11 +73,7 @@ export async function exchangeCode(
   return await askForTokens(host, { ...form, client_id: clientId })
 }
 
-export async function refreshTokens(
-  host: Pick<AgentHost, 'authUrl'>,
-  clientId: string,
-  refreshToken: string,
-): Promise<TokenAnswer> {
+export async function refreshTokens(host: OauthDoor, clientId: string, refreshToken: string): Promise<TokenAnswer> {
   return await askForTokens(host, { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId })
 }
 
@@ -83,10 +86,16 @@ export async function connect(host: AgentHost, change: Readonly<Record<string, s
   return { ...authorization, code, tokens: await exchangeCode(host, authorization, code) }
 }
 
-async function askForTokens(
-  { authUrl }: Pick<AgentHost, 'authUrl'>,
+async function askForTokens(door: OauthDoor, form: Record<string, string>): Promise<TokenAnswer> {
+  return JSON.parse((await postForm(door, '/oauth/token', form)).text) as TokenAnswer
+}
+
+/** A form as a client posts it; the `Host` header names the authorization server, whichever process is asked. */
+export async function postForm(
+  { authUrl, processUrl = authUrl }: OauthDoor,
+  path: string,
   form: Record<string, string>,
-): Promise<TokenAnswer> {
-  const response = await fetch(new URL('/oauth/token', authUrl), { method: 'POST', body: new URLSearchParams(form) })
-  return (await response.json()) as TokenAnswer
+): Promise<Answer> {
+  const body = new URLSearchParams(form).toString()
+  return await send(processUrl, { path, body, type: 'application/x-www-form-urlencoded', host: new URL(authUrl).host })
 }

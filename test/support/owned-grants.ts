@@ -16,7 +16,7 @@ import { createWallet } from '../../server/src/domain/wallets/create-wallet.ts'
 import type { Wallet } from '../../server/src/domain/wallets/wallet.ts'
 import type { AgentId } from '../../server/src/values/agent-id.ts'
 import { microUsdc } from '../../server/src/values/money.ts'
-import { makePasskey, seedOwner } from './people.ts'
+import { justProved, makePasskey, seedOwner } from './people.ts'
 import { readRows } from './read-rows.ts'
 import { agent } from './seed.ts'
 
@@ -37,7 +37,7 @@ export async function openOwned(ctx: Context): Promise<Owned> {
   const actor = { kind: 'user', id: userId } as const
   const owner = makePasskey(ctx, randomBytes(32).toString('base64url'))
   const place = { accountId: account.id, mode: 'test' } as const
-  const wallet = await createWallet(ctx, { ...place, name: 'Treasury', owner, actor })
+  const wallet = await createWallet(ctx, { ...place, name: 'Treasury', owner, actor: { ...actor, ...justProved(ctx) } })
   const agentId = agent('payer')
   await createAgent(ctx, { ...place, id: agentId, actor })
   return { ...place, agentId, wallet, owner, actor }

@@ -44,24 +44,34 @@ export async function seedPayment(
     allowanceMonth: seeded.mode === 'live' ? monthOf(at) : null,
     attempt: 1,
     attemptUntil: null,
+    requestExpiresAt: null,
     fencedUntil: null,
     enclaveTransactionId: null,
+    userOperationHash: null,
+    senderNonce: null,
+    pendingReason: null,
+    firstBlock: null,
+    searchedBlock: null,
+    looks: 0,
     minedBlock: null,
     minedBlockHash: null,
+    logIndex: null,
     ...changes,
   }
   const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }
   await ctx.db.write(insertPayment({ ...payment, txHash: null }, admission))
   if (status === 'pending' && payment.txHash === null) return payment
   const txHash = payment.txHash ?? `0x${Buffer.from(id.slice(-16)).toString('hex').padStart(64, '0')}`
-  const accepted = await ctx.db.write(markAccepted(payment, { transactionId: id, txHash }, at))
+  const accepted = await ctx.db.write(
+    markAccepted(payment, { transactionId: id, txHash, userOperationHash: null }, { now: at, nextLookAt: at }),
+  )
   if (accepted === null) throw new Error('the payment was not accepted')
   const settledAt = new Date(at.getTime() + SETTLING_MS)
   if (status === 'pending') return accepted
   const moved = await ctx.db.write(
     status === 'failed'
       ? markFailed(accepted, payment.failureCode ?? 'reverted', settledAt)
-      : markConfirmed(accepted, { number: 100n, hash: '0x1' }, settledAt),
+      : markConfirmed(accepted, { number: 100n, hash: '0x1', logIndex: 0n }, settledAt),
   )
   if (moved === null) throw new Error('the payment was not settled')
   return moved

@@ -7,6 +7,7 @@ import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { createWorkspace } from '../../server/src/domain/people/create-workspace.ts'
 import type { IssuedSession } from '../../server/src/domain/people/make-session.ts'
 import { openSignIn } from '../../server/src/domain/people/open-sign-in.ts'
 import { openSignUp } from '../../server/src/domain/people/open-sign-up.ts'
@@ -28,11 +29,18 @@ export const DEVICE = 'Test browser'
 
 /** Signs a person up with a passkey that lives in software. */
 export async function signUpPerson(ctx: Context, name = 'Ada'): Promise<Person> {
-  const { ceremony, options } = await openSignUp(ctx, { name })
+  const { ceremony, options } = await openSignUp(ctx, { name, policy: 'open' })
   const passkey = makePasskey(ctx, options.user.id)
   const response = passkey.register(toBytes(options.challenge))
   const { session, secret, recoveryCodes } = await signUp(ctx, { ceremony, response, device: DEVICE })
   return { userId: session.userId, passkey, session, secret, recoveryCodes }
+}
+
+/** Signs a person up who has a workspace of their own, so that the audit log tells of them. */
+export async function signUpMember(ctx: Context, name?: string): Promise<Person> {
+  const person = await signUpPerson(ctx, name)
+  await createWorkspace(ctx, { userId: person.userId, name: 'Analytical Engines' })
+  return person
 }
 
 /** Signs a person in again, on another browser so to speak. */
@@ -46,6 +54,11 @@ export async function seedOwner(ctx: Context, account: Account, role: Role = 'ow
   const person = await signUpPerson(ctx)
   await addMember(ctx, { account, userId: person.userId, role, actor: OPERATOR })
   return person
+}
+
+/** Of a session whose person has proved to be there this moment. */
+export function justProved({ clock }: Pick<Context, 'clock'>): { verifiedAt: Date } {
+  return { verifiedAt: clock.now() }
 }
 
 /** A passkey for this service that was not registered yet. */

@@ -3,6 +3,7 @@ import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { createAccount } from '../../server/src/domain/accounts/create-account.ts'
 import { keepSigner } from '../../server/src/domain/agents/store.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import type { Grant } from '../../server/src/domain/grants/grant.ts'
 import { signerSealContext } from '../../server/src/domain/agents/signer-seal.ts'
@@ -43,7 +44,7 @@ export interface SeedOptions {
 export async function seed(ctx: Context, options: SeedOptions = {}): Promise<Seed> {
   const { mode = 'test', plan = 'developer' } = options
   const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan })
-  const { secret } = await issueKey(ctx, { accountId: account.id, mode })
+  const { secret } = await issueKey(ctx, { accountId: account.id, mode, actor: OPERATOR })
   const agentId = agent(`agent-${randomBytes(4).toString('hex')}`)
   await createAgent(ctx, { accountId: account.id, mode, id: agentId })
   const wallet = await seedWallet(ctx, { account, mode })

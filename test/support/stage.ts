@@ -20,9 +20,10 @@ type EnterOptions = Parameters<typeof openPerson>[1] & {
   readonly faultsExpected?: boolean
 }
 
-export async function openStage(): Promise<Stage> {
+/** `serverEnv`: settings of the server, beside the sandbox's own. */
+export async function openStage(serverEnv: Readonly<Record<string, string>> = {}): Promise<Stage> {
   // Sign-in ceremonies are limited by address (D33): each person comes from another one, by way of a proxy.
-  const host = await openAgentHost({ TRUSTED_PROXIES: '127.0.0.1' })
+  const host = await openAgentHost({ TRUSTED_PROXIES: '127.0.0.1', ...serverEnv })
   const browser = await launchBrowser().catch(async (error: unknown) => {
     await host.close()
     throw error

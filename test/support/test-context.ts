@@ -47,6 +47,7 @@ export async function openTestContext(change: (config: Config) => Config = (conf
   }
   const config = change(readConfig(settings))
   const clock = createClock()
+  enclave.now = () => clock.now()
   const logger = createLogger('silent')
   const opened = [openContext(config, { clock, logger })]
   const [first] = opened

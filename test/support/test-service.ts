@@ -1,4 +1,5 @@
 import type { Config } from '../../server/src/config.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
 import { openService, type Service } from '../../server/src/service.ts'
@@ -22,7 +23,8 @@ export async function openTestService(
   change: (config: Config) => Config | Promise<Config> = (config) => config,
 ): Promise<TestService> {
   const given = await openTestContext()
-  const service = await openService(await change(given.config)).catch(async (error: unknown) => {
+  const config = await change(given.config)
+  const service = await openService(config).catch(async (error: unknown) => {
     await given.close()
     throw error
   })
@@ -32,9 +34,10 @@ export async function openTestService(
     ...given,
     service: { ...service, stop: () => (stopped ??= service.stop()) },
     url,
-    call: (call) => send(url, call),
+    // An unknown host means the REST host (D1): what is beside it is on the host of AUTH_URL.
+    call: (call) => send(url, call.path.startsWith('/v1') ? call : { host: new URL(config.authUrl).host, ...call }),
     async issueKey(seeded, mode = seeded.mode) {
-      return (await issueKey(given.context, { accountId: seeded.account.id, mode })).secret
+      return (await issueKey(given.context, { accountId: seeded.account.id, mode, actor: OPERATOR })).secret
     },
     async countRows() {
       const tables = ['agents', 'payments', 'events']

@@ -1,4 +1,5 @@
 import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { EVENT_TYPES, type DomainEvent } from '../../server/src/domain/events/event.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
@@ -16,7 +17,7 @@ export async function seedEndpoint(
   const [first] = await listEndpoints(ctx, { accountId: account.id, mode })
   if (first !== undefined) return first
   const wanted = { accountId: account.id, mode, url: 'https://hooks.example/seeded', events: EVENT_TYPES }
-  return (await createEndpoint(ctx, wanted)).endpoint
+  return (await createEndpoint(ctx, { ...wanted, actor: OPERATOR })).endpoint
 }
 
 /** A new event's delivery to the endpoint. */

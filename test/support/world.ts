@@ -54,7 +54,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const serverEnv = { ...(await options.serverEnv?.(port)) }
   let sandbox: Sandbox
   try {
-    sandbox = await startSandbox({ port, dataDir, serverEnv, enclaveUrl: enclave.url })
+    sandbox = await startSandbox({ port, dataDir, serverEnv, enclaveUrl: enclave.url, enclaveProfile: 'fast' })
   } catch (error) {
     await removeAll()
     throw error

@@ -14,7 +14,7 @@ export function keysQuery(slug: string, mode: Mode) {
   })
 }
 
-/** A live key moves real money: the passkey is asked for. */
+/** A key outlives the session: the passkey is asked for. */
 export async function createKey(slug: string, mode: Mode, name: string): Promise<IssuedApiKey> {
   return await request<IssuedApiKey>('POST', workspacePath(slug, 'keys'), { body: { mode, name } })
 }

@@ -21,11 +21,20 @@ export interface SignedUp {
   readonly recovery_codes: readonly string[]
 }
 
-export async function signUp(name: string): Promise<SignedUp> {
+/** Whether anybody may sign up, or only who is invited. */
+export const signUpPolicyQuery = queryOptions({
+  queryKey: ['sign-up-policy'],
+  queryFn: async ({ signal }) =>
+    (await send<{ sign_up: 'open' | 'invited' }>('GET', '/console/session', { signal })).sign_up,
+  staleTime: Infinity,
+})
+
+/** With the secret of the invitation that the person came by, where they came by one. */
+export async function signUp(name: string, invitation: string | null): Promise<SignedUp> {
   const { options } = await send<{ options: PublicKeyCredentialCreationOptionsJSON }>(
     'POST',
     '/console/sign-up/options',
-    { body: { name } },
+    { body: invitation === null ? { name } : { name, invitation } },
   )
   const response = await startRegistration({ optionsJSON: options })
   return send<SignedUp>('POST', '/console/sign-up', { body: { response } })

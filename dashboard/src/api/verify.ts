@@ -13,8 +13,8 @@ export async function verify(): Promise<void> {
   await send('POST', '/console/verification', { body: { response } })
 }
 
-/** Does so unless the person proved it just now. */
+/** Does so unless the person proved it just now. Whoever is signed in no longer is left to what comes next, to sign in. */
 export async function ensureVerified(): Promise<void> {
   const { session } = await send<{ session: Session | null }>('GET', '/console/session')
-  if (session?.verified !== true) await verify()
+  if (session?.verified === false) await verify()
 }

@@ -38,6 +38,12 @@ export interface Wallet {
   }
   /** From the chain; null while the chain is out of reach. */
   readonly balance_usdc: string | null
+  /** What the wallet pays its gas with: on its own page, where the server lets wallets pay for gas; else null. */
+  readonly coin: {
+    readonly symbol: string
+    /** In whole coins; null while the chain is out of reach. */
+    readonly balance: string | null
+  } | null
   /** Grants on it that are not revoked. */
   readonly grants: number
 }
@@ -125,7 +131,18 @@ export interface Payment {
   readonly agent_id: string
   readonly grant_id: string
   /** Why it failed. */
-  readonly failure_code: 'enclave_refused' | 'never_received' | 'never_mined' | 'reverted' | 'transfer_missing' | null
+  readonly failure_code:
+    'enclave_refused' | 'never_received' | 'never_mined' | 'reverted' | 'transfer_missing' | 'replaced' | null
+  /** Why it is still pending, where that asks for attention. */
+  readonly pending_reason:
+    | 'not_sent'
+    | 'outcome_unknown'
+    | 'hash_unknown'
+    | 'reported_failed'
+    | 'reported_replaced'
+    | 'reported_reverted'
+    | 'transfer_not_found'
+    | null
 }
 
 export interface PaymentPage {

@@ -10,6 +10,7 @@ const REASONS: Readonly<Record<string, string>> = {
   daily_cap_exceeded: 'would exceed the cap over 24 hours',
   plan_cap_exceeded: 'the month’s allowance is used up',
   insufficient_balance: 'too little USDC in the wallet',
+  insufficient_gas: 'too little coin in the wallet to pay for gas',
 }
 
 /** To follow “Refused:”. A code that is not known here is told by the answer's own sentence. */

@@ -13,6 +13,11 @@ export function parseNextPath(text: string | null): string {
   return new URL(text, OWN_ORIGIN).origin === OWN_ORIGIN ? text : '/'
 }
 
+/** The secret of the invitation that a path leads to; null where it leads elsewhere. */
+export function invitationIn(path: string): string | null {
+  return /^\/invite\/([\w-]+)$/.exec(path)?.[1] ?? null
+}
+
 /** The address of a page of signing in that leads on to `next` afterwards. */
 export function withNext(path: '/sign-in' | '/sign-up' | '/recover', next: string): string {
   return next === '/' ? path : `${path}?next=${encodeURIComponent(next)}`

@@ -1,12 +1,13 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate } from 'react-router'
-import { sessionQuery, signUp, type SignedUp } from '../api/session.ts'
+import { sessionQuery, signUp, signUpPolicyQuery, type SignedUp } from '../api/session.ts'
+import { Notice } from '../components/notice.tsx'
 import { NameForm } from '../components/name-form.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { RecoveryCodes } from '../components/recovery-codes.tsx'
 import { TextLink } from '../components/text-link.tsx'
-import { withNext } from '../navigation/next-path.ts'
+import { invitationIn, withNext } from '../navigation/next-path.ts'
 import { NextNotice } from './next-notice.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
@@ -18,6 +19,8 @@ export function SignUpPage() {
   const next = useNextPath()
   const client = useQueryClient()
   const { data: session } = useQuietSession()
+  const { data: policy } = useQuery(signUpPolicyQuery)
+  const invitation = invitationIn(next)
   const [signedUp, setSignedUp] = useState<SignedUp | null>(null)
 
   // The session is made known only after the codes: with it the page is left, and they are told once.
@@ -34,6 +37,14 @@ export function SignUpPage() {
   return (
     <>
       <PageHeading key="name" title="Create an account" lead={<NextNotice next={next} />} />
+      {policy === 'invited' && invitation === null && (
+        <Notice>
+          <p>
+            <strong>Accounts are by invitation here.</strong> Open the link of your invitation, and create your account
+            from there.
+          </p>
+        </Notice>
+      )}
       <NoPasskeysNotice />
       <NameForm
         label="Your name"
@@ -42,7 +53,7 @@ export function SignUpPage() {
         look="primary"
         autoComplete="name"
         charsMax={NAME_CHARS_MAX}
-        onSubmit={async (name) => setSignedUp(await signUp(name))}
+        onSubmit={async (name) => setSignedUp(await signUp(name, invitation))}
       />
       <p className="border-t border-line pt-5 text-muted">
         You have an account? <TextLink to={withNext('/sign-in', next)}>Sign in</TextLink>

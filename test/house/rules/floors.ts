@@ -39,6 +39,8 @@ const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   webhooks: DOOR,
   watcher: DOOR,
   worker: DOOR,
+  doctor: [...DOOR, 'config.ts'],
+  'provider-check': [...DOOR, 'config.ts'],
   ...Object.fromEntries(Object.keys(DOMAIN_HEIGHTS).map((noun) => [`domain/${noun}`, belowInDomain(noun)])),
   http: ['lib', 'values', 'db', 'enclave', 'chain'],
   [DOMAIN_GROUND]: LOWER_FLOORS,

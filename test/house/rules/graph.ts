@@ -4,6 +4,8 @@ import type { Module, SourceTree } from '../source-tree.ts'
 /** What is started from outside. A workspace without its entry yet has no dead files. */
 const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/main.ts', owns: 'server/src/' },
+  { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },
+  { entry: 'server/src/provider-check/main.ts', owns: 'server/src/provider-check/' },
   { entry: 'sandbox/src/main.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/reset.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/demo/main.ts', owns: 'sandbox/src/' },

@@ -39,6 +39,7 @@ export const SAMPLES: readonly Sample[] = [
       broken('server/src/lib/retry.ts', importing('../values/money.ts')),
       broken('server/src/api/me.ts', importing('../oauth/token.ts')),
       broken('server/src/main.ts', importing('./db/pool.ts')),
+      broken('server/src/api/me.ts', importing('../doctor/finding.ts')),
       broken('server/src/chain/open-chain.ts', importing('../db/pool.ts')),
       broken('server/src/db/pool.ts', "import type { Grant } from '../domain/grants/grant.ts'"),
       broken(`${DOMAIN}/wallets/list-wallets.ts`, "await import('../grants/grant.ts')"),
@@ -180,6 +181,7 @@ export const SAMPLES: readonly Sample[] = [
       broken('server/migrations/0001_core.sql', 'create table a (at timestamptz default now());'),
     ],
     passes: [
+      file('server/src/db/inspect-database.ts', "'select clock_timestamp() as clock'"),
       file('server/migrations/0001_core.sql', '-- no now() here\ncreate table a (at timestamptz);'),
       file(`${DOMAIN}/grants/store.ts`, "// now()\n'select * from grants where expires_at > $1'\nclock.now()"),
     ],

@@ -14,6 +14,9 @@ const SQL_CLOCK_PATTERN =
 const WRITE_PATTERN =
   /\b(?:insert\s+into|delete\s+from|update)\s+(?:only\s+)?"?([a-z_]+)"?\s+(?:as\s+\w+\s+|\w+\s+)?(?:set\b|\(|select\b|values\b|where\b|using\b|default\b)/gi
 
+/** It compares the database's clock with ours, so it has to ask for it. Nothing that it reads is stored or decided on. */
+const CLOCK_INSPECTOR = 'server/src/db/inspect-database.ts'
+
 function maySpeakSql(path: string): boolean {
   return path.startsWith('server/src/db/') || path.endsWith('/store.ts')
 }
@@ -41,7 +44,14 @@ export const SQL_WITHOUT_CLOCK: Rule = {
           return message === null ? [] : [{ path, line: index + 1, message }]
         }),
       )
-    return [...eachString(tree, (module) => isServer(module) && maySpeakSql(module.path), findClock), ...inMigrations]
+    return [
+      ...eachString(
+        tree,
+        (module) => isServer(module) && maySpeakSql(module.path) && module.path !== CLOCK_INSPECTOR,
+        findClock,
+      ),
+      ...inMigrations,
+    ]
   },
 }
 

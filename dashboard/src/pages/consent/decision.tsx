@@ -28,7 +28,7 @@ export function Decision({ handle, host, workspace, mode, agentId, scopes, obsta
   const id = useId()
   const isSettled = useSettled()
   const [sent, setSent] = useState<Choice | null>(null)
-  // Real money takes the person: the server refuses a live approval without a proof of the last ten minutes.
+  // What an approval hands out outlives the session: the server refuses it without a proof of the last ten minutes.
   const isProved = useRef(false)
   const [proving, setProving] = useState<{ readonly isUnderWay: boolean; readonly error?: unknown }>({
     isUnderWay: false,
@@ -52,7 +52,7 @@ export function Decision({ handle, host, workspace, mode, agentId, scopes, obsta
     const choice = readChoice(event.nativeEvent)
     // The passkey's own window had the focus, so the page has just got it back.
     const isRefused = choice === 'approve' && ((!isSettled && !isProved.current) || obstacle !== null)
-    const isUnproved = choice === 'approve' && mode === 'live' && !isProved.current
+    const isUnproved = choice === 'approve' && !isProved.current
     if (sent !== null || proving.isUnderWay || choice === null || isRefused || isUnproved) event.preventDefault()
     if (sent !== null || proving.isUnderWay || choice === null || isRefused) return
     if (isUnproved) {

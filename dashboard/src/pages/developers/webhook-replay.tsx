@@ -96,6 +96,7 @@ function readTime(form: HTMLFormElement, name: string): Date | null {
 
 function sayReplayed(count: number): string {
   if (count === 0) return 'There was nothing of the kind to send.'
-  if (count >= REPLAYS_MAX) return `${count} events are on their way. There may be more: press again to go on.`
+  if (count >= REPLAYS_MAX)
+    return `${count} events are on their way. There may be more: press again when they have been sent.`
   return count === 1 ? 'One event is on its way.' : `${count} events are on their way.`
 }

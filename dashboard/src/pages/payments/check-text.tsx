@@ -19,6 +19,7 @@ export const CHECK_TITLES: Readonly<Record<CheckCode, string>> = {
   daily_cap_exceeded: 'The amount is within the cap over 24 hours',
   plan_cap_exceeded: 'The month’s allowance is not used up',
   insufficient_balance: 'The wallet holds enough USDC',
+  insufficient_gas: 'The wallet can pay for gas',
 }
 
 /** How the check that failed stood then, in numbers. */
@@ -112,6 +113,17 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
           ]}
         />
       )
+    case 'insufficient_gas': {
+      const coin = detailOf(details, 'coin') ?? ''
+      return (
+        <Numbers
+          rows={[
+            ['Needed for one payment', `${detailOf(details, 'needed') ?? ''} ${coin}`],
+            ['In the wallet', `${detailOf(details, 'balance') ?? ''} ${coin}`],
+          ]}
+        />
+      )
+    }
   }
 }
 

@@ -32,6 +32,13 @@ export function FailureText({ detail: { payment } }: { readonly detail: PaymentD
           balance of {wallet} first.
         </Words>
       )
+    case 'replaced':
+      return (
+        <Words>
+          Another transaction of the wallet took this one’s place on the blockchain, so this one can never arrive. No
+          money moved. {again} Look at {wallet} first.
+        </Words>
+      )
     case 'reverted':
       return (
         <Words>

@@ -29,6 +29,7 @@ describe('a payment on its way', () => {
       { ...reserved, status: 'failed', failure_code: 'never_mined', tx_hash: '0x1' },
       'done failed skipped',
     ],
+    ['replaced', { ...reserved, status: 'failed', failure_code: 'replaced', tx_hash: '0x1' }, 'done failed skipped'],
     ['reverted', { ...reserved, status: 'failed', failure_code: 'reverted', tx_hash: '0x1' }, 'done done failed'],
     ['without its transfer', { ...reserved, status: 'failed', failure_code: 'transfer_missing' }, 'done done failed'],
   ] as const

@@ -19,7 +19,9 @@ export function progressOf(payment: Facts): Progress {
     if (failure_code === 'enclave_refused' || failure_code === 'never_received') {
       return { signed: 'failed', seen: 'skipped', settled: 'skipped' }
     }
-    if (failure_code === 'never_mined') return { signed: 'done', seen: 'failed', settled: 'skipped' }
+    if (failure_code === 'never_mined' || failure_code === 'replaced') {
+      return { signed: 'done', seen: 'failed', settled: 'skipped' }
+    }
     return { signed: 'done', seen: 'done', settled: 'failed' }
   }
   if (!isSigned) return { signed: 'current', seen: 'ahead', settled: 'ahead' }

@@ -10,6 +10,7 @@ import { FailureText } from './failure-text.tsx'
 import { LimitList } from './limit-list.tsx'
 import { PaymentNews } from './payment-news.tsx'
 import { newsOf, progressOf } from './payment-progress.ts'
+import { PendingText } from './pending-text.tsx'
 
 /** What happened to a payment, step by step, and what is still to come. */
 export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) {
@@ -41,7 +42,8 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         at={signed === 'failed' ? ended : accepted_at === null ? undefined : <TimeText at={accepted_at} hasSeconds />}
       >
         {signed === 'failed' && <FailureText detail={detail} />}
-        {signed === 'current' && <p>Its answer is awaited. Within minutes it is known whether it was signed.</p>}
+        {signed === 'current' && payment.pending_reason === null && <p>Waiting for the enclave’s response.</p>}
+        {signed === 'current' && <PendingText detail={detail} />}
         {signed === 'done' && <p>It checked the policy for itself, then signed.</p>}
       </TimelineStep>
       <TimelineStep
@@ -50,7 +52,8 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         at={seen === 'failed' ? ended : undefined}
       >
         {seen === 'failed' && <FailureText detail={detail} />}
-        {seen === 'current' && <p>On its way into a block.</p>}
+        {seen === 'current' && payment.pending_reason === null && <p>On its way into a block.</p>}
+        {seen === 'current' && <PendingText detail={detail} />}
         {tx_hash !== null && <ChainText hash={tx_hash} block={block_number} />}
       </TimelineStep>
       <TimelineStep

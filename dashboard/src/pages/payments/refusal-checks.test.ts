@@ -17,6 +17,11 @@ describe('the checks of a refused request', () => {
     assert.equal(listChecks('plan_cap_exceeded', 'test'), null)
   })
 
+  test('gas is listed only when it is what failed, since most payments are sponsored', () => {
+    assert.deepEqual(listChecks('insufficient_gas', 'test')?.at(-1), { code: 'insufficient_gas', state: 'failed' })
+    assert.equal(formatRefusal('insufficient_gas', ''), 'Too little coin in the wallet to pay for gas')
+  })
+
   test('a code that is none of them has no such list, and every one of them has words', () => {
     assert.equal(listChecks('moon_full', 'live'), null)
     assert.equal(formatRefusal('moon_full', 'The moon is full.'), 'The moon is full.')

@@ -12,6 +12,7 @@ const CHECKS = [
   'daily_cap_exceeded',
   'plan_cap_exceeded',
   'insufficient_balance',
+  'insufficient_gas',
 ] as const
 
 export type CheckCode = (typeof CHECKS)[number]
@@ -21,9 +22,14 @@ export interface Check {
   readonly state: 'done' | 'failed' | 'skipped'
 }
 
-/** What was looked at and how it came out; null for a code that is none of these checks. Test payments have no allowance. */
+/**
+ * The checks and how each came out; null for a code that is none of them. Test payments have no allowance. Gas is a check
+ * only where wallets pay for it themselves, so it is left out unless it is what failed.
+ */
 export function listChecks(code: string, mode: Mode): readonly Check[] | null {
-  const checks = CHECKS.filter((check) => check !== 'plan_cap_exceeded' || mode === 'live')
+  const checks = CHECKS.filter(
+    (check) => (check !== 'plan_cap_exceeded' || mode === 'live') && (check !== 'insufficient_gas' || check === code),
+  )
   const failed = checks.findIndex((check) => check === code)
   if (failed === -1) return null
   return checks.map((check, index) => ({

@@ -105,6 +105,11 @@ function adviceOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
         text: 'Fund the wallet, then let the agent ask again.',
         links: [{ text: 'Fund the wallet', to: to('wallets', wallet) }],
       }
+    case 'insufficient_gas':
+      return {
+        text: 'This server lets wallets pay for gas themselves. Send some of the chain’s own coin to the wallet, then let the agent ask again.',
+        links: [{ text: 'See the wallet', to: to('wallets', wallet) }],
+      }
     default:
       return { text: 'The message says what was wrong. Correct the request, then ask again.', links: [] }
   }

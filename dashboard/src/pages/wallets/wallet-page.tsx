@@ -48,6 +48,7 @@ export function WalletPage() {
         <bdi>{wallet.name}</bdi>
       </PageHeading>
       <Balance usdc={wallet.balance_usdc} />
+      {wallet.coin !== null && <CoinBalance coin={wallet.coin} />}
       <FundingSection wallet={wallet} />
       <WalletGrants wallet={wallet} />
       <LatestPayments filter={{ wallet: wallet.address }} />
@@ -70,6 +71,19 @@ function Balance({ usdc }: { readonly usdc: string | null }) {
           {formatAmount(usdc)} <span className="text-lg font-normal text-muted">USDC</span>
         </p>
       )}
+    </section>
+  )
+}
+
+/** What the wallet pays its gas with, where the provider does not sponsor it. */
+function CoinBalance({ coin: { symbol, balance } }: { readonly coin: NonNullable<Wallet['coin']> }) {
+  return (
+    <section aria-label="Gas" className="grid gap-1">
+      <p className="text-sm font-semibold text-muted">Gas</p>
+      <p className="text-lg tabular-nums">
+        {balance === null ? 'The chain does not respond.' : `${balance} ${symbol}`}{' '}
+        <span className="text-muted">Payments from this wallet pay their gas from it.</span>
+      </p>
     </section>
   )
 }

@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react'
+import type { PaymentDetail } from '../../api/wire-spending.ts'
+import { TextLink } from '../../components/text-link.tsx'
+import { useWorkspace } from '../workspace/workspace-context.ts'
+
+/** Why a payment is still pending, and what to do about it. Nothing while it is simply on its way. */
+export function PendingText({ detail: { payment } }: { readonly detail: PaymentDetail }) {
+  const { to } = useWorkspace()
+  const wallet = <TextLink to={to('wallets', payment.from)}>the wallet</TextLink>
+  const counted = 'Until then the amount counts against the 24-hour limit.'
+  switch (payment.pending_reason) {
+    case 'not_sent':
+      return (
+        <Words>
+          The enclave provider did not send this payment, for a reason that lies with this server or with the provider.
+          The server’s log names it. The agent can retry with the same idempotency key. If nobody does, the payment
+          fails ten minutes after it was requested.
+        </Words>
+      )
+    case 'outcome_unknown':
+      return (
+        <Words>
+          The enclave provider’s response was lost, so we don’t know yet whether the payment was sent. It is being
+          looked up. {counted}
+        </Words>
+      )
+    case 'hash_unknown':
+      return <Words>The enclave provider accepted the payment. Its transaction is not known yet. {counted}</Words>
+    case 'reported_failed':
+    case 'reported_reverted':
+      return (
+        <Words>
+          The enclave provider reports that this payment failed, but a signed payment can still arrive. Only the
+          blockchain decides, and it is being watched. {counted} Look at the balance of {wallet} before you pay again.
+        </Words>
+      )
+    case 'reported_replaced':
+      return (
+        <Words>
+          The enclave provider reports that another transaction replaced this one. The blockchain is being searched for
+          the payment. {counted}
+        </Words>
+      )
+    case 'transfer_not_found':
+      return (
+        <Words>
+          The transaction that the enclave provider named does not contain this payment. The blockchain is being
+          searched for it. {counted} Ask the server operator to look at the log.
+        </Words>
+      )
+    case null:
+      return null
+  }
+}
+
+function Words({ children }: { readonly children: ReactNode }) {
+  return <p className="max-w-prose">{children}</p>
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { SandboxFacts } from '../../sandbox/src/state/sandbox-facts.ts'
+import { inspectPage } from '../support/inspect-page.ts'
+import { call } from '../support/json-client.ts'
+import { joinDemo } from '../support/pages.ts'
+import { openStage, type Stage } from '../support/stage.ts'
+import { openUsdcChain, type UsdcChain } from '../support/usdc-chain.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
+/** 0.15 of the chain's own coin. */
+const COINS = `0x${(15n * 10n ** 16n).toString(16)}`
+
+describe('a server with TEST_GAS=self, on a real chain', () => {
+  let stage: Stage
+  let chain: UsdcChain
+  before(async () => {
+    stage = await openStage({ TEST_GAS: 'self' })
+    const facts = JSON.parse(await readFile(join(stage.host.dataDir, 'sandbox.json'), 'utf8')) as SandboxFacts
+    chain = openUsdcChain(facts.chains.test)
+  })
+  after(async () => {
+    await stage.leave()
+    await stage.close()
+  })
+
+  const pay = async () => {
+    const { keys, wallets, agent_id: agentId } = stage.host.workspace
+    const body = { agent_id: agentId, wallet: wallets.test, to: RECIPIENT, amount_usdc: '1' }
+    return await call(stage.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body })
+  }
+
+  test('an owner sees why a wallet without coin cannot pay, sends it some, and it pays', async () => {
+    const { page } = await stage.enter()
+    const { wallets } = stage.host.workspace
+    await joinDemo(page, 'Ada Lovelace', stage.host)
+    const refused = await pay()
+    assert.deepEqual([refused.status, refused.body.error.code], [403, 'insufficient_gas'])
+
+    // Refusals are kept a moment after they were answered.
+    const id = await waitFor('the refusal', async () => {
+      const answer = await page.request.get('/console/workspaces/demo/refusals?mode=test')
+      return ((await answer.json()) as { refusals: readonly { id: string }[] }).refusals[0]?.id
+    })
+    await page.goto(`/w/demo/test/refusals/${id}`)
+    await page.getByText('Needed for one payment').waitFor()
+    await page.getByText('0 ETH').waitFor()
+    await inspectPage(page, 'refusal-gas')
+
+    await page.getByRole('link', { name: 'See the wallet' }).click()
+    const gas = page.getByRole('region', { name: 'Gas' })
+    await gas.getByText('0 ETH').waitFor()
+    await inspectPage(page, 'wallet-gas')
+    await chain.call('anvil_setBalance', [wallets.test, COINS])
+    await page.reload()
+    await gas.getByText('0.15 ETH').waitFor()
+
+    const paid = await pay()
+    assert.equal(paid.status, 201, paid.text)
+    await page.goto(`/w/demo/test/payments/${paid.body.payment.id}`)
+    await page.getByRole('main').getByText('Confirmed', { exact: true }).first().waitFor()
+    // Live payments are sponsored as before.
+    await page.goto(`/w/demo/live/wallets/${wallets.live}`)
+    await page.getByRole('region', { name: 'Balance' }).waitFor()
+    assert.equal(await gas.count(), 0)
+  })
+})

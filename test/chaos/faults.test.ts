@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runFaults } from '../support/faults/run-faults.ts'
+
+const PAYMENTS = 150
+
+test('payments under random faults of the provider: what landed is confirmed, once, within the caps', async () => {
+  const run = await runFaults({
+    payments: PAYMENTS,
+    share: 0.2,
+    seed: 7,
+    wallets: 4,
+    agentsPerWallet: 2,
+    callers: 40,
+    keys: 20,
+    waves: 1,
+    isHurried: true,
+  })
+  assert.deepEqual(run.violations, [])
+  assert.equal(run.evidence.payments.length, run.report.recorded)
+  // The run was worth its while: payments landed, and faults and caps were met.
+  assert.ok(run.evidence.transfers.length > PAYMENTS / 2, `${run.evidence.transfers.length} transfers landed`)
+  assert.ok(Object.values(run.faults).reduce((sum, count) => sum + count, 0) > PAYMENTS / 10)
+  assert.ok((run.report.refusals.get('daily_cap_exceeded') ?? 0) > 0)
+})

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { createInvitation } from '../../server/src/domain/people/create-invitation.ts'
+import { revokeInvitation } from '../../server/src/domain/people/revoke-invitation.ts'
+import { seedAccount } from '../support/connections.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { Browser } from './browser.ts'
+
+const PATH = '/console/sign-up/options'
+
+describe('SIGN_UP=invited', () => {
+  let server: ConsoleServer
+  before(async () => {
+    server = await openConsoleServer((config) => ({ ...config, signUp: 'invited' }))
+  })
+  after(() => server.close())
+
+  test('a sign-up begins with a valid invitation alone, and the page is told beforehand', async () => {
+    const account = await seedAccount(server.context)
+    const { invitation, secret } = await createInvitation(server.context, { account, role: 'viewer', actor: OPERATOR })
+    const browser = new Browser(server)
+    assert.deepEqual(await browser.ask('GET', '/console/session'), { session: null, sign_up: 'invited' })
+    const refused = { type: 'forbidden', code: 'sign_up_invited_only' } as const
+    const unknown = { type: 'not_found', code: 'invitation_not_found' } as const
+    await browser.refuse('POST', PATH, refused, { name: 'Ada' })
+    await browser.refuse('POST', PATH, unknown, { name: 'Ada', invitation: 'svc_inv_x' })
+    await browser.ask('POST', PATH, { name: 'Ada', invitation: secret })
+    await revokeInvitation(server.context, { accountId: account.id, id: invitation.id, actor: OPERATOR })
+    await browser.refuse('POST', PATH, unknown, { name: 'Ada', invitation: secret })
+  })
+})

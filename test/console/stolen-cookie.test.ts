@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
+import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
+import type { Mode } from '../../server/src/values/mode.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { readError } from '../support/http-client.ts'
+import { readRows } from '../support/read-rows.ts'
+import { seedEndpoint } from '../support/webhooks.ts'
+import { Browser } from './browser.ts'
+import { openDesk, type Desk } from './desk.ts'
+import { ADDRESS, ROWS } from './endpoints.ts'
+import { openVisitor, verify, type Visitor } from './person.ts'
+
+const UNPROVED = { type: 'forbidden', code: 'verification_required' } as const
+const W = '/console/workspaces/:slug'
+
+/** What takes a proof of the last ten minutes (D59); the body, where another one than the table's is meant. */
+const NEEDS_PROOF: ReadonlyMap<string, object | undefined> = new Map<string, object | undefined>([
+  ['POST /console/passkeys/options', undefined],
+  ['POST /console/passkeys', undefined],
+  ['DELETE /console/passkeys/:id', undefined],
+  ['POST /console/recovery-codes', undefined],
+  [`PATCH ${W}/members/:user_id`, { role: 'owner' }],
+  [`DELETE ${W}/members/:user_id`, undefined],
+  [`POST ${W}/invitations`, { role: 'admin' }],
+  [`POST ${W}/wallets`, undefined],
+  [`POST ${W}/keys`, undefined],
+  [`POST ${W}/keys/:id/rotate`, undefined],
+  [`POST ${W}/webhooks`, undefined],
+  [`PATCH ${W}/webhooks/:id`, { url: 'https://thief.example/x' }],
+  [`POST ${W}/webhooks/:id/rotate-secret`, undefined],
+])
+
+/** What does not, and why. */
+const NEEDS_NONE: ReadonlyMap<string, string> = new Map([
+  ['POST /console/sign-up/options', 'begins a ceremony'],
+  ['POST /console/sign-up', 'is a passkey’s own proof'],
+  ['POST /console/sign-in/options', 'begins a ceremony'],
+  ['POST /console/sign-in', 'is a passkey’s own proof'],
+  ['POST /console/recovery', 'takes a recovery code'],
+  ['POST /console/verification/options', 'begins the proof itself'],
+  ['POST /console/verification', 'is the proof itself'],
+  ['POST /console/sign-out', 'ends power'],
+  ['POST /console/sign-out-elsewhere', 'ends power'],
+  ['DELETE /console/sessions/:id', 'ends power'],
+  ['POST /console/workspaces', 'makes an empty workspace'],
+  ['POST /console/invitations/look-up', 'reads'],
+  ['POST /console/invitations/accept', 'takes the invitation’s secret, and its maker has proved to be there'],
+  [`DELETE ${W}/invitations/:id`, 'ends power'],
+  [`POST ${W}/agents`, 'an agent has no power without a grant'],
+  [`DELETE ${W}/agents/:id`, 'ends power'],
+  [`POST ${W}/wallets/:address/faucet`, 'brings money in'],
+  [`POST ${W}/grants`, 'nothing is in force before the owner’s passkey signs'],
+  [`POST ${W}/grants/:id/replacement`, 'nothing is in force before the owner’s passkey signs'],
+  [`POST ${W}/grants/:id/signing-request`, 'nothing is in force before the owner’s passkey signs'],
+  [`POST ${W}/grants/:id/signature`, 'is the owner’s passkey over the grant itself'],
+  [`POST ${W}/grants/:id/suspend`, 'stopping an agent never waits'],
+  [`POST ${W}/recipients`, 'names an address that can be paid only when an owner signs it'],
+  [`DELETE ${W}/recipients/:address`, 'takes a name away'],
+  [`POST ${W}/keys/:id/revoke`, 'ends power'],
+  [`DELETE ${W}/connections/:id`, 'ends power'],
+  [`DELETE ${W}/webhooks/:id`, 'ends power'],
+  [`POST ${W}/webhooks/:id/test`, 'sends to where the owner wanted it'],
+  [`POST ${W}/webhooks/:id/replay`, 'sends to where the owner wanted it'],
+  [`POST ${W}/deliveries/:id/replay`, 'sends to where the owner wanted it'],
+])
+
+/** D59: the owner proved by passkey ten minutes ago, and somebody has copied the cookie since. */
+describe('whoever has stolen a session cookie', () => {
+  let server: ConsoleServer
+  let owner: Desk
+  let admin: Desk
+  let viewer: Desk
+  let thief: Browser
+  let accomplice: Visitor
+  let ids: Readonly<Record<string, string>>
+  before(async () => {
+    server = await openConsoleServer()
+    owner = await openDesk(server, { name: 'Owner' })
+    admin = await openDesk(server, { account: owner.account, role: 'admin' })
+    viewer = await openDesk(server, { account: owner.account, role: 'viewer' })
+    const { key } = await issueKey(server.context, { accountId: owner.account.id, mode: 'test', actor: OPERATOR })
+    const endpoint = await seedEndpoint(server.context, { account: owner.account })
+    ids = { keys: key.id, webhooks: endpoint.id }
+    await letProofGrowOld(owner)
+    thief = new Browser(server)
+    thief.cookies.set('session', owner.browser.cookies.get('session') ?? '')
+    accomplice = await openVisitor(server, 'Thief')
+  })
+  after(() => server.close())
+
+  test('can bring a viewer in, and make nobody an owner or admin', async () => {
+    const { invitation } = await thief.ask<{ invitation: { url: string } }>(
+      'POST',
+      owner.at('invitations'),
+      { role: 'viewer' },
+      201,
+    )
+    const token = invitation.url.split('/').at(-1)
+    await accomplice.browser.ask('POST', '/console/invitations/accept', { token })
+    for (const role of ['owner', 'admin']) {
+      await thief.refuse('PATCH', owner.at(`members/${accomplice.userId}`), UNPROVED, { role })
+    }
+    // What an owner would do next, up to live money.
+    const tooLow = { type: 'forbidden', code: 'role_insufficient' } as const
+    for (const mode of ['live', 'test'] satisfies Mode[]) {
+      await accomplice.browser.refuse('POST', owner.at('keys'), tooLow, { mode, name: 'Mine' })
+    }
+    assert.deepEqual(await listRoles(), ['admin', 'owner', 'viewer', 'viewer'])
+  })
+
+  test('can lower and remove no owner or admin, the owner whose cookie it is included', async () => {
+    const second = await openDesk(server, { account: owner.account })
+    for (const { userId } of [owner, second, admin]) {
+      await thief.refuse('PATCH', owner.at(`members/${userId}`), UNPROVED, { role: 'viewer' })
+      await thief.refuse('DELETE', owner.at(`members/${userId}`), UNPROVED)
+    }
+    assert.deepEqual((await listRoles()).slice(0, 3), ['admin', 'owner', 'owner'])
+    // What is so already is no change, and a viewer has no power to lose.
+    await thief.ask('PATCH', owner.at(`members/${admin.userId}`), { role: 'admin' })
+    await thief.ask('DELETE', owner.at(`members/${accomplice.userId}`))
+  })
+
+  test('has their every endpoint that changes something on one of the two lists', () => {
+    const changing = ROWS.filter(([, method]) => method !== 'GET').map(([, method, path]) => name(method, path))
+    assert.deepEqual([...NEEDS_PROOF.keys(), ...NEEDS_NONE.keys()].toSorted(), changing.toSorted())
+  })
+
+  for (const [, method, path, body] of ROWS) {
+    const endpoint = name(method, path)
+    if (NEEDS_PROOF.has(endpoint)) {
+      test(`is refused ${endpoint}`, async () => {
+        thief.cookies.set('ceremony', 'x')
+        await thief.refuse(method, fill(method, path), UNPROVED, NEEDS_PROOF.get(endpoint) ?? body)
+      })
+    }
+    const reason = NEEDS_NONE.get(endpoint)
+    if (reason !== undefined) {
+      test(`is asked for no proof at ${endpoint}, which ${reason}`, async () => {
+        // Somebody else each time: signing out would end the thief's session.
+        const stale = await openDesk(server, { account: owner.account })
+        await letProofGrowOld(stale)
+        const answer = await stale.browser.call(method, fill(method, path), body)
+        if (answer.status >= 400) assert.notEqual(readError(answer).code, UNPROVED.code)
+      })
+    }
+  }
+
+  test('has lost it as soon as the owner proves to be there', async () => {
+    await verify(owner.browser, owner.passkey)
+    await thief.refuse('GET', owner.at('members'), { type: 'unauthenticated' })
+    await owner.browser.ask('PATCH', owner.at(`members/${viewer.userId}`), { role: 'admin' })
+  })
+
+  async function letProofGrowOld({ userId }: Desk): Promise<void> {
+    const tenMinutesAgo = new Date(server.clock.now().getTime() - VERIFICATION_MS)
+    await readRows(server.context.db, 'update sessions set verified_at = $1 where user_id = $2', [
+      tenMinutesAgo,
+      userId,
+    ])
+  }
+
+  async function listRoles(): Promise<string[]> {
+    const { members } = await thief.ask<{ members: { role: string }[] }>('GET', owner.at('members'))
+    return members.map(({ role }) => role).toSorted()
+  }
+
+  function name(method: string, path: string): string {
+    return `${method} ${path.split('?')[0]}`
+  }
+
+  /** The ids of what is there to be changed. */
+  function fill(method: string, path: string): string {
+    const kind = /(keys|webhooks)\/:id/.exec(path)?.[1] ?? ''
+    return path
+      .replace(':slug', owner.account.slug)
+      .replace(':address', ADDRESS)
+      .replace(':user_id', method === 'PATCH' ? viewer.userId : admin.userId)
+      .replace(':id', ids[kind] ?? 'x')
+  }
+})

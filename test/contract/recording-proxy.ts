@@ -1,0 +1,71 @@
+import { createServer, request as connectHttp, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+
+/** A request and its answer, as they went over the wire. */
+export interface Exchange {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  readonly status: number
+  readonly contentType: string
+  readonly answer: string
+}
+
+export interface RecordingProxy {
+  /** The enclave's public address, which is part of what its clients sign. */
+  readonly url: string
+  /** Everything that was asked and answered, in the order of the answers. */
+  readonly exchanges: readonly Exchange[]
+  close(): Promise<void>
+}
+
+/** Passes everything on to the port, and writes it down. An answer that was cut off is passed on as such. */
+export async function startRecordingProxy(port: number): Promise<RecordingProxy> {
+  const exchanges: Exchange[] = []
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, (incoming, outgoing) => {
+    const { method = 'GET', url: path = '/', headers } = incoming
+    void buffer(incoming)
+      .then(async (body) => {
+        const answered = await pass(port, { method, path, headers, body })
+        const { status, headers: answerHeaders, body: answer } = answered
+        const contentType = answerHeaders['content-type'] ?? ''
+        exchanges.push({ method, path, headers, body: body.toString(), status, contentType, answer: answer.toString() })
+        outgoing.writeHead(status, answerHeaders).end(answer)
+      })
+      .catch(() => outgoing.destroy())
+  })
+  await new Promise<void>((resolve) => void server.listen(0, 'localhost', resolve))
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    exchanges,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => void server.close(resolve))
+    },
+  }
+}
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+async function pass(
+  port: number,
+  { method, path, headers, body }: Asked,
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+  return await new Promise((resolve, reject) => {
+    const outgoing = connectHttp({ host: 'localhost', port, method, path, headers }, (answer) => {
+      buffer(answer).then(
+        (answered) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answered }),
+        reject,
+      )
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}

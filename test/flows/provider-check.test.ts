@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { runProgram } from '../support/run-program.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const CHECK = 'server/src/provider-check/main.ts'
+const STEPS = 10
+
+describe('npm run provider:check, against the local enclave', () => {
+  let world: World
+  before(async () => {
+    world = await openWorld()
+  })
+  after(() => world.close())
+
+  async function check(args: readonly string[], change: Readonly<Record<string, string>> = {}) {
+    const env = { ...world.environment(), ...change }
+    const { exitCode, output } = await runProgram(CHECK, { args, env })
+    for (const secret of [env['PRIVY_APP_SECRET'], env['ENCRYPTION_KEY'], 'webauthn:', 'Basic ']) {
+      assert.ok(secret !== undefined && !output.includes(secret), output)
+    }
+    const verdicts = [...output.matchAll(/^(same|differs|skipped) +(\d+)\. /gm)].map(([, verdict]) => verdict)
+    return { exitCode, output, verdicts }
+  }
+
+  test('every call comes as it was expected', async () => {
+    const { exitCode, output, verdicts } = await check(['--faucet', '--wait-minutes', '1'])
+    assert.deepEqual(verdicts, Array<string>(STEPS).fill('same'), output)
+    assert.equal(exitCode, 0)
+    assert.match(output, /^ +expected: .+\n +came: {5}.+$/m)
+  })
+
+  test('a wallet that nobody funds ends the sends, with the address to fund, and nothing else', async () => {
+    const { exitCode, output, verdicts } = await check(['--wait-minutes', '0'])
+    assert.match(output, /^Send at least 0\.000006 test USDC .* on chain 84532 to 0x[0-9a-fA-F]{40}\.$/m)
+    assert.match(output, /^0x[0-9a-fA-F]{40} holds too little USDC on chain 84532/m)
+    assert.deepEqual(verdicts.slice(0, 8), [
+      ...['same', 'same', 'skipped', 'skipped', 'skipped', 'same', 'same', 'same'],
+    ])
+    assert.equal(verdicts[9], 'skipped')
+    assert.equal(exitCode, 1)
+  })
+
+  test('with wrong credentials it says so, and tries no more than it can', async () => {
+    const { exitCode, output, verdicts } = await check(['--faucet'], { PRIVY_APP_SECRET: 'WRONG-SECRET' })
+    assert.match(output, /^differs +1\. .*\n.*\n +came: +401 "Invalid app ID or app secret\."$/m)
+    assert.deepEqual(verdicts, [
+      ...['differs', 'skipped', 'skipped', 'skipped', 'skipped', 'skipped', 'skipped', 'differs', 'skipped', 'skipped'],
+    ])
+    assert.equal(exitCode, 1)
+  })
+
+  test('it refuses to run where USDC is money, and where the node is of another chain', async () => {
+    const live = await check(['--faucet'], { TEST_CHAIN_ID: '8453' })
+    assert.match(live.output, /^Refused: chain 8453 is not a test chain that this program knows\./)
+    const other = await check(['--faucet'], { TEST_CHAIN_ID: '11155111' })
+    assert.match(other.output, /^Refused: the first node of TEST_RPC_URLS is of chain 84532, not of 11155111\./)
+    const mixed = await check(['--faucet'], { TEST_RPC_URLS: world.environment()['LIVE_RPC_URLS'] ?? '' })
+    assert.match(mixed.output, /^Refused: the first node of TEST_RPC_URLS is of chain 8453, not of 84532\./)
+    assert.deepEqual(
+      [live, other, mixed].map(({ exitCode, verdicts }) => [exitCode, verdicts.length]),
+      [
+        [1, 0],
+        [1, 0],
+        [1, 0],
+      ],
+    )
+  })
+
+  test('arguments that mean nothing are told, with those that do', async () => {
+    for (const args of [['--live'], ['--wait-minutes', 'long']]) {
+      const { exitCode, output } = await check(args)
+      assert.match(output, /npm run provider:check -- \[--faucet\]/)
+      assert.equal(exitCode, 1)
+    }
+  })
+})

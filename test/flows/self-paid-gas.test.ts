@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { Wallet } from '../../dashboard/src/api/wire-spending.ts'
+import type { Config } from '../../server/src/config.ts'
+import { openDesk } from '../console/desk.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { expectError } from '../support/http-client.ts'
+import { seed } from '../support/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+
+const NEEDED_WEI = 200_000n * 10n ** 9n
+
+/** `TEST_GAS=self`; live payments are sponsored as before. */
+function payOwnGas(config: Config): Config {
+  return { ...config, chains: { ...config.chains, test: { ...config.chains.test, gas: 'self' } } }
+}
+
+describe('payments of wallets that pay their own gas', () => {
+  let service: TestService
+  before(async () => {
+    service = await openTestService(payOwnGas)
+  })
+  beforeEach(() => {
+    for (const chain of [service.chains.test, service.chains.live]) {
+      chain.down = false
+      chain.coinWei = 10n ** 18n
+      chain.intercept = () => undefined
+    }
+  })
+  after(() => service.close())
+
+  test('a wallet with too little coin is refused before anything is recorded or signed', async () => {
+    const seeded = await seed(service.context)
+    service.chains.test.coinWei = NEEDED_WEI - 1n
+    const [rows, requests] = [await service.countRows(), service.enclave.requests.length]
+    const answer = await service.call({
+      ...{ method: 'POST', path: '/v1/payments', key: await service.issueKey(seeded) },
+      body: paymentBody(seeded),
+    })
+    const error = expectError(answer, { status: 403, type: 'forbidden', code: 'insufficient_gas' })
+    assert.deepEqual(error.details, {
+      ...{ coin: 'ETH', balance: '0.000199999999999999', needed: '0.0002' },
+    })
+    assert.deepEqual(await service.countRows(), rows)
+    assert.equal(service.enclave.requests.length, requests)
+  })
+
+  test('too little USDC is told first', async () => {
+    const seeded = await seed(service.context)
+    service.chains.test.coinWei = 0n
+    service.chains.test.balances.set(seeded.wallet.toLowerCase(), 0n)
+    const body = paymentBody(seeded)
+    const answer = await service.call({
+      method: 'POST',
+      path: '/v1/payments',
+      key: await service.issueKey(seeded),
+      body,
+    })
+    expectError(answer, { status: 403, type: 'forbidden', code: 'insufficient_balance' })
+  })
+
+  test('with enough coin the enclave is told that nobody sponsors the gas', async () => {
+    const seeded = await seed(service.context)
+    service.chains.test.coinWei = NEEDED_WEI
+    const body = paymentBody(seeded)
+    const answer = await service.call({
+      method: 'POST',
+      path: '/v1/payments',
+      key: await service.issueKey(seeded),
+      body,
+    })
+    assert.equal(answer.status, 201)
+    assert.equal(service.enclave.requests.at(-1)?.sponsored, false)
+  })
+
+  test('while the chain does not tell, nothing is recorded', async () => {
+    const seeded = await seed(service.context)
+    service.chains.test.down = true
+    const rows = await service.countRows()
+    const body = paymentBody(seeded)
+    const answer = await service.call({
+      method: 'POST',
+      path: '/v1/payments',
+      key: await service.issueKey(seeded),
+      body,
+    })
+    expectError(answer, { status: 503, type: 'unavailable' })
+    assert.deepEqual(await service.countRows(), rows)
+  })
+
+  test('where gas is sponsored, the chain is asked nothing about it', async () => {
+    const seeded = await seed(service.context, { mode: 'live' })
+    const methods: string[] = []
+    service.chains.live.coinWei = 0n
+    service.chains.live.intercept = ({ method }) => void methods.push(method)
+    const key = await service.issueKey(seeded, 'live')
+    const answer = await service.call({ method: 'POST', path: '/v1/payments', key, body: paymentBody(seeded) })
+    assert.equal(answer.status, 201)
+    assert.equal(service.enclave.requests.at(-1)?.sponsored, true)
+    assert.ok(methods.includes('eth_call'))
+    assert.ok(!methods.includes('eth_getBalance') && !methods.includes('eth_gasPrice'))
+  })
+})
+
+describe('the page of a wallet that pays its own gas', () => {
+  let server: ConsoleServer
+  before(async () => {
+    server = await openConsoleServer(payOwnGas)
+  })
+  after(() => server.close())
+
+  test('shows its coins, also when the chain does not respond; where gas is sponsored there are none to show', async () => {
+    const desk = await openDesk(server)
+    const { browser } = desk
+    const create = async (mode: 'test' | 'live') =>
+      (await browser.ask<{ wallet: Wallet }>('POST', desk.at('wallets'), { mode, name: 'Treasury' }, 201)).wallet
+    const show = async ({ address, mode }: Wallet) =>
+      (await browser.ask<{ wallet: Wallet }>('GET', `${desk.at(`wallets/${address}`)}?mode=${mode}`)).wallet.coin
+    const [test, live] = [await create('test'), await create('live')]
+    server.chains.test.coinWei = 15n * 10n ** 16n
+    assert.deepEqual(await show(test), { symbol: 'ETH', balance: '0.15' })
+    assert.equal(await show(live), null)
+    server.chains.test.down = true
+    assert.deepEqual(await show(test), { symbol: 'ETH', balance: null })
+  })
+})

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { entryPointAddress } from '../../../sandbox/src/chain/account-contracts.ts'
+import type { FaultWorld } from './fault-world.ts'
+
+/** A Transfer log of USDC, as the chain itself has it. */
+export interface ChainTransfer {
+  readonly txHash: string
+  readonly logIndex: number
+  readonly from: string
+  readonly to: string
+  readonly amountMicro: bigint
+  /** When its block was mined, by the sandbox's clock. */
+  readonly landedAtMs: number
+  /** The user operation that made it: the next one that the EntryPoint tells of in the same transaction. */
+  readonly operationHash: string | null
+}
+
+interface Log {
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly data: string
+  readonly blockNumber: string
+  readonly transactionHash: string
+  readonly logIndex: string
+}
+
+type Chain = Pick<FaultWorld, 'sandbox' | 'clock' | 'payers'>
+
+const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** `UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)` (ERC-4337). */
+const OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
+const BLOCKS_PER_REQUEST = 200
+const SECOND_MS = 1_000
+/** Nothing is on its way to the chain any more when so much time has passed without a transfer. */
+const QUIET_MS = 7_000
+const QUIET_MS_MAX = 90_000
+const QUIET_POLL_MS = 500
+
+/** Every transfer out of the wallets that pay, in the chain's order. */
+export async function listChainTransfers(world: Chain): Promise<ChainTransfer[]> {
+  const logs = await listLogs(world, 0, await readHead(world))
+  const wallets = new Set(world.payers.map(({ wallet }) => wallet.toLowerCase()))
+  const blockMs = await readBlockTimes(world, [...new Set(logs.map(({ blockNumber }) => blockNumber))])
+  return logs.flatMap((log, index) => {
+    const from = addressIn(log.topics[1])
+    if (log.topics[0] !== TRANSFER_TOPIC || !wallets.has(from)) return []
+    const operation = logs
+      .slice(index)
+      .find((later) => later.topics[0] === OPERATION_TOPIC || later.transactionHash !== log.transactionHash)
+    return {
+      txHash: log.transactionHash,
+      logIndex: Number(log.logIndex),
+      from,
+      to: addressIn(log.topics[2]),
+      amountMicro: BigInt(log.data),
+      landedAtMs: world.clock.toSandboxTime(blockMs.get(log.blockNumber) ?? Number.NaN),
+      operationHash: operation?.transactionHash === log.transactionHash ? (operation.topics[1] ?? null) : null,
+    }
+  })
+}
+
+/** Waits until no transfer has come for a while, so that the clock can be moved with nothing on its way. */
+export async function waitForQuietChain(world: Chain): Promise<void> {
+  const deadline = performance.now() + QUIET_MS_MAX
+  let seen = await readHead(world)
+  let quietSince = performance.now()
+  while (performance.now() - quietSince < QUIET_MS && performance.now() < deadline) {
+    await delay(QUIET_POLL_MS)
+    const head = await readHead(world)
+    if (head > seen && (await listLogs(world, seen + 1, head)).length > 0) quietSince = performance.now()
+    seen = head
+  }
+}
+
+async function readHead(world: Chain): Promise<number> {
+  return Number(await callChain(world, 'eth_blockNumber', []))
+}
+
+async function listLogs(world: Chain, from: number, to: number): Promise<Log[]> {
+  const address = [world.sandbox.facts.chains.test.usdc, entryPointAddress]
+  const logs: Log[] = []
+  for (let first = from; first <= to; first += BLOCKS_PER_REQUEST) {
+    const [fromBlock, toBlock] = [toHex(first), toHex(Math.min(first + BLOCKS_PER_REQUEST - 1, to))]
+    logs.push(...((await callChain(world, 'eth_getLogs', [{ fromBlock, toBlock, address }])) as Log[]))
+  }
+  return logs
+}
+
+async function readBlockTimes(world: Chain, numbers: readonly string[]): Promise<Map<string, number>> {
+  const times = new Map<string, number>()
+  for (const number of numbers) {
+    const block = (await callChain(world, 'eth_getBlockByNumber', [number, false])) as { timestamp: string }
+    times.set(number, Number(block.timestamp) * SECOND_MS)
+  }
+  return times
+}
+
+async function callChain({ sandbox }: Chain, method: string, params: readonly unknown[]): Promise<unknown> {
+  const response = await fetch(sandbox.facts.chains.test.rpc_url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } }
+  if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+  return result
+}
+
+function addressIn(topic: string | undefined): string {
+  return `0x${String(topic).slice(-40)}`.toLowerCase()
+}
+
+function toHex(number: number): string {
+  return `0x${number.toString(16)}`
+}

@@ -1,0 +1,225 @@
+import type { Row } from '../../../server/src/db/query.ts'
+import type { ChainTransfer } from './chain-transfers.ts'
+import type { Payer } from './fault-world.ts'
+
+export interface RecordedPayment {
+  readonly id: string
+  readonly agentId: string
+  readonly wallet: string
+  readonly to: string
+  readonly amountMicro: bigint
+  readonly status: string
+  readonly failureCode: string | null
+  readonly pendingReason: string | null
+  readonly idempotencyKey: string
+  readonly txHash: string | null
+  readonly logIndex: number | null
+  readonly createdAtMs: number
+  /** The types of its events. */
+  readonly events: readonly string[]
+}
+
+/** What the enclave signed, from its own file: the payment by its reference id. */
+export interface SignedSend {
+  readonly referenceId: string
+  readonly operationHash: string
+  /** What was ordered to become of it; null is nothing special. */
+  readonly fault: string | null
+}
+
+export interface Evidence {
+  readonly payers: readonly Payer[]
+  readonly payments: readonly RecordedPayment[]
+  readonly transfers: readonly ChainTransfer[]
+  readonly sends: readonly SignedSend[]
+  /** By idempotency key, the id that the service acknowledged. */
+  readonly acknowledged: ReadonlyMap<string, string>
+}
+
+export interface Violation {
+  readonly rule: string
+  readonly detail: string
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+/** Nothing is sent later than this after it was recorded (D24b), so by the time of landing a window is so much shorter. */
+const LATENESS_MS = 11 * 60 * 1_000
+const FINAL_EVENT: Readonly<Record<string, readonly string[]>> = {
+  pending: [],
+  confirmed: ['payment.confirmed'],
+  failed: ['payment.failed'],
+}
+
+export const PAYMENTS_WITH_EVENTS = `select p.*, coalesce(e.types, '{}') as event_types from payments p
+  left join (select data -> 'payment' ->> 'id' as id, array_agg(type order by id) as types from events group by 1) e
+    on e.id = p.id
+  order by p.created_at, p.id`
+
+export function toRecordedPayment(row: Row): RecordedPayment {
+  return {
+    id: String(row['id']),
+    agentId: String(row['agent_id']),
+    wallet: String(row['wallet_address']).toLowerCase(),
+    to: String(row['to_address']).toLowerCase(),
+    amountMicro: BigInt(row['amount_micro']),
+    status: String(row['status']),
+    failureCode: row['failure_code'],
+    pendingReason: row['pending_reason'],
+    idempotencyKey: String(row['idempotency_key']),
+    txHash: row['tx_hash'],
+    logIndex: row['log_index'] === null ? null : Number(row['log_index']),
+    createdAtMs: (row['created_at'] as Date).getTime(),
+    events: row['event_types'],
+  }
+}
+
+/** Everything that must never be, whatever the provider does. */
+export function findViolations(evidence: Evidence): Violation[] {
+  return [
+    ...checkTransfers(evidence),
+    ...checkPayments(evidence),
+    ...checkSends(evidence),
+    ...checkAcknowledged(evidence),
+    ...checkCaps(evidence),
+  ]
+}
+
+/** Every transfer on the chain belongs to exactly one payment, which is confirmed by that very log. */
+function checkTransfers({ payments, transfers }: Evidence): Violation[] {
+  const byLog = groupBy(payments, ({ txHash, logIndex }) => position(txHash, logIndex))
+  return transfers.flatMap((transfer) => {
+    const owners = byLog.get(position(transfer.txHash, transfer.logIndex)) ?? []
+    const [owner] = owners
+    if (owner === undefined || owners.length > 1) {
+      return violation('a transfer belongs to exactly one payment', { transfer, owners })
+    }
+    const isItsOwn =
+      owner.wallet === transfer.from && owner.to === transfer.to && owner.amountMicro === transfer.amountMicro
+    return owner.status === 'confirmed' && isItsOwn
+      ? []
+      : violation('a payment whose transfer landed is confirmed by it', { transfer, owner })
+  })
+}
+
+function checkPayments({ payments, transfers }: Evidence): Violation[] {
+  const landed = new Set(transfers.map(({ txHash, logIndex }) => position(txHash, logIndex)))
+  return payments.flatMap((payment) => [
+    ...(payment.status === 'confirmed' && !landed.has(position(payment.txHash, payment.logIndex))
+      ? violation('a confirmed payment has its transfer on the chain', payment)
+      : []),
+    ...(payment.status === 'pending' && payment.pendingReason === null
+      ? violation('a pending payment has a reason', payment)
+      : []),
+    ...(payment.events.join() === ['payment.created', ...(FINAL_EVENT[payment.status] ?? [])].join()
+      ? []
+      : violation('a payment has each of its events once', payment)),
+  ])
+}
+
+/** By what the enclave signed, so that the service's own idea of which log is whose is not relied on. */
+function checkSends({ payments, transfers, sends }: Evidence): Violation[] {
+  const byOperation = groupBy(transfers, ({ operationHash }) => operationHash ?? '')
+  const byReference = groupBy(sends, ({ referenceId }) => referenceId)
+  const known = new Set(payments.map(({ id }) => id))
+  const strangers = sends.filter(({ referenceId }) => !known.has(referenceId))
+  const wrong = payments.flatMap((payment) => {
+    const sent = byReference.get(payment.id) ?? []
+    const landed = sent.flatMap(({ operationHash }) => byOperation.get(operationHash) ?? [])
+    const [transfer] = landed
+    if (landed.length > 1) return violation('no payment lands twice', { payment, sent, landed })
+    if (transfer === undefined) {
+      return payment.status === 'confirmed' ? violation('only what landed is confirmed', { payment, sent }) : []
+    }
+    const isRecorded = payment.txHash === transfer.txHash && payment.logIndex === transfer.logIndex
+    return payment.status === 'confirmed' && isRecorded
+      ? []
+      : violation('what the enclave sent for a payment is what the payment is confirmed by', {
+          payment,
+          sent,
+          transfer,
+        })
+  })
+  return [...strangers.flatMap((send) => violation('the enclave signs for recorded payments only', send)), ...wrong]
+}
+
+function checkAcknowledged({ payments, acknowledged }: Evidence): Violation[] {
+  const byKey = groupBy(payments, ({ idempotencyKey }) => idempotencyKey)
+  const doubled = [...byKey.values()].filter((same) => same.length > 1)
+  const lost = [...acknowledged].filter(([key, id]) => byKey.get(key)?.[0]?.id !== id)
+  return [
+    ...doubled.flatMap((same) => violation('an idempotency key has one payment', same)),
+    ...lost.flatMap((entry) => violation('an acknowledged payment is recorded', entry)),
+  ]
+}
+
+/**
+ * No 24 hours over a cap: by the time of recording, which the cap is defined by, of what landed and of what may still
+ * land; and by the time of landing, with the time that a send may take left out.
+ */
+function checkCaps({ payers, payments, transfers }: Evidence): Violation[] {
+  const landedAt = new Map(transfers.map((transfer) => [position(transfer.txHash, transfer.logIndex), transfer]))
+  return payers.flatMap((payer) => {
+    const own = payments.filter(
+      ({ agentId, wallet, status }) =>
+        agentId === payer.agentId && wallet === payer.wallet.toLowerCase() && status !== 'failed',
+    )
+    const landed = own.flatMap((payment) => {
+      const transfer = landedAt.get(position(payment.txHash, payment.logIndex))
+      return transfer === undefined ? [] : [{ atMs: transfer.landedAtMs, amountMicro: transfer.amountMicro }]
+    })
+    const recorded = own.map(({ createdAtMs, amountMicro }) => ({ atMs: createdAtMs, amountMicro }))
+    const [byRecord, byLanding] = [maxInWindow(recorded, DAY_MS), maxInWindow(landed, DAY_MS - LATENESS_MS)]
+    return [
+      ...(byRecord > payer.capMicro ? violation('no 24 hours over the cap, by recording', { payer, byRecord }) : []),
+      ...(byLanding > payer.capMicro ? violation('no 24 hours over the cap, by landing', { payer, byLanding }) : []),
+    ]
+  })
+}
+
+/** The fullest window's share of its cap, in percent: how near the caps were. */
+export function findFullestWindow({ payers, payments }: Evidence): number {
+  const shares = payers.map(({ agentId, wallet, capMicro }) => {
+    const landed = payments
+      .filter((one) => one.agentId === agentId && one.wallet === wallet.toLowerCase() && one.status === 'confirmed')
+      .map(({ createdAtMs, amountMicro }) => ({ atMs: createdAtMs, amountMicro }))
+    return Number((maxInWindow(landed, DAY_MS) * 1_000n) / capMicro) / 10
+  })
+  return Math.max(0, ...shares)
+}
+
+/** The largest sum of any window: two amounts exactly one window apart are in no common one. */
+function maxInWindow(
+  amounts: readonly { readonly atMs: number; readonly amountMicro: bigint }[],
+  windowMs: number,
+): bigint {
+  const sorted = [...amounts].sort((left, right) => left.atMs - right.atMs)
+  let [sum, largest, first] = [0n, 0n, 0]
+  for (const { atMs, amountMicro } of sorted) {
+    sum += amountMicro
+    for (let oldest = sorted[first]; oldest !== undefined && oldest.atMs <= atMs - windowMs; oldest = sorted[first]) {
+      sum -= oldest.amountMicro
+      first += 1
+    }
+    if (sum > largest) largest = sum
+  }
+  return largest
+}
+
+function position(txHash: string | null, logIndex: number | null): string {
+  return `${txHash}:${logIndex}`
+}
+
+function violation(rule: string, facts: unknown): Violation[] {
+  const detail = JSON.stringify(facts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  return [{ rule, detail }]
+}
+
+function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const group = groups.get(key(item))
+    if (group === undefined) groups.set(key(item), [item])
+    else group.push(item)
+  }
+  return groups
+}

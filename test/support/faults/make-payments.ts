@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { call, type JsonAnswer } from '../json-client.ts'
+import { makeAddress } from '../party.ts'
+import { waitForQuietChain } from './chain-transfers.ts'
+import { formatUsdc, type FaultWorld } from './fault-world.ts'
+import { createRandom, pick } from './random.ts'
+
+export interface PaymentLoad {
+  /** So many are recorded; what a limit refuses comes on top. */
+  readonly payments: number
+  /** The share of the sends that meets a fault of the provider. */
+  readonly share: number
+  readonly seed: number
+  readonly callers: number
+  /** The load comes in so many waves, with hours of the sandbox's clock between them. */
+  readonly waves: number
+  readonly waveSeconds: number
+  /** Moves the clock on while callers wait, so that requests without a response expire sooner. */
+  readonly isHurried?: boolean
+}
+
+/** What the callers saw. */
+export interface LoadReport {
+  /** By idempotency key, the id of the payment that the service acknowledged. */
+  readonly acknowledged: Map<string, string>
+  /** Orders by the code of their last response, other than 201. */
+  readonly refusals: Map<string, number>
+  /** Orders of which the last response did not tell the outcome. */
+  abandoned: number
+  retries: number
+  orders: number
+  /** Orders that were not refused. */
+  recorded: number
+}
+
+/** Few amounts and recipients, so that payments equal each other. */
+const AMOUNTS = [10_000n, 20_000n, 50_000n, 100_000n, 250_000n] as const
+export const AMOUNT_MEAN = AMOUNTS.reduce((sum, amount) => sum + amount, 0n) / BigInt(AMOUNTS.length)
+const RECIPIENTS = 3
+/** One order in so many is never retried; the others are retried so often at the most. */
+const ORDERS_PER_UNRETRIED = 3
+const RETRIES_MAX = 4
+const RETRY_MS = 250
+/** After 429 the next key is taken. */
+const KEY_CHANGES_MAX = 400
+const KEY_CHANGE_MS = 20
+/** Where caps are used up, a wave ends after so many times its orders, and more waves follow. */
+const WAVE_ORDERS_FACTOR = 2
+const WAVES_MORE_MAX = 4
+/** Every so many orders the enclave's clock is set anew, a few reads lag, and a transfer reverts. */
+const UNREST_EVERY = 25
+const CLOCK_SKEWS_SECONDS = [0, 0, 3, -3, 12, -12, 40, -40] as const
+const LAGGING_READS = 2
+/** How the clock is moved on while callers wait: about ten times as fast as it goes. */
+const HURRY_MS = 1_500
+const HURRY_SECONDS = 15
+
+/** Payments of concurrent callers under random faults; resolves when all callers are done. */
+export async function makePayments(
+  world: FaultWorld,
+  load: PaymentLoad,
+  onProgress: (line: string) => void = () => undefined,
+): Promise<LoadReport> {
+  const report: LoadReport = {
+    acknowledged: new Map(),
+    refusals: new Map(),
+    abandoned: 0,
+    retries: 0,
+    orders: 0,
+    recorded: 0,
+  }
+  const draw = createOrders(world, load.seed)
+  await world.control('/enclave/faults', { fault: 'random', share: load.share, seed: load.seed })
+  const perWave = Math.ceil(load.payments / load.waves)
+  for (let wave = 1; wave <= load.waves + WAVES_MORE_MAX && report.recorded < load.payments; wave += 1) {
+    if (wave > 1) await world.clock.advance(load.waveSeconds)
+    const orders = Math.min(perWave, load.payments - report.recorded)
+    const making = makeWave(world, report, { draw, callers: load.callers, orders })
+    await (load.isHurried === true ? hurry(world, making) : making)
+    onProgress(`wave ${wave}: ${report.recorded} payments of ${report.orders} orders`)
+    await waitForQuietChain(world)
+  }
+  await world.control('/enclave/faults', { fault: 'none' })
+  await world.control('/enclave/clock', { offset_seconds: 0 })
+  return report
+}
+
+async function hurry(world: FaultWorld, work: Promise<void>): Promise<void> {
+  const isDone = work.then(() => true)
+  while (!(await Promise.race([isDone, delay(HURRY_MS, false)]))) await world.clock.advance(HURRY_SECONDS)
+}
+
+interface Order {
+  readonly body: { readonly idempotency_key: string }
+  readonly retries: number
+  /** What else happens before it. */
+  readonly unrest: number | null
+}
+
+function createOrders({ payers }: FaultWorld, seed: number): () => Order {
+  const random = createRandom(seed)
+  const recipients = Array.from({ length: RECIPIENTS }, makeAddress)
+  let drawn = 0
+  return () => {
+    drawn += 1
+    const payer = pick(payers, random)
+    const body = {
+      agent_id: payer.agentId,
+      wallet: payer.wallet,
+      to: pick(recipients, random),
+      amount_usdc: formatUsdc(pick(AMOUNTS, random)),
+      idempotency_key: `order-${drawn}`,
+    }
+    const retries = Math.floor(random() * ORDERS_PER_UNRETRIED) === 0 ? 0 : RETRIES_MAX
+    return { body, retries, unrest: drawn % UNREST_EVERY === 0 ? pick(CLOCK_SKEWS_SECONDS, random) : null }
+  }
+}
+
+async function makeWave(
+  world: FaultWorld,
+  report: LoadReport,
+  { draw, callers, orders }: { draw: () => Order; callers: number; orders: number },
+): Promise<void> {
+  const recordedMax = report.recorded + orders
+  const ordersMax = report.orders + WAVE_ORDERS_FACTOR * orders
+  const isOver = (): boolean => report.recorded >= recordedMax || report.orders >= ordersMax
+  const work = async (): Promise<void> => {
+    while (!isOver()) {
+      // Counted before it is known, so that no caller begins one too many.
+      report.orders += 1
+      report.recorded += 1
+      if (!(await pay(world, report, draw()))) report.recorded -= 1
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, work))
+}
+
+/** Pays as a caller would that retries with the same key while the outcome is open; returns whether a payment was recorded. */
+async function pay(world: FaultWorld, report: LoadReport, { body, retries, unrest }: Order): Promise<boolean> {
+  if (unrest !== null) await disturb(world, unrest)
+  let answer = await send(world, body)
+  const isRecorded = answer.status === 201 || answer.status >= 500
+  for (let left = retries; answer.status >= 500 && left > 0; left -= 1) {
+    report.retries += 1
+    await delay(RETRY_MS)
+    answer = await send(world, body)
+  }
+  if (answer.status === 201) {
+    report.acknowledged.set(body.idempotency_key, answer.body.payment.id)
+  } else {
+    const code = answer.body.error.code ?? answer.body.error.type
+    report.refusals.set(code, (report.refusals.get(code) ?? 0) + 1)
+    if (isRecorded) report.abandoned += 1
+  }
+  return isRecorded
+}
+
+/** Each request has another key than the one before it: a key may pay 30 times a minute. */
+async function send(world: FaultWorld, body: object): Promise<JsonAnswer> {
+  for (let changes = 0; ; changes += 1) {
+    const answer = await call(world.sandbox.facts.base_url, 'POST', '/v1/payments', { key: world.takeKey(), body })
+    if (answer.status !== 429 || changes >= KEY_CHANGES_MAX) return answer
+    await delay(KEY_CHANGE_MS)
+  }
+}
+
+async function disturb(world: FaultWorld, offsetSeconds: number): Promise<void> {
+  await world.control('/enclave/clock', { offset_seconds: offsetSeconds })
+  await world.control('/enclave/faults', { fault: 'reads_lag', count: LAGGING_READS })
+  await world.control('/chains/test', { fail_transfers: 1 })
+}

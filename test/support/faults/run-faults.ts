@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { enclaveDir } from '../../../sandbox/src/processes/data-dir-layout.ts'
+import { listChainTransfers } from './chain-transfers.ts'
+import {
+  findFullestWindow,
+  findViolations,
+  PAYMENTS_WITH_EVENTS,
+  toRecordedPayment,
+  type Evidence,
+  type SignedSend,
+  type Violation,
+} from './check-landings.ts'
+import { openFaultWorld } from './fault-world.ts'
+import { AMOUNT_MEAN, makePayments, type LoadReport } from './make-payments.ts'
+import { settleAll } from './settle-all.ts'
+
+export interface FaultRunOptions {
+  readonly payments: number
+  readonly share: number
+  readonly seed: number
+  readonly wallets: number
+  readonly agentsPerWallet: number
+  readonly callers: number
+  readonly keys: number
+  readonly waves: number
+  readonly isHurried?: boolean
+  readonly onProgress?: (line: string) => void
+}
+
+export interface FaultRun {
+  readonly report: LoadReport
+  readonly evidence: Evidence
+  readonly faults: Readonly<Record<string, number>>
+  readonly rounds: number
+  readonly fullestWindowPercent: number
+  readonly violations: readonly Violation[]
+}
+
+const WAVE_SECONDS = 7 * 60 * 60
+/** 24 hours hold four waves. The cap is what a payer spends in a little less on average. */
+const CAP_TENTHS_OF_WAVE = 36
+/** With fewer waves the cap is a fifth more than all of them: only payers that happen to pay much meet theirs. */
+const TENTHS_OF_WAVE = 12
+
+/** Payments under random faults of the provider, then time for everything to settle, then what must be true. */
+export async function runFaults(options: FaultRunOptions): Promise<FaultRun> {
+  const { payments, waves, wallets, agentsPerWallet, onProgress } = options
+  const perWave = BigInt(Math.ceil(payments / waves / (wallets * agentsPerWallet)))
+  const capMicro = (perWave * AMOUNT_MEAN * BigInt(Math.min(waves * TENTHS_OF_WAVE, CAP_TENTHS_OF_WAVE))) / 10n
+  const world = await openFaultWorld({ wallets, agentsPerWallet, keys: options.keys, capMicro })
+  try {
+    const report = await makePayments(world, { ...options, waveSeconds: WAVE_SECONDS }, onProgress)
+    const rounds = await settleAll(world, onProgress)
+    const faults = await world.countFaults()
+    const transfers = await listChainTransfers(world)
+    const recorded = (await world.database.query(PAYMENTS_WITH_EVENTS)).map(toRecordedPayment)
+    // The enclave's file is its own while it runs.
+    await world.sandbox.stop()
+    const sends = listSends(world.sandbox.dataDir)
+    const { acknowledged } = report
+    const evidence = { payers: world.payers, payments: recorded, transfers, sends, acknowledged }
+    const violations = findViolations(evidence)
+    return { report, evidence, faults, rounds, fullestWindowPercent: findFullestWindow(evidence), violations }
+  } finally {
+    await world.sandbox.remove()
+  }
+}
+
+function listSends(dataDir: string): SignedSend[] {
+  const file = new DatabaseSync(join(enclaveDir(dataDir), 'enclave.db'), { readOnly: true })
+  try {
+    const rows = file.prepare('select reference_id, user_operation_hash, fault from sends').all()
+    return rows.map((row) => ({
+      referenceId: String(row['reference_id']),
+      operationHash: String(row['user_operation_hash']),
+      fault: row['fault'] === null ? null : String(row['fault']),
+    }))
+  } finally {
+    file.close()
+  }
+}
