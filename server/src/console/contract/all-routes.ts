@@ -42,7 +42,8 @@ export const CONSOLE_ROUTES = [
   ...Object.values(REFUSAL_ROUTES),
 ]
 
-type Route = (typeof CONSOLE_ROUTES)[number]
+/** One of them, with its literal method, path and schemas. */
+export type Route = (typeof CONSOLE_ROUTES)[number]
 
 export type Method = Route['method']
 /** The paths that can be called with a method, their parameters as `:name`. */
