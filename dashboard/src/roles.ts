@@ -1,4 +1,4 @@
-import type { Role } from './api/wire.ts'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
 
 export const ROLE_TEXTS: Readonly<Record<Role, { readonly title: string; readonly meaning: string }>> = {
   owner: { title: 'Owner', meaning: 'everything, other owners included' },

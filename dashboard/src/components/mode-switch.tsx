@@ -1,5 +1,5 @@
 import { Link, useLocation } from 'react-router'
-import type { Mode } from '../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { inMode } from '../navigation/paths.ts'
 
 const MODES = [

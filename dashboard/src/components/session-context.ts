@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { Session } from '../api/wire.ts'
+import type { Session } from '@bursar/server/src/console/contract/session.ts'
 
 /** The signed-in person's session, below `RequireSession`. */
 export const SessionContext = createContext<Session | null>(null)

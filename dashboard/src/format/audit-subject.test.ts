@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuditEntry } from '../api/wire.ts'
+import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
 import { placeOfSubject } from './audit-subject.ts'
 
 const rows = [

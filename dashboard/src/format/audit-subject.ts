@@ -1,4 +1,5 @@
-import type { AuditEntry, Mode } from '../api/wire.ts'
+import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
 /** Ids by their kind, and the section of their page. */
 const PAGES_OF_IDS: readonly (readonly [prefix: string, ...section: string[]])[] = [

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../api/wire.ts'
+import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
 import { formatShortAddress } from './address.ts'
 import { formatTime } from './date.ts'
 

@@ -1,4 +1,4 @@
-import type { EventEnvelope } from '../api/wire-developers.ts'
+import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 
 /** What an event is about (D42), as far as it is known here. */
 export type EventSubject =

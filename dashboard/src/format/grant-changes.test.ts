@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { GrantTerms } from '../api/wire-spending.ts'
+import type { GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import { formatTime } from './date.ts'
 import { listChanges } from './grant-changes.ts'
 

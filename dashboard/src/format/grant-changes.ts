@@ -1,4 +1,4 @@
-import type { GrantTerms } from '../api/wire-spending.ts'
+import type { GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import { formatAmount, toMicro } from './amount.ts'
 import { formatTime } from './date.ts'
 

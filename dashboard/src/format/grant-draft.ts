@@ -1,4 +1,4 @@
-import type { GrantTerms } from '../api/wire-spending.ts'
+import type { GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import { toMicro } from './amount.ts'
 
 /** A grant's terms as they are being typed. */

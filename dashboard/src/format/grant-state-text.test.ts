@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { GrantState } from '../api/wire-spending.ts'
+import type { GrantState } from '@bursar/server/src/console/contract/grants.ts'
 import { explainGrantState, GRANT_GROUPS, GRANT_STATE_WORDS, isInGroup } from './grant-state-text.ts'
 
 const STATES = Object.keys(GRANT_STATE_WORDS) as GrantState[]

@@ -1,4 +1,4 @@
-import type { Grant, GrantState } from '../api/wire-spending.ts'
+import type { Grant, GrantState } from '@bursar/server/src/console/contract/grants.ts'
 
 /** A grant's state in a word. */
 export const GRANT_STATE_WORDS: Readonly<Record<GrantState, string>> = {

@@ -1,4 +1,4 @@
-import type { Wallet } from '../api/wire-spending.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 
 /** Whose passkey a wallet answers to: `your passkey “Laptop”`, to stand within a sentence. */
 export function sayOwner({ is_mine, user_name, passkey_name }: Wallet['owner']): string {

@@ -1,4 +1,4 @@
-import type { Scope } from '../api/wire.ts'
+import type { Scope } from '@bursar/server/src/console/contract/connections.ts'
 
 interface ScopeText {
   readonly title: string

@@ -1,4 +1,5 @@
-import type { Delivery, DeliveryAttempt, Webhook } from '../api/wire-developers.ts'
+import type { Delivery, DeliveryAttempt } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 
 /** The kinds of event that an endpoint can be told of (specification, part 6), each with a word of what it means. */
 export const EVENT_MEANINGS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Mode } from '../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { isMode } from './paths.ts'
 
 /** The mode in which somebody last looked at a workspace in this browser; `test` at first. */

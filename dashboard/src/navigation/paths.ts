@@ -1,4 +1,4 @@
-import type { Mode } from '../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
 /** Where a page of a workspace is, each part of the address escaped: ids may hold anything. */
 export function pathTo(slug: string, mode: Mode, ...parts: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { sessionQuery } from '../api/session.ts'
-import type { Workspace } from '../api/wire.ts'
 import { createWorkspace } from '../api/workspaces.ts'
 import { NameForm } from '../components/name-form.tsx'
 

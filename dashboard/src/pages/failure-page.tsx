@@ -40,7 +40,7 @@ function NotLoaded() {
   // not before Bursar answers: the reload would leave nothing standing.
   const retry = () => {
     setAttempt('running')
-    send('GET', '/console/session').then(
+    send('GET /console/session').then(
       () => window.location.reload(),
       () => setAttempt('failed'),
     )

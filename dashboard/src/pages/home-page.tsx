@@ -1,5 +1,5 @@
 import { Link, useNavigate } from 'react-router'
-import type { Workspace } from '../api/wire.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { Section } from '../components/section.tsx'

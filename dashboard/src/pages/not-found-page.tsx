@@ -1,5 +1,5 @@
 import { useOutletContext } from 'react-router'
-import type { Mode } from '../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { ButtonLink } from '../components/button-link.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { pathTo } from '../navigation/paths.ts'

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Passkey } from '@bursar/server/src/console/contract/passkeys.ts'
 import { addPasskey, passkeysQuery, removePasskey } from '../../api/passkeys.ts'
 import { sessionQuery } from '../../api/session.ts'
-import type { Passkey } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { NameForm } from '../../components/name-form.tsx'
 import { Row, Rows } from '../../components/rows.tsx'

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { SessionEntry } from '@bursar/server/src/console/contract/sessions.ts'
 import { signOut, signOutElsewhere } from '../../api/session.ts'
 import { endSession, sessionsQuery } from '../../api/sessions.ts'
-import type { SessionEntry } from '../../api/wire.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Row, Rows } from '../../components/rows.tsx'

@@ -1,4 +1,4 @@
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { StatusBadge } from '../../components/status-badge.tsx'
 
 /** Whether an agent may spend at all. */

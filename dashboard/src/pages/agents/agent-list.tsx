@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { NoRows } from '../../components/rows.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { AgentTable } from './agent-table.tsx'

@@ -1,5 +1,5 @@
 import { Link } from 'react-router'
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { GrantBadge } from '../grants/grant-badge.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { GRANT_STATE_WORDS } from '../../format/grant-state-text.ts'

@@ -1,4 +1,4 @@
-import type { Agent, AgentWallet } from '../../api/wire-spending.ts'
+import type { Agent, AgentWallet } from '@bursar/server/src/console/contract/agents.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { TimeText } from '../../components/time-text.tsx'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Role } from '../../api/wire.ts'
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
 import { chooseAgent, chooseWorkspace, findObstacle, nameAmong } from './choose-agent.ts'
 
 const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({

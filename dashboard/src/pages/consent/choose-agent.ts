@@ -1,5 +1,6 @@
-import type { Role, Workspace } from '../../api/wire.ts'
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { isAdmin } from '../../roles.ts'
 
 interface WorkspaceHints {

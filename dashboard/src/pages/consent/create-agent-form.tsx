@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { agentsQuery, createAgent } from '../../api/agents.ts'
-import type { Mode } from '../../api/wire.ts'
 import { NameForm } from '../../components/name-form.tsx'
 import { AGENT_ID_CHARS_MAX } from '../agents/agent-id.ts'
 

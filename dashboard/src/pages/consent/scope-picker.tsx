@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import type { Scope } from '../../api/wire.ts'
+import type { Scope } from '@bursar/server/src/console/contract/connections.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { SCOPE_TEXTS } from '../../format/scope-text.ts'
 

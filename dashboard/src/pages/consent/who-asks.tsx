@@ -1,4 +1,4 @@
-import type { AuthorizationRequest } from '../../api/wire.ts'
+import type { AuthorizationRequest } from '@bursar/server/src/console/contract/connections.ts'
 import { HostText } from '../../components/host-text.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'

@@ -1,4 +1,4 @@
-import type { DeliveryAttempt } from '../../api/wire-developers.ts'
+import type { DeliveryAttempt } from '@bursar/server/src/console/contract/deliveries.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'

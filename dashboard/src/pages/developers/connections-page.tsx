@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Connection } from '@bursar/server/src/console/contract/connections.ts'
 import { connectionsQuery, disconnect } from '../../api/connections.ts'
-import type { Connection } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'

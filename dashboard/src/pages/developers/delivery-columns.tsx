@@ -1,4 +1,5 @@
-import type { Delivery, Webhook } from '../../api/wire-developers.ts'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import type { Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { DeliveryStatus } from './webhook-status.tsx'

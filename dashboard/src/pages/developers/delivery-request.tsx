@@ -1,4 +1,4 @@
-import type { Delivery } from '../../api/wire-developers.ts'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
 import { Fact, Facts } from '../../components/facts.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'

@@ -1,4 +1,4 @@
-import type { EventEnvelope } from '../../api/wire-developers.ts'
+import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { readSubject } from '../../format/event-subject.ts'
 

@@ -1,4 +1,4 @@
-import type { Mode } from '../../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
 /** What stands in the examples: the workspace's own ids. The key is never among them. */
 export interface ExamplePlace {

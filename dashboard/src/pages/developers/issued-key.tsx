@@ -1,4 +1,4 @@
-import type { IssuedApiKey } from '../../api/wire-developers.ts'
+import type { IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'

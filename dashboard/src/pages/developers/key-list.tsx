@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { ApiKey, IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { keysQuery, revokeKey, rotateKey } from '../../api/keys.ts'
-import type { ApiKey, IssuedApiKey } from '../../api/wire-developers.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { Row, Rows } from '../../components/rows.tsx'

@@ -1,10 +1,11 @@
 import { useQueries } from '@tanstack/react-query'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { ApiKey } from '@bursar/server/src/console/contract/keys.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { keysQuery } from '../../api/keys.ts'
 import { recipientsQuery } from '../../api/recipients.ts'
 import { workspaceQuery } from '../../api/workspaces.ts'
-import type { ApiKey } from '../../api/wire-developers.ts'
-import type { Grant, Recipient } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import type { ExamplePlace } from './examples.ts'
 

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { deleteWebhook, webhooksQuery } from '../../api/webhooks.ts'
-import type { Webhook } from '../../api/wire-developers.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Section } from '../../components/section.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { rotateWebhookSecret } from '../../api/webhooks.ts'
-import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { LeaveGuard } from '../../components/leave-guard.tsx'

@@ -1,4 +1,5 @@
-import type { Delivery, Webhook } from '../../api/wire-developers.ts'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
 
 /** Whether anything is sent to an endpoint, and whether it arrives. */

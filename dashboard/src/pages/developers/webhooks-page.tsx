@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { IssuedWebhook, Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { createWebhook, webhooksQuery } from '../../api/webhooks.ts'
-import type { IssuedWebhook, Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'

@@ -1,4 +1,4 @@
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'

@@ -1,4 +1,4 @@
-import type { Recipient } from '../../api/wire-spending.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { labelOf } from '../../api/recipients.ts'
 import type { GrantChanges } from '../../format/grant-changes.ts'
 

@@ -1,4 +1,5 @@
-import type { Grant, Wallet } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { sayOwner } from '../../format/owner-text.ts'

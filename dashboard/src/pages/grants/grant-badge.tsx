@@ -1,4 +1,4 @@
-import type { GrantState } from '../../api/wire-spending.ts'
+import type { GrantState } from '@bursar/server/src/console/contract/grants.ts'
 import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
 import { GRANT_STATE_WORDS } from '../../format/grant-state-text.ts'
 

@@ -1,4 +1,5 @@
-import type { Grant, Wallet } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { Fact, Facts } from '../../components/facts.tsx'
 import { TextLink } from '../../components/text-link.tsx'

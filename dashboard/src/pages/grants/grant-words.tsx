@@ -1,4 +1,5 @@
-import type { Grant, Recipient } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { labelOf } from '../../api/recipients.ts'
 import { writeGrantSentence, type GrantWords } from '../../format/grant-sentence.ts'
 

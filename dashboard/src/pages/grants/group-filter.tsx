@@ -1,4 +1,4 @@
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { GRANT_GROUPS, isInGroup, type GrantGroup } from '../../format/grant-state-text.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'

@@ -1,5 +1,5 @@
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { labelOf } from '../../api/recipients.ts'
-import type { Recipient } from '../../api/wire-spending.ts'
 import { Fold } from '../../components/fold.tsx'
 
 interface RecipientListProps {

@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import type { Recipient } from '../../api/wire-spending.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { ChoiceField } from '../../components/choice-field.tsx'
 import { FieldFault } from '../../components/field-fault.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'

@@ -1,4 +1,4 @@
-import type { Wallet } from '../../api/wire-spending.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { sayOwner } from '../../format/owner-text.ts'
 
 /** Who is to sign: only the passkey that owns the wallet can. */

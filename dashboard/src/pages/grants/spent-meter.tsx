@@ -1,4 +1,4 @@
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { Meter } from '../../components/meter.tsx'
 import { formatAmount, toPermille } from '../../format/amount.ts'
 

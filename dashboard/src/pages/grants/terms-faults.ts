@@ -1,4 +1,4 @@
-import type { GrantTerms } from '../../api/wire-spending.ts'
+import type { GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import { addressFault, fieldFaults } from '../../format/field-faults.ts'
 import type { DraftReading } from '../../format/grant-draft.ts'
 

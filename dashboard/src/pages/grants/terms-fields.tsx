@@ -1,4 +1,4 @@
-import type { Recipient } from '../../api/wire-spending.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { formatAmount, toMicro } from '../../format/amount.ts'
 import type { DraftReading, GrantDraft } from '../../format/grant-draft.ts'

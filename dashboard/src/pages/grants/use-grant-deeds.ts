@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { ApiError, hasCode } from '../../api/api-error.ts'
 import { liveKey } from '../../api/changes.ts'
 import { grantQuery, signGrant, suspendGrant } from '../../api/grants.ts'
-import type { Grant } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { useDeed } from '../../components/use-deed.ts'
 

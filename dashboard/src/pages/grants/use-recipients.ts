@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { recipientsQuery } from '../../api/recipients.ts'
-import type { Recipient } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 
 const NONE: readonly Recipient[] = []

@@ -1,4 +1,4 @@
-import type { Wallet } from '../../api/wire-spending.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { formatAmount } from '../../format/amount.ts'

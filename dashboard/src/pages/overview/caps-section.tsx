@@ -1,5 +1,6 @@
 import { Link } from 'react-router'
-import type { GrantState, Overview } from '../../api/wire-spending.ts'
+import type { GrantState } from '@bursar/server/src/console/contract/grants.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'

@@ -1,4 +1,4 @@
-import type { Range } from '../../api/wire-spending.ts'
+import type { Range } from '@bursar/server/src/console/contract/overview.ts'
 
 /** A range, to follow “in the”. */
 export const RANGE_TEXTS: Readonly<Record<Range, string>> = {

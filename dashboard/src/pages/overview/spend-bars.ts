@@ -1,4 +1,4 @@
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { toMicro } from '../../format/amount.ts'
 import { chooseScale, toPercent, type Scale } from '../../format/chart-scale.ts'
 

@@ -1,5 +1,5 @@
 import { useRef } from 'react'
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { formatStep, listSteps, toPercent } from '../../format/chart-scale.ts'
 import { listTicks } from '../../format/time-ticks.ts'
 import { seriesOf } from './series.ts'

@@ -1,5 +1,5 @@
 import { Link } from 'react-router'
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 import { seriesOf } from './series.ts'

@@ -1,4 +1,4 @@
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
 import { sumBar } from './spend-bars.ts'
 

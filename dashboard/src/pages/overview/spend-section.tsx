@@ -1,5 +1,5 @@
 import { useId, useState } from 'react'
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { Fold } from '../../components/fold.tsx'
 import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'

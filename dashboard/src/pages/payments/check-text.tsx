@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Refusal } from '../../api/wire-spending.ts'
+import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'

@@ -1,4 +1,4 @@
-import type { Credential } from '../../api/wire-spending.ts'
+import type { Credential } from '@bursar/server/src/console/contract/payments.ts'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 

@@ -1,9 +1,9 @@
-import type { PaymentDetail } from '../../api/wire-spending.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { AmountText } from '../../components/amount-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { fromMicro, toMicro } from '../../format/amount.ts'
 import type { ReactNode } from 'react'
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 
 /** The limits that a payment was admitted under, with the numbers as they stood then. */
 export function LimitList({ detail: { payment, grant } }: { readonly detail: PaymentDetail }) {

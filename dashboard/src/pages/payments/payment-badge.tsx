@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '../../api/wire-spending.ts'
+import type { PaymentStatus } from '@bursar/server/src/console/contract/payments.ts'
 import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
 
 const BADGES: Readonly<Record<PaymentStatus, { readonly tone: Tone; readonly text: string }>> = {

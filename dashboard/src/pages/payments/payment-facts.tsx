@@ -1,4 +1,4 @@
-import type { PaymentDetail } from '../../api/wire-spending.ts'
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { Fact, Facts } from '../../components/facts.tsx'
 import { TextLink } from '../../components/text-link.tsx'

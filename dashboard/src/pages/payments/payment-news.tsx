@@ -1,4 +1,4 @@
-import type { PaymentEvent } from '../../api/wire-spending.ts'
+import type { PaymentEvent } from '@bursar/server/src/console/contract/payments.ts'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { DeliveryStatus } from '../developers/webhook-status.tsx'

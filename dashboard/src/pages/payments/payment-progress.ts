@@ -1,4 +1,4 @@
-import type { PaymentDetail } from '../../api/wire-spending.ts'
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 import type { StepState } from '../../components/timeline.tsx'
 
 export interface Progress {

@@ -1,5 +1,5 @@
+import type { PaymentStatus } from '@bursar/server/src/console/contract/payments.ts'
 import type { PaymentFilter } from '../../api/payments.ts'
-import type { PaymentStatus } from '../../api/wire-spending.ts'
 
 /** The lists that the page can show. What was refused is no payment, and has a list of its own. */
 export const PAYMENT_VIEWS = ['all', 'confirmed', 'pending', 'failed'] as const

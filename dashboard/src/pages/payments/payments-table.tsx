@@ -1,4 +1,4 @@
-import type { Payment } from '../../api/wire-spending.ts'
+import type { Payment } from '@bursar/server/src/console/contract/payments.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { LongText } from '../../components/long-text.tsx'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { PaymentDetail } from '../../api/wire-spending.ts'
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 

@@ -1,4 +1,4 @@
-import type { Mode } from '../../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
 /** The checks of a payment, in their documented order: the first that fails is the answer (D18). */
 const CHECKS = [

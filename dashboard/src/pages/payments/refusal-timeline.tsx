@@ -1,4 +1,4 @@
-import type { Refusal } from '../../api/wire-spending.ts'
+import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { Timeline, TimelineStep } from '../../components/timeline.tsx'

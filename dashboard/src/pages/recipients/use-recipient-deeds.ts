@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { labelRecipient, recipientsQuery, removeRecipient } from '../../api/recipients.ts'
-import type { Recipient } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/workspace-context.ts'
 
 type Named = Pick<Recipient, 'address' | 'label'>

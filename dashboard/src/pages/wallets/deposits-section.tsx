@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { Deposit } from '@bursar/server/src/console/contract/wallets.ts'
 import { depositsQuery } from '../../api/deposits.ts'
-import type { Deposit } from '../../api/wire-spending.ts'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ChainInfo } from '../../api/wire.ts'
-import type { Wallet } from '../../api/wire-spending.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
+import type { ChainInfo } from '@bursar/server/src/console/contract/workspaces.ts'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Section } from '../../components/section.tsx'

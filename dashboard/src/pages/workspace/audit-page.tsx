@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
-import type { AuditEntry } from '../../api/wire.ts'
+import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
 import { auditQuery } from '../../api/workspaces.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { OlderPages } from '../../components/older-pages.tsx'

@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
-import type { Mode, Workspace } from '../../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { findTargets, type Target } from './go-to-targets.ts'
 import { useThings } from './use-things.ts'

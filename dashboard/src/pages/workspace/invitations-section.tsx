@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import type { IssuedInvitation, Role } from '../../api/wire.ts'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
+import type { IssuedInvitation } from '@bursar/server/src/console/contract/invitations.ts'
 import { createInvitation, invitationsQuery, revokeInvitation } from '../../api/workspaces.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'

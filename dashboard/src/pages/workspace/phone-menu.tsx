@@ -1,5 +1,6 @@
 import { useId, useRef } from 'react'
-import type { Mode, Workspace } from '../../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
 /** The navigation where there is no room for it beside the page: the browser's own popover, which Escape closes. */

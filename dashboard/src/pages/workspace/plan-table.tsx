@@ -1,4 +1,4 @@
-import type { Plan } from '../../api/wire.ts'
+import type { Plan } from '@bursar/server/src/console/contract/workspaces.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { formatCount } from '../../format/count.ts'

@@ -1,4 +1,4 @@
-import type { Plan } from '../../api/wire.ts'
+import type { Plan } from '@bursar/server/src/console/contract/workspaces.ts'
 
 export const PLAN_TITLES: Readonly<Record<Plan, string>> = { developer: 'Developer', pro: 'Pro', scale: 'Scale' }
 

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { agentsQuery } from '../../api/agents.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { walletsQuery } from '../../api/wallets.ts'
-import type { Mode } from '../../api/wire.ts'
 import type { Things } from './go-to-targets.ts'
 
 /** What was read a moment ago is not read anew for a few letters. */

@@ -1,5 +1,6 @@
 import { useOutletContext } from 'react-router'
-import type { Mode, Workspace } from '../../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { pathTo } from '../../navigation/paths.ts'
 
 export interface WorkspacePlace extends Workspace {

@@ -1,7 +1,8 @@
 import { NavLink, useLocation } from 'react-router'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { NavIcon } from '../../components/nav-icon.tsx'
 import { pathTo } from '../../navigation/paths.ts'
-import type { Mode, Workspace } from '../../api/wire.ts'
 import { PAGE_GROUPS, type PageIcon } from './pages-of-workspace.ts'
 
 interface WorkspaceNavigationProps {

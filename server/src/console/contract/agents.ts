@@ -1,14 +1,14 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { AgentSchema as PublicAgentSchema } from '../../domain/grants/agent-schema.ts'
 import { list } from '../../values/schema-fields.ts'
 import { agentId, Empty, mode, ModeQuery, SlugIdParams, SlugParams } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes } from './route.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** The agent of `/v1`. The path already names the workspace. */
 const { account_slug: _, ...agent } = PublicAgentSchema.properties
 const AgentSchema = Type.Object(agent)
 
-export type Agent = Static<typeof AgentSchema>
+export type Agent = Shape<typeof AgentSchema>
 export type AgentWallet = Agent['wallets'][number]
 
 export const AGENT_ROUTES = {

@@ -44,10 +44,11 @@ export const CONSOLE_ROUTES = [
 
 /** One of them, with its literal method, path and schemas. */
 export type Route = (typeof CONSOLE_ROUTES)[number]
+type RouteByName = { readonly [One in Route as `${One['method']} ${One['url']}`]: One }
 
-export type Method = Route['method']
-/** The paths that can be called with a method, their parameters as `:name`. */
-export type UrlOf<Verb extends Method> = Extract<Route, { readonly method: Verb }>['url']
-type Find<Verb extends Method, Url> = Extract<Route, { readonly method: Verb; readonly url: Url }>
-export type Input<Verb extends Method, Url extends UrlOf<Verb>> = InputOf<Find<Verb, Url>>
-export type Output<Verb extends Method, Url extends UrlOf<Verb>> = OutputOf<Find<Verb, Url>>
+/** A method and a path, its parameters as `:name`: `GET /console/workspaces/:slug/agents`. */
+export type RouteName = keyof RouteByName
+/** What a caller of the endpoint sends. */
+export type Input<Name extends RouteName> = InputOf<RouteByName[Name]>
+/** What a caller of the endpoint receives. */
+export type Output<Name extends RouteName> = OutputOf<RouteByName[Name]>

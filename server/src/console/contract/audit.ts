@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { AUDIT_ACTIONS } from '../../domain/audit/audit-entry.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { id, next, SlugParams } from './fields.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** `former`: the person is no longer a member. */
 const AuditEntrySchema = Type.Object({
@@ -21,7 +21,7 @@ const AuditEntrySchema = Type.Object({
   details: Type.Record(Type.String(), Type.Unknown()),
 })
 
-export type AuditEntry = Static<typeof AuditEntrySchema>
+export type AuditEntry = Shape<typeof AuditEntrySchema>
 
 export const AUDIT_ROUTES = {
   /** The newest first. */

@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { SCOPES } from '../../values/scope.ts'
 import { Empty, mode, SlugIdParams, SlugParams } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes } from './route.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const scopes = list(Type.Enum([...SCOPES]))
 
@@ -32,9 +32,9 @@ const AuthorizationRequestSchema = Type.Object({
   expires_at: isoTime(),
 })
 
-export type Connection = Static<typeof ConnectionSchema>
-export type AuthorizationRequest = Static<typeof AuthorizationRequestSchema>
-export type { Scope } from '../../values/scope.ts'
+export type Connection = Shape<typeof ConnectionSchema>
+export type AuthorizationRequest = Shape<typeof AuthorizationRequestSchema>
+export type Scope = Connection['scopes'][number]
 
 export const CONNECTION_ROUTES = {
   list: {

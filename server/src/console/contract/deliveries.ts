@@ -1,9 +1,9 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../domain/events/event.ts'
 import { ATTEMPT_ERRORS, DELIVERY_STATUSES, DELIVERY_TRIGGERS } from '../../domain/webhooks/delivery.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { EmptyBody, id, mode, next, SlugIdParams, SlugParams, time } from './fields.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const eventType = Type.Enum([...EVENT_TYPES, TEST_EVENT_TYPE])
 
@@ -50,10 +50,10 @@ const DeliveriesQuery = Type.Object({
   before: Type.Optional(id),
 })
 
-export type Delivery = Static<typeof DeliverySchema>
-export type DeliveryAttempt = Static<typeof DeliveryAttemptSchema>
-export type DeliveryDetail = Static<typeof DeliveryDetailSchema>
-export type DeliveryQuery = Static<typeof DeliveriesQuery>
+export type Delivery = Shape<typeof DeliverySchema>
+export type DeliveryAttempt = Shape<typeof DeliveryAttemptSchema>
+export type DeliveryDetail = Shape<typeof DeliveryDetailSchema>
+export type DeliveryQuery = Shape<typeof DeliveriesQuery>
 
 export const DELIVERY_ROUTES = {
   /** The newest first. */

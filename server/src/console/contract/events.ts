@@ -1,10 +1,10 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../domain/events/event.ts'
 import { EnvelopeSchema } from '../../domain/events/event-schema.ts'
 import { list } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
 import { id, mode, ModeQuery, next, SlugIdParams, SlugParams } from './fields.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** The event of `/v1`. Its data is shown as it was written, which may be an older shape than today's. */
 const EventEnvelopeSchema = Type.Object({
@@ -19,7 +19,7 @@ const EventDetailSchema = Type.Object({
   deliveries: list(DeliverySchema),
 })
 
-export type EventEnvelope = Static<typeof EventEnvelopeSchema>
+export type EventEnvelope = Shape<typeof EventEnvelopeSchema>
 
 export const EVENT_ROUTES = {
   /** The newest first. */

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { ROLES } from '../../domain/people/role.ts'
 import { MODES } from '../../values/mode.ts'
 
@@ -15,6 +15,9 @@ const SECRET_CHARS_MAX = 200
 
 export const mode = Type.Enum([...MODES])
 export const role = Type.Enum([...ROLES])
+export type Mode = Static<typeof mode>
+export type Role = Static<typeof role>
+
 export const name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX })
 export const secret = Type.String({ minLength: 1, maxLength: SECRET_CHARS_MAX })
 export const id = Type.String({ maxLength: SECRET_CHARS_MAX })

@@ -1,10 +1,10 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { GRANT_STATES } from '../../domain/grants/grant-state.ts'
 import { GrantSchema as PublicGrantSchema } from '../../domain/grants/grant-schema.ts'
 import { RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { ADDRESS_CHARS_MAX, agentId, EmptyBody, mode, SlugIdParams, SlugParams, time } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes } from './route.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { AuthenticationBody } from './webauthn.ts'
 
 const AMOUNT_CHARS_MAX = 100
@@ -54,10 +54,10 @@ const terms = {
 }
 const TermsBody = Type.Object(terms)
 
-export type Grant = Static<typeof GrantSchema>
+export type Grant = Shape<typeof GrantSchema>
 export type GrantState = Grant['state']
-export type GrantTerms = Static<typeof TermsBody>
-export type SigningRequest = Static<typeof SigningRequestSchema>
+export type GrantTerms = Shape<typeof TermsBody>
+export type SigningRequest = Shape<typeof SigningRequestSchema>
 
 const grantAnswer = Type.Object({ grant: GrantSchema })
 const THE_OWNER_SIGNS = { notNeeded: 'has no effect before the owner’s passkey signs' } as const

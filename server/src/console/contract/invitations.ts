@@ -1,7 +1,7 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { Empty, role, secret, SlugIdParams, SlugParams } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes } from './route.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { WorkspaceSchema } from './workspaces.ts'
 
 const InvitationSchema = Type.Object({
@@ -23,9 +23,9 @@ const OfferedInvitationSchema = Type.Object({
   expires_at: isoTime(),
 })
 
-export type Invitation = Static<typeof InvitationSchema>
-export type IssuedInvitation = Static<typeof IssuedInvitationSchema>
-export type OfferedInvitation = Static<typeof OfferedInvitationSchema>
+export type Invitation = Shape<typeof InvitationSchema>
+export type IssuedInvitation = Shape<typeof IssuedInvitationSchema>
+export type OfferedInvitation = Shape<typeof OfferedInvitationSchema>
 
 /** The secret in the link. */
 const TokenBody = Type.Object({ token: secret })

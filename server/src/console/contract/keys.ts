@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { KEY_STATES } from '../../domain/keys/api-key.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { EmptyBody, mode, ModeQuery, name, SlugIdParams, SlugParams } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes } from './route.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const ApiKeySchema = Type.Object({
   id: Type.String(),
@@ -18,12 +18,16 @@ const ApiKeySchema = Type.Object({
   last_used_at: nullable(isoTime()),
 })
 
-const issued = { key: ApiKeySchema, secret: Type.String() }
 /** A new key with its secret, which is returned only this once. */
-const IssuedApiKeySchema = Type.Object(issued)
+const IssuedApiKeySchema = Type.Object({
+  key: ApiKeySchema,
+  secret: Type.String(),
+  /** After a rotation: until when the old key still authenticates. */
+  grace_until: Type.Optional(isoTime()),
+})
 
-export type ApiKey = Static<typeof ApiKeySchema>
-export type IssuedApiKey = Static<typeof IssuedApiKeySchema>
+export type ApiKey = Shape<typeof ApiKeySchema>
+export type IssuedApiKey = Shape<typeof IssuedApiKeySchema>
 
 export const KEY_ROUTES = {
   list: {
@@ -42,7 +46,7 @@ export const KEY_ROUTES = {
     config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
     schema: { params: SlugParams, body: Type.Object({ mode, name }), response: { 201: IssuedApiKeySchema } },
   },
-  /** Issues a new key of the same name. `grace_until` says until when the old one still authenticates. */
+  /** Issues a new key of the same name. */
   rotate: {
     method: 'POST',
     url: '/console/workspaces/:slug/keys/:id/rotate',
@@ -50,7 +54,7 @@ export const KEY_ROUTES = {
     schema: {
       params: SlugIdParams,
       body: EmptyBody,
-      response: { 201: Type.Object({ ...issued, grace_until: isoTime() }) },
+      response: { 201: IssuedApiKeySchema },
     },
   },
   revoke: {

@@ -1,7 +1,7 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { isoTime, list } from '../../values/schema-fields.ts'
 import { Empty, role, SlugParams } from './fields.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const MemberSchema = Type.Object({
   user_id: Type.String(),
@@ -10,8 +10,7 @@ const MemberSchema = Type.Object({
   created_at: isoTime(),
 })
 
-export type Member = Static<typeof MemberSchema>
-export type { Role } from '../../domain/people/role.ts'
+export type Member = Shape<typeof MemberSchema>
 
 const UserParams = Type.Object({ slug: Type.String(), user_id: Type.String() })
 

@@ -1,10 +1,10 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { DepositSchema } from '../../domain/deposits/deposit-schema.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { mode, ModeQuery, SlugParams } from './fields.ts'
 import { grantState } from './grants.ts'
 import { PaymentSchema } from './payments.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const range = Type.Enum(['24h', '7d', '30d'])
 
@@ -58,7 +58,7 @@ const OverviewSchema = Type.Object({
   }),
 })
 
-export type Overview = Static<typeof OverviewSchema>
+export type Overview = Shape<typeof OverviewSchema>
 export type Range = Overview['range']
 
 export const OVERVIEW_ROUTES = {

@@ -1,7 +1,7 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { Empty, EmptyBody, IdParams, name } from './fields.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { CreationOptions, Registration } from './webauthn.ts'
 
 const PasskeySchema = Type.Object({
@@ -13,7 +13,7 @@ const PasskeySchema = Type.Object({
   last_used_at: nullable(isoTime()),
 })
 
-export type Passkey = Static<typeof PasskeySchema>
+export type Passkey = Shape<typeof PasskeySchema>
 
 export const PASSKEY_ROUTES = {
   list: {

@@ -1,11 +1,11 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { PaymentSchema as PublicPaymentSchema } from '../../domain/payments/payment-schema.ts'
 import { FAILURE_CODES, PAYMENT_STATUSES, PENDING_REASONS } from '../../domain/payments/payment.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
 import { AGENT_ID_CHARS_MAX, mode, ModeQuery, next, SlugIdParams, SlugParams, TIME_CHARS_MAX } from './fields.ts'
 import { GrantSchema } from './grants.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const ADDRESS_CHARS_MAX = 64
 const ID_CHARS_MAX = 64
@@ -78,12 +78,12 @@ const filter = {
 const FilterSchema = Type.Object(filter)
 const ExportQuery = Type.Object({ mode, ...filter })
 
-export type Payment = Static<typeof PaymentSchema>
-export type PaymentDetail = Static<typeof PaymentDetailSchema>
-export type PaymentEvent = Static<typeof PaymentEventSchema>
-export type Credential = Static<typeof CredentialSchema>
-export type PaymentFilter = Static<typeof FilterSchema>
-export type { PaymentStatus } from '../../domain/payments/payment.ts'
+export type Payment = Shape<typeof PaymentSchema>
+export type PaymentDetail = Shape<typeof PaymentDetailSchema>
+export type PaymentEvent = Shape<typeof PaymentEventSchema>
+export type Credential = Shape<typeof CredentialSchema>
+export type PaymentFilter = Shape<typeof FilterSchema>
+export type PaymentStatus = Payment['status']
 
 export const PAYMENT_ROUTES = {
   /** The newest first. */

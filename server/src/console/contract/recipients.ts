@@ -1,11 +1,11 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { isoTime, list } from '../../values/schema-fields.ts'
 import { ADDRESS_CHARS_MAX, Empty, mode, ModeQuery, name, SlugAddressParams, SlugParams } from './fields.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const RecipientSchema = Type.Object({ address: Type.String(), label: Type.String(), created_at: isoTime() })
 
-export type Recipient = Static<typeof RecipientSchema>
+export type Recipient = Shape<typeof RecipientSchema>
 
 export const RECIPIENT_ROUTES = {
   list: {

@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { mode, ModeQuery, next, SlugIdParams, SlugParams } from './fields.ts'
 import { agent, before, CredentialSchema } from './payments.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** A request that a limit rejected before anything was reserved. It is not a payment. */
 const RefusalSchema = Type.Object({
@@ -23,7 +23,7 @@ const RefusalSchema = Type.Object({
   created_at: isoTime(),
 })
 
-export type Refusal = Static<typeof RefusalSchema>
+export type Refusal = Shape<typeof RefusalSchema>
 
 export const REFUSAL_ROUTES = {
   /** Those of the last 30 days, the newest first. */

@@ -38,6 +38,9 @@ export const READS = { notNeeded: 'only reads' } as const
 /** Why an endpoint that revokes or stops something needs no proof: it must never have to wait. */
 export const ENDS_POWER = { notNeeded: 'only ends power' } as const
 
+/** The type of what a schema describes. Read only, so that TypeScript can narrow its members. */
+export type Shape<Schema extends TSchema> = Readonly<Static<Schema>>
+
 /** What a caller sends: `params`, `query` and `body`, each only if the route has one. */
 export type InputOf<Route extends ConsoleRoute> = Part<'params', Route['schema']['params']> &
   Part<'query', Route['schema']['querystring']> &

@@ -1,7 +1,7 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { Empty, EmptyBody, name, secret } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes } from './route.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { AuthenticationBody, CreationOptions, RegistrationBody, RequestOptions } from './webauthn.ts'
 import { WorkspaceSchema } from './workspaces.ts'
 
@@ -17,7 +17,7 @@ const SessionSchema = Type.Object({
   expires_at: isoTime(),
 })
 
-export type Session = Static<typeof SessionSchema>
+export type Session = Shape<typeof SessionSchema>
 
 const recoveryCodes = list(Type.String())
 const signedIn = { 200: Type.Object({ session: SessionSchema }) } as const

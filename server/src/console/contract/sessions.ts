@@ -1,7 +1,7 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { isoTime, list } from '../../values/schema-fields.ts'
 import { Empty, IdParams } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes } from './route.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** A browser in which the person is signed in. */
 const SessionEntrySchema = Type.Object({
@@ -15,7 +15,7 @@ const SessionEntrySchema = Type.Object({
   current: Type.Boolean(),
 })
 
-export type SessionEntry = Static<typeof SessionEntrySchema>
+export type SessionEntry = Shape<typeof SessionEntrySchema>
 
 export const SESSION_LIST_ROUTES = {
   list: {

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { DepositSchema } from '../../domain/deposits/deposit-schema.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import {
@@ -12,7 +12,7 @@ import {
   SlugAddressParams,
   SlugParams,
 } from './fields.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { credentialId } from './webauthn.ts'
 
 const WalletSchema = Type.Object({
@@ -41,8 +41,8 @@ const WalletSchema = Type.Object({
   grants: Type.Integer(),
 })
 
-export type Wallet = Static<typeof WalletSchema>
-export type Deposit = Static<typeof DepositSchema>
+export type Wallet = Shape<typeof WalletSchema>
+export type Deposit = Shape<typeof DepositSchema>
 
 const walletAnswer = Type.Object({ wallet: WalletSchema })
 

@@ -1,10 +1,10 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { EVENT_TYPES } from '../../domain/events/event.ts'
 import { DISABLED_CAUSES, URL_CHARS_MAX } from '../../domain/webhooks/endpoint.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
 import { Empty, EmptyBody, mode, ModeQuery, SlugIdParams, SlugParams, time } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes } from './route.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const WebhookSchema = Type.Object({
   id: Type.String(),
@@ -26,10 +26,10 @@ const events = Type.Immutable(
 )
 const ReplayBody = Type.Object({ from: time, to: time, only: Type.Enum(['failed', 'all']) })
 
-export type Webhook = Static<typeof WebhookSchema>
-export type IssuedWebhook = Static<typeof IssuedWebhookSchema>
+export type Webhook = Shape<typeof WebhookSchema>
+export type IssuedWebhook = Shape<typeof IssuedWebhookSchema>
 export type WebhookTerms = Pick<Webhook, 'url' | 'events'>
-export type ReplayRange = Static<typeof ReplayBody>
+export type ReplayRange = Shape<typeof ReplayBody>
 
 const webhookAnswer = Type.Object({ webhook: WebhookSchema })
 const issuedAnswer = Type.Object({ webhook: IssuedWebhookSchema })

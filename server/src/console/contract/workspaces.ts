@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { PLAN_NAMES } from '../../domain/plans/plan.ts'
 import { isoTime, nullable } from '../../values/schema-fields.ts'
 import { name, role, SlugParams } from './fields.ts'
-import { READS, type ConsoleRoutes } from './route.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** A workspace, with the caller's role in it. */
 export const WorkspaceSchema = Type.Object({ slug: Type.String(), name: Type.String(), role })
@@ -43,11 +43,12 @@ const PlanUseSchema = Type.Object({
   wallets: UseByModeSchema,
 })
 
-export type Workspace = Static<typeof WorkspaceSchema>
-export type WorkspaceDetail = Static<typeof WorkspaceDetailSchema>
-export type ChainInfo = Static<typeof ChainInfoSchema>
-export type PlanUse = Static<typeof PlanUseSchema>
-export type Use = Static<typeof UseSchema>
+export type Workspace = Shape<typeof WorkspaceSchema>
+export type WorkspaceDetail = Shape<typeof WorkspaceDetailSchema>
+export type ChainInfo = Shape<typeof ChainInfoSchema>
+export type PlanUse = Shape<typeof PlanUseSchema>
+export type Plan = PlanUse['plan']
+export type Use = Shape<typeof UseSchema>
 
 export const WORKSPACE_ROUTES = {
   create: {

@@ -1,0 +1,16 @@
+/** The strings that an endpoint's path is made of. */
+interface PathInput {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string | undefined>>
+}
+
+/** Fills in the parameters of an endpoint's path, each escaped, and adds the query. Members that are undefined are left out. */
+export function buildPath(url: string, { params = {}, query = {} }: PathInput): string {
+  const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = params[name]
+    if (value === undefined) throw new Error(`the parameter ${name} of ${url} is missing`)
+    return encodeURIComponent(value)
+  })
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
