@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { createBrowserRouter, RouterProvider } from 'react-router'
 import { createQueryClient } from './api/query-client.ts'
 import { watchPresence } from './api/presence.ts'
-import { loadAllPages } from './navigation/page-loads.ts'
+import { loadAllPages } from './navigation/page-loader.ts'
 import { ROUTES } from './routes.tsx'
 
 const queryClient = createQueryClient()

@@ -1,8 +1,8 @@
 import type { RouteObject } from 'react-router'
 import { Loading } from './components/loading.tsx'
 import { RequireSession } from './components/require-session.tsx'
-import { SheetLayout } from './components/sheet-layout.tsx'
-import { notePageLoad } from './navigation/page-loads.ts'
+import { SheetLayout } from './components/centered-card-layout.tsx'
+import { notePageLoad } from './navigation/page-loader.ts'
 import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { FailurePage, PageFailure } from './pages/failure-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
@@ -62,7 +62,7 @@ export const ROUTES: RouteObject[] = [
           { path: '/consent', Component: ConsentPage },
           {
             lazy: {
-              Component: notePageLoad(async () => (await import('./components/dashboard-layout.tsx')).DashboardLayout),
+              Component: notePageLoad(async () => (await import('./components/app-shell-layout.tsx')).DashboardLayout),
             },
             children: [
               {

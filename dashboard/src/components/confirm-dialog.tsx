@@ -1,9 +1,9 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { AlertFrame } from './alert-frame.tsx'
+import { AlertFrame } from './alert-dialog-content.tsx'
 import { Button, buttonClass } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
-import { useDeed } from './use-deed.ts'
+import { useDeed } from './use-action.ts'
 
 interface ConfirmDialogProps {
   /** What the button says that opens it, and what readers of the screen hear besides. */

@@ -1,7 +1,7 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
-import { AlertFrame } from './alert-frame.tsx'
+import { AlertFrame } from './alert-dialog-content.tsx'
 import { Button, buttonClass } from './button.tsx'
 
 interface LeaveGuardProps {

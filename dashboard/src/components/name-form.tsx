@@ -1,10 +1,10 @@
 import { useRef, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
-import { readText } from './form-text.ts'
+import { readText } from './read-form-text.ts'
 import { TextField } from './text-field.tsx'
 import { useCancel } from './use-cancel.ts'
-import { useDeed } from './use-deed.ts'
+import { useDeed } from './use-action.ts'
 
 interface NameFormProps {
   readonly label: string

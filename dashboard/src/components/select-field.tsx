@@ -1,7 +1,7 @@
 import { useId } from 'react'
 import { ChevronIcon } from './chevron-icon.tsx'
-import { ComboField, type SelectFieldProps } from './combo-field.tsx'
-import { FieldFault } from './field-fault.tsx'
+import { ComboField, type SelectFieldProps } from './combobox-field.tsx'
+import { FieldFault } from './field-error.tsx'
 import { FIELD_CLASS } from './text-field.tsx'
 
 /** More choices than these are typed, not looked through. */

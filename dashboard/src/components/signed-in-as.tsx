@@ -2,7 +2,7 @@ import { signOut } from '../api/session.ts'
 import { ErrorNotice } from './error-notice.tsx'
 import { TextButton } from './text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
-import { useDeed } from './use-deed.ts'
+import { useDeed } from './use-action.ts'
 
 interface SignedInAsProps {
   readonly userName: string

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useRouteError } from 'react-router'
 import { send } from '../api/send.ts'
 import { Button } from '../components/button.tsx'
-import { PageNotLoadedError } from '../navigation/page-loads.ts'
+import { PageNotLoadedError } from '../navigation/page-loader.ts'
 
 /** When the application itself fails. It leans on nothing that could fail too. */
 export function FailurePage() {

@@ -13,7 +13,7 @@ import { TextLink } from '../components/text-link.tsx'
 import { TimeText } from '../components/time-text.tsx'
 import { withNext } from '../navigation/next-path.ts'
 import { ROLE_TEXTS } from '../roles.ts'
-import { useDeed } from '../components/use-deed.ts'
+import { useDeed } from '../components/use-action.ts'
 
 export function InvitationPage() {
   const token = useParams()['token'] ?? ''

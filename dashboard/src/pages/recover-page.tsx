@@ -10,7 +10,7 @@ import { TextButton, TextLink } from '../components/text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
 import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './account/passkey-name.ts'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-quiet-session.ts'
+import { useQuietSession } from './use-session-without-refetch.ts'
 
 /** What a person may type around a code's twenty characters: hyphens, spaces. */
 const CODE_CHARS_MAX = 60

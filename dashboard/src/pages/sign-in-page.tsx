@@ -6,11 +6,11 @@ import { ErrorNotice } from '../components/error-notice.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { TextLink } from '../components/text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
-import { NextNotice } from './next-notice.tsx'
+import { NextNotice } from './sign-in-reason.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-quiet-session.ts'
-import { useDeed } from '../components/use-deed.ts'
+import { useQuietSession } from './use-session-without-refetch.ts'
+import { useDeed } from '../components/use-action.ts'
 
 export function SignInPage() {
   const next = useNextPath()

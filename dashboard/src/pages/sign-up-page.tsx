@@ -8,10 +8,10 @@ import { PageHeading } from '../components/page-heading.tsx'
 import { RecoveryCodes } from '../components/recovery-codes.tsx'
 import { TextLink } from '../components/text-link.tsx'
 import { invitationIn, withNext } from '../navigation/next-path.ts'
-import { NextNotice } from './next-notice.tsx'
+import { NextNotice } from './sign-in-reason.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-quiet-session.ts'
+import { useQuietSession } from './use-session-without-refetch.ts'
 
 const NAME_CHARS_MAX = 100
 

@@ -4,10 +4,10 @@ import { sessionQuery } from '../../api/session.ts'
 import type { Passkey } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { NameForm } from '../../components/name-form.tsx'
-import { Row, Rows } from '../../components/rows.tsx'
+import { Row, Rows } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { Waiting } from '../../components/query-state.tsx'
 import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './passkey-name.ts'
 
 export function PasskeysSection() {

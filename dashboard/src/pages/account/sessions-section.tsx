@@ -4,13 +4,13 @@ import { endSession, sessionsQuery } from '../../api/sessions.ts'
 import type { SessionEntry } from '../../api/wire.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Row, Rows } from '../../components/rows.tsx'
+import { Row, Rows } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { Waiting } from '../../components/query-state.tsx'
 import { formatDevice } from '../../format/device-text.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 /** The browsers in which the person is signed in. */
 export function SessionsSection() {

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { connectionsQuery } from '../../api/connections.ts'
-import { NoRows, Row, Rows } from '../../components/rows.tsx'
+import { NoRows, Row, Rows } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { Waiting } from '../../components/query-state.tsx'
 import { formatScopeList } from '../../format/scope-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** The applications that act as an agent. */
 export function AgentConnections({ agentId }: { readonly agentId: string }) {

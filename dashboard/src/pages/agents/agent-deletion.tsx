@@ -7,8 +7,8 @@ import { liveKey } from '../../api/changes.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Section } from '../../components/section.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { ObstacleNotice } from './obstacle-notice.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { ObstacleNotice } from './deletion-blocked-notice.tsx'
 
 /** Takes an agent away, unless grants stand in the way: then it says which. */
 export function AgentDeletion({ agentId }: { readonly agentId: string }) {

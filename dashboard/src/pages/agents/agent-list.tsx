@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Agent } from '../../api/wire-spending.ts'
-import { NoRows } from '../../components/rows.tsx'
+import { NoRows } from '../../components/list.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { AgentTable } from './agent-table.tsx'
 

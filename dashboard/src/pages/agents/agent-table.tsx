@@ -3,7 +3,7 @@ import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { WalletText } from '../wallets/wallet-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentBadge } from './agent-badge.tsx'
 
 /** Every agent, and what is left of its caps over 24 hours, wallet by wallet. */

@@ -4,7 +4,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { GrantBadge } from '../grants/grant-badge.tsx'
 import { SpentMeter } from '../grants/spent-meter.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** One grant of an agent: from where, how much is left of the cap, on what terms. The whole card leads to it. */
 export function LimitCard({ grant }: { readonly grant: Grant }) {

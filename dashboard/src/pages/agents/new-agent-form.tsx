@@ -4,8 +4,8 @@ import { agentsQuery, createAgent } from '../../api/agents.ts'
 import { Button } from '../../components/button.tsx'
 import { NameForm } from '../../components/name-form.tsx'
 import { Section } from '../../components/section.tsx'
-import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from './agent-id.ts'
 
 /** Makes an agent and leads to it. An id that exists already leads to the agent that has it. */

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import { authorizationRequestQuery } from '../../api/connections.ts'
 import { Loading } from '../../components/loading.tsx'
-import { Sheet } from '../../components/sheet.tsx'
+import { Sheet } from '../../components/centered-card.tsx'
 import { Consent } from './consent.tsx'
-import { RequestFault } from './request-fault.tsx'
+import { RequestFault } from './request-error.tsx'
 
 /** Asks the signed-in person whether an application may act for one of their agents. */
 export function ConsentPage() {

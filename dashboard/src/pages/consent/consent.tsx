@@ -11,11 +11,11 @@ import { isAdmin } from '../../roles.ts'
 import { CreateWorkspaceForm } from '../create-workspace-form.tsx'
 import { AgentPicker } from './agent-picker.tsx'
 import { chooseAgent, chooseWorkspace, findObstacle } from './choose-agent.ts'
-import { Decision } from './decision.tsx'
-import { PlacePicker } from './place-picker.tsx'
+import { Decision } from './decision-form.tsx'
+import { PlacePicker } from './workspace-picker.tsx'
 import { ScopePicker } from './scope-picker.tsx'
-import { useFirstSlug } from './use-first-slug.ts'
-import { WhoAsks } from './who-asks.tsx'
+import { useFirstSlug } from './use-initial-slug.ts'
+import { WhoAsks } from './client-summary.tsx'
 
 interface ConsentProps {
   readonly handle: string

@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from '../../api/wire-developers.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { Fold } from '../../components/fold.tsx'
+import { Fold } from '../../components/disclosure.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatJson } from '../../format/json-text.ts'

@@ -1,8 +1,8 @@
 import { CodeText } from '../../components/code-text.tsx'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { Fact, Facts } from '../../components/description-list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** Addresses from which an agent host finds everything else by itself (RFC 8414, RFC 9728). */
 export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefined }) {

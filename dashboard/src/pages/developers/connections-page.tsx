@@ -4,13 +4,13 @@ import type { Connection } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Row, Rows } from '../../components/rows.tsx'
+import { Row, Rows } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { Waiting } from '../../components/query-state.tsx'
 import { formatScopeList } from '../../format/scope-text.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 export function ConnectionsPage() {
   const { slug, name, mode, to } = useWorkspace()

@@ -1,8 +1,8 @@
 import type { Delivery } from '../../api/wire-developers.ts'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { Fact, Facts } from '../../components/description-list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { JsonBody } from './json-body.tsx'
 
 /** What was sent: the headers by what they say, and the body. */

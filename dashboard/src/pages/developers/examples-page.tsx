@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
-import { ChoiceField } from '../../components/choice-field.tsx'
+import { ChoiceField } from '../../components/radio-group-field.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { Waiting } from '../../components/query-state.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ConnectExample } from './connect-example.tsx'
 import { listAgents, lookAtPayment, pay, VERIFY_WEBHOOK, whoAmI, type ExampleLanguage } from './examples.ts'
-import { useExamplePlace } from './use-example-place.ts'
+import { useExamplePlace } from './use-example-values.ts'
 
 const LANGUAGES = [
   { value: 'curl', text: 'curl' },

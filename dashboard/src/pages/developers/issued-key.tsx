@@ -1,7 +1,7 @@
 import type { IssuedApiKey } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { SecretOnce } from '../../components/secret-once.tsx'
+import { SecretOnce } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 

@@ -1,5 +1,5 @@
 import { CodeBlock } from '../../components/code-block.tsx'
-import { Fold } from '../../components/fold.tsx'
+import { Fold } from '../../components/disclosure.tsx'
 import { formatJson } from '../../format/json-text.ts'
 
 /** A body as it travels, laid out for reading; byte for byte, as signatures take it, it is at hand. */

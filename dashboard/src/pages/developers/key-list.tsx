@@ -2,14 +2,14 @@ import { useQueryClient } from '@tanstack/react-query'
 import { keysQuery, revokeKey, rotateKey } from '../../api/keys.ts'
 import type { ApiKey, IssuedApiKey } from '../../api/wire-developers.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Fold } from '../../components/fold.tsx'
-import { Row, Rows } from '../../components/rows.tsx'
+import { Fold } from '../../components/disclosure.tsx'
+import { Row, Rows } from '../../components/list.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { formatRemaining } from '../../format/remaining.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface KeyListProps {
   readonly keys: readonly ApiKey[]

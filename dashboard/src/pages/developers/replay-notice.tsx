@@ -3,7 +3,7 @@ import { deliveryQuery } from '../../api/deliveries.ts'
 import type { Delivery } from '../../api/wire-developers.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryStatus } from './webhook-status.tsx'
 
 /** What becomes of a replay, told where it was asked for; nothing before. */

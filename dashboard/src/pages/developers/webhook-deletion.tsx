@@ -4,7 +4,7 @@ import { deleteWebhook, webhooksQuery } from '../../api/webhooks.ts'
 import type { Webhook } from '../../api/wire-developers.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Section } from '../../components/section.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 export function WebhookDeletion({ webhook }: { readonly webhook: Webhook }) {
   const { slug, mode, to } = useWorkspace()

@@ -3,12 +3,12 @@ import { ApiError, hasCode } from '../../api/api-error.ts'
 import type { WebhookTerms } from '../../api/webhooks.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { FieldFault } from '../../components/field-fault.tsx'
-import { readText } from '../../components/form-text.ts'
+import { FieldFault } from '../../components/field-error.tsx'
+import { readText } from '../../components/read-form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { EVENT_MEANINGS, EVENT_TYPES, explainUrlFault } from '../../format/webhook-text.ts'
 import { useCancel } from '../../components/use-cancel.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 const URL_CHARS_MAX = 2_048
 

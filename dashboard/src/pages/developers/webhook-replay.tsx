@@ -5,13 +5,13 @@ import { replayRange } from '../../api/webhooks.ts'
 import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { readText } from '../../components/form-text.ts'
+import { readText } from '../../components/read-form-text.ts'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatLocal } from '../../format/grant-draft.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const MINUTE_MS = 60_000

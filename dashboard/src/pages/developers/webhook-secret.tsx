@@ -4,10 +4,10 @@ import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { LeaveGuard } from '../../components/leave-guard.tsx'
-import { SecretOnce } from '../../components/secret-once.tsx'
+import { SecretOnce } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** The secret that an endpoint's posts are signed with. */
 export function WebhookSecret({ webhook }: { readonly webhook: Webhook }) {

@@ -1,7 +1,7 @@
 import type { Agent } from '../../api/wire-spending.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'
+import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
 import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from '../agents/agent-id.ts'
 
 export interface AgentChoice {

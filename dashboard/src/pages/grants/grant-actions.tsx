@@ -2,8 +2,8 @@ import type { Grant, Wallet } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { sayOwner } from '../../format/owner-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import type { useGrantDeeds } from './use-grant-deeds.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import type { useGrantDeeds } from './use-grant-actions.ts'
 
 interface GrantActionsProps {
   readonly grant: Grant

@@ -4,9 +4,9 @@ import { grantQuery } from '../../api/grants.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { Waiting } from '../../components/query-state.tsx'
 import { pathTo } from '../../navigation/paths.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantDetail } from './grant-detail.tsx'
 
 export function GrantPage() {

@@ -3,7 +3,7 @@ import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantBadge } from './grant-badge.tsx'
 
 interface GrantTableProps {

@@ -1,7 +1,7 @@
 import type { Grant } from '../../api/wire-spending.ts'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { GRANT_GROUPS, isInGroup, type GrantGroup } from '../../format/grant-state-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface GroupFilterProps {
   readonly grants: readonly Grant[]

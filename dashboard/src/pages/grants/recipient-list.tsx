@@ -1,6 +1,6 @@
 import { labelOf } from '../../api/recipients.ts'
 import type { Recipient } from '../../api/wire-spending.ts'
-import { Fold } from '../../components/fold.tsx'
+import { Fold } from '../../components/disclosure.tsx'
 
 interface RecipientListProps {
   readonly addresses: readonly string[]

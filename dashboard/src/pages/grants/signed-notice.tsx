@@ -1,7 +1,7 @@
 import type { Grant } from '../../api/wire-spending.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** Right after the signature: it worked, and what comes next. */
 export function SignedNotice({ grant }: { readonly grant: Grant }) {

@@ -6,7 +6,7 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { sayOwner } from '../../format/owner-text.ts'
 import { listChanges } from '../../format/grant-changes.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
 
 interface SigningPanelProps {

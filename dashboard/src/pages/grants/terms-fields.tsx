@@ -2,7 +2,7 @@ import type { Recipient } from '../../api/wire-spending.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { formatAmount, toMicro } from '../../format/amount.ts'
 import type { DraftReading, GrantDraft } from '../../format/grant-draft.ts'
-import { EndField } from './end-field.tsx'
+import { EndField } from './expiry-field.tsx'
 import { RecipientsField } from './recipients-field.tsx'
 
 interface TermsFieldsProps {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { recipientsQuery } from '../../api/recipients.ts'
 import type { Recipient } from '../../api/wire-spending.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 const NONE: readonly Recipient[] = []
 

@@ -4,7 +4,7 @@ import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { SpentMeter } from '../grants/spent-meter.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 const STOPPED: Readonly<Partial<Record<GrantState, string>>> = { suspended: 'Suspended', expired: 'Expired' }
 

@@ -4,7 +4,7 @@ import { CheckIcon } from '../../components/check-icon.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface Step {
   readonly key: keyof Overview['steps']

@@ -2,7 +2,7 @@ import { useRef } from 'react'
 import type { Overview } from '../../api/wire-spending.ts'
 import { formatStep, listSteps, toPercent } from '../../format/chart-scale.ts'
 import { listTicks } from '../../format/time-ticks.ts'
-import { seriesOf } from './series.ts'
+import { seriesOf } from './series-color.ts'
 import { scaleOf, spanOf, stackBar } from './spend-bars.ts'
 
 interface SpendChartProps {

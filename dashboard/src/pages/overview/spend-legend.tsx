@@ -1,8 +1,8 @@
 import { Link } from 'react-router'
 import type { Overview } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { seriesOf } from './series.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { seriesOf } from './series-color.ts'
 
 interface SpendLegendProps {
   readonly spend: Overview['spend']

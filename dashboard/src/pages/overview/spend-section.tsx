@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
 import type { Overview } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { Fold } from '../../components/fold.tsx'
+import { Fold } from '../../components/disclosure.tsx'
 import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
 import { formatSpan } from '../../format/date.ts'
 import { spanOf, sumBar } from './spend-bars.ts'

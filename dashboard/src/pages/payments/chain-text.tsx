@@ -3,7 +3,7 @@ import { workspaceQuery } from '../../api/workspaces.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
 import { nameNetwork } from '../../format/network.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface ChainTextProps {
   readonly hash: string

@@ -1,6 +1,6 @@
 import type { Credential } from '../../api/wire-spending.ts'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** What asked for a payment, and where it is looked after. */
 export function CredentialText({ credential }: { readonly credential: Credential | null }) {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { PaymentDetail } from '../../api/wire-spending.ts'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** Why a payment failed, in plain words, and what to do about it. */
 export function FailureText({ detail: { payment } }: { readonly detail: PaymentDetail }) {

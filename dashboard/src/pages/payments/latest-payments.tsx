@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { paymentsQuery } from '../../api/payments.ts'
 import { Section } from '../../components/section.tsx'
-import { NoRows } from '../../components/rows.tsx'
+import { NoRows } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { Waiting } from '../../components/query-state.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentsTable } from './payments-table.tsx'
 
 interface LatestPaymentsProps {

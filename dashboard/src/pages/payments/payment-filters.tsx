@@ -5,7 +5,7 @@ import { walletsQuery } from '../../api/wallets.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatShortAddress } from '../../format/address.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 
 interface PaymentFiltersProps {

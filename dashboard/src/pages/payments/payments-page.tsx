@@ -6,12 +6,12 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentFilters } from './payment-filters.tsx'
 import { PaymentList } from './payment-list.tsx'
 import { PAYMENT_VIEWS, readPaymentSearch, withParam, withView, type View } from './payment-search.ts'
 import { RefusalList } from './refusal-list.tsx'
-import { useDeed } from '../../components/use-deed.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 const VIEW_TEXTS: Readonly<Record<View, string>> = {
   all: 'All payments',

@@ -1,9 +1,9 @@
 import type { Payment } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
-import { LongText } from '../../components/long-text.tsx'
+import { LongText } from '../../components/truncated-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentBadge } from './payment-badge.tsx'
 import { RecipientText } from './recipient-text.tsx'
 

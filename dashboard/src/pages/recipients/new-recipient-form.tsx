@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { readText } from '../../components/form-text.ts'
+import { readText } from '../../components/read-form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
-import { addressFault, fieldFaults } from '../../format/field-faults.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { addressFault, fieldFaults } from '../../format/field-errors.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 interface NewRecipientFormProps {
   readonly onSubmit: (recipient: { readonly address: string; readonly label: string }) => Promise<unknown>

@@ -6,12 +6,12 @@ import { CodeText } from '../../components/code-text.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { NameForm } from '../../components/name-form.tsx'
-import { Row } from '../../components/rows.tsx'
+import { Row } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { LABEL_CHARS_MAX } from './new-recipient-form.tsx'
-import type { useRecipientDeeds } from './use-recipient-deeds.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import type { useRecipientDeeds } from './use-recipient-actions.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 interface RecipientRowProps {
   readonly recipient: Recipient

@@ -4,14 +4,14 @@ import { recipientsQuery } from '../../api/recipients.ts'
 import type { Grant } from '../../api/wire-spending.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Rows } from '../../components/rows.tsx'
+import { Rows } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { Waiting } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewRecipientForm } from './new-recipient-form.tsx'
 import { RecipientRow } from './recipient-row.tsx'
-import { useRecipientDeeds } from './use-recipient-deeds.ts'
+import { useRecipientDeeds } from './use-recipient-actions.ts'
 
 export function RecipientsPage() {
   const { slug, mode, name, role } = useWorkspace()

@@ -7,8 +7,8 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 interface FaucetProps {
   readonly wallet: Wallet

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { walletsQuery } from '../../api/wallets.ts'
 import { CodeText } from '../../components/code-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** A wallet by its name, or by its address's ends while the name is not known. */
 export function WalletText({ address }: { readonly address: string }) {

@@ -7,13 +7,13 @@ import { changeRole, membersQuery, removeMember } from '../../api/workspaces.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Row } from '../../components/rows.tsx'
+import { Row } from '../../components/list.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { TimeText } from '../../components/time-text.tsx'
 import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
-import { useWorkspace } from './workspace-context.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useWorkspace } from './use-workspace.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 export function MemberRow({ member }: { readonly member: Member }) {
   const { role } = useWorkspace()

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { membersQuery } from '../../api/workspaces.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Rows } from '../../components/rows.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { Rows } from '../../components/list.tsx'
+import { Waiting } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { InvitationsSection } from './invitations-section.tsx'
 import { MemberRow } from './member-row.tsx'
-import { useWorkspace } from './workspace-context.ts'
+import { useWorkspace } from './use-workspace.ts'
 
 export function MembersPage() {
   const { slug, name, role } = useWorkspace()

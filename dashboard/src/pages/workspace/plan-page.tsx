@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { planQuery } from '../../api/plan.ts'
 import type { PlanUse, Use } from '../../api/wire.ts'
-import { CountMeter } from '../../components/count-meter.tsx'
+import { CountMeter } from '../../components/usage-meter.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { Waiting } from '../../components/query-state.tsx'
 import { formatCount } from '../../format/count.ts'
 import { PlanTable } from './plan-table.tsx'
 import { PLAN_TITLES } from './plans.ts'
-import { useWorkspace } from './workspace-context.ts'
+import { useWorkspace } from './use-workspace.ts'
 
 export function PlanPage() {
   const { slug, name } = useWorkspace()

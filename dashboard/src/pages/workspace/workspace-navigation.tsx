@@ -2,7 +2,7 @@ import { NavLink, useLocation } from 'react-router'
 import { NavIcon } from '../../components/nav-icon.tsx'
 import { pathTo } from '../../navigation/paths.ts'
 import type { Mode, Workspace } from '../../api/wire.ts'
-import { PAGE_GROUPS, type PageIcon } from './pages-of-workspace.ts'
+import { PAGE_GROUPS, type PageIcon } from './workspace-pages.ts'
 
 interface WorkspaceNavigationProps {
   readonly workspace: Workspace

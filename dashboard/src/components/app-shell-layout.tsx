@@ -1,5 +1,5 @@
 import { Outlet } from 'react-router'
-import { PlainFrame } from './plain-frame.tsx'
+import { PlainFrame } from './app-shell.tsx'
 
 export function DashboardLayout() {
   return (

@@ -3,7 +3,7 @@ import { agentsQuery } from '../../api/agents.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { walletsQuery } from '../../api/wallets.ts'
 import type { Mode } from '../../api/wire.ts'
-import type { Things } from './go-to-targets.ts'
+import type { Things } from './find-targets.ts'
 
 /** What was read a moment ago is not read anew for a few letters. */
 const STALE_AFTER_MS = 60_000

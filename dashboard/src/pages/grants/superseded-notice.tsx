@@ -1,7 +1,7 @@
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import type { Overtaken } from './use-grant-deeds.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import type { Overtaken } from './use-grant-actions.ts'
 
 /** What was asked of a grant came too late: the agent may go on under another one. */
 export function OvertakenNotice({ overtaken: { by } }: { readonly overtaken: Overtaken }) {

@@ -4,7 +4,7 @@ import { signOut } from '../api/session.ts'
 import { buttonClass } from './button.tsx'
 import { ChevronIcon } from './chevron-icon.tsx'
 import { useSession } from './session-context.ts'
-import { useDeed } from './use-deed.ts'
+import { useDeed } from './use-action.ts'
 
 const ITEM = 'flex min-h-11 w-full items-center rounded-md px-3 py-2 text-left hover:bg-accent-soft'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/api-error.ts'
-import { addressFault, fieldFaults } from './field-faults.ts'
+import { addressFault, fieldFaults } from './field-errors.ts'
 
 test('faults stand at their fields, the first one of each', () => {
   const rows: readonly (readonly [unknown, Readonly<Record<string, string>>])[] = [

@@ -1,5 +1,5 @@
 import { Outlet, ScrollRestoration } from 'react-router'
-import { Sheet } from './sheet.tsx'
+import { Sheet } from './centered-card.tsx'
 
 /** Signing in, an invitation, a page that is not there. */
 export function SheetLayout() {

@@ -5,7 +5,7 @@ import type { Grant, Refusal } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { detailOf } from './refusal-checks.ts'
 
 interface Advice {

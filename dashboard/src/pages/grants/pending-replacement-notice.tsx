@@ -3,7 +3,7 @@ import { grantsQuery } from '../../api/grants.ts'
 import type { Grant } from '../../api/wire-spending.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** Another policy is to take this one's place, and waits for its signature. */
 export function SuccessorNotice({ grant }: { readonly grant: Grant }) {

@@ -5,7 +5,7 @@ import { recipientsQuery } from '../../api/recipients.ts'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import type { ApiKey } from '../../api/wire-developers.ts'
 import type { Grant, Recipient } from '../../api/wire-spending.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { ExamplePlace } from './examples.ts'
 
 /** The address with which Ethereum's own documents explain checksums; in test mode nothing is lost by paying it. */

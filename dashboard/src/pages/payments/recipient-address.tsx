@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { labelOf, recipientsQuery } from '../../api/recipients.ts'
 import { CodeText } from '../../components/code-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** A recipient in full: its name in the recipient book if it has one, and its address. */
 export function PartyText({ address }: { readonly address: string }) {

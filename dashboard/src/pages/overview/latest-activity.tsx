@@ -9,7 +9,7 @@ import { PaymentBadge } from '../payments/payment-badge.tsx'
 import { RecipientText } from '../payments/recipient-text.tsx'
 import { SenderText } from '../wallets/sender-text.tsx'
 import { WalletText } from '../wallets/wallet-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 export function LatestPayments({ payments }: Pick<Overview, 'payments'>) {
   const { to } = useWorkspace()

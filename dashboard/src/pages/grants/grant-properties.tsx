@@ -1,10 +1,10 @@
 import type { Grant, Wallet } from '../../api/wire-spending.ts'
 import { CodeText } from '../../components/code-text.tsx'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { Fact, Facts } from '../../components/description-list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { nameOwner } from '../../format/owner-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface GrantFactsProps {
   readonly grant: Grant

@@ -3,7 +3,7 @@ import type { Agent, Grant, Wallet } from '../../api/wire-spending.ts'
 import { formatShortAddress } from '../../format/address.ts'
 import { GRANT_STATE_WORDS } from '../../format/grant-state-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
-import { PAGE_GROUPS } from './pages-of-workspace.ts'
+import { PAGE_GROUPS } from './workspace-pages.ts'
 
 export interface Target {
   readonly text: string

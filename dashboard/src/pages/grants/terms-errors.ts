@@ -1,5 +1,5 @@
 import type { GrantTerms } from '../../api/wire-spending.ts'
-import { addressFault, fieldFaults } from '../../format/field-faults.ts'
+import { addressFault, fieldFaults } from '../../format/field-errors.ts'
 import type { DraftReading } from '../../format/grant-draft.ts'
 
 const FIELDS: readonly string[] = [

@@ -1,5 +1,5 @@
 import { ErrorNotice } from './error-notice.tsx'
-import { OlderButton } from './older-button.tsx'
+import { OlderButton } from './load-more-button.tsx'
 
 interface OlderPagesProps {
   /** An infinite query whose pages are full as long as there is more. */

@@ -4,8 +4,8 @@ import { ApiError, hasCode } from '../../api/api-error.ts'
 import { liveKey } from '../../api/changes.ts'
 import { grantQuery, signGrant, suspendGrant } from '../../api/grants.ts'
 import type { Grant } from '../../api/wire-spending.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { useDeed } from '../../components/use-action.ts'
 
 /** A grant that ended before what was asked of it could be done. */
 export interface Overtaken {

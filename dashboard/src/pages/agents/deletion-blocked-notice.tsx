@@ -3,7 +3,7 @@ import type { Grant } from '../../api/wire-spending.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { GRANT_STATE_WORDS } from '../../format/grant-state-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface ObstacleNoticeProps {
   readonly grants: readonly Grant[]

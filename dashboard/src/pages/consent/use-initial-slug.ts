@@ -2,7 +2,7 @@ import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { agentsQuery } from '../../api/agents.ts'
 import type { Workspace } from '../../api/wire.ts'
-import { readLastSlug } from '../../navigation/last-mode.ts'
+import { readLastSlug } from '../../navigation/last-visit.ts'
 import { chooseWorkspace, listApprovable } from './choose-agent.ts'
 
 /** So many workspaces are asked for their agents, at the most. */

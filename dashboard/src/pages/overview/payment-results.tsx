@@ -4,7 +4,7 @@ import type { Overview } from '../../api/wire-spending.ts'
 import { Section } from '../../components/section.tsx'
 import { formatCount } from '../../format/count.ts'
 import { formatRate } from '../../format/rate.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { RANGE_TEXTS } from './range-texts.ts'
 
 const OUTCOMES = [

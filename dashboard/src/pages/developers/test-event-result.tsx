@@ -5,7 +5,7 @@ import { webhooksQuery } from '../../api/webhooks.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { explainAttempt } from '../../format/webhook-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** What came of a test event, as soon as it is known. */
 export function TestOutcome({ deliveryId }: { readonly deliveryId: string | undefined }) {

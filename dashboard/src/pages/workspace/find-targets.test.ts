@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findTargets, type Things } from './go-to-targets.ts'
+import { findTargets, type Things } from './find-targets.ts'
 
 const NOTHING: Things = { agents: [], wallets: [], grants: [] }
 const THINGS: Things = {

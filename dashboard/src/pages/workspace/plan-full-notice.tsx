@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { planQuery } from '../../api/plan.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from './workspace-context.ts'
+import { useWorkspace } from './use-workspace.ts'
 
 type Kind = 'agents' | 'wallets'
 

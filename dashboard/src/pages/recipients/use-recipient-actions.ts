@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { labelRecipient, recipientsQuery, removeRecipient } from '../../api/recipients.ts'
 import type { Recipient } from '../../api/wire-spending.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 type Named = Pick<Recipient, 'address' | 'label'>
 

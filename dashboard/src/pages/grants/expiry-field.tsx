@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { ChoiceField } from '../../components/choice-field.tsx'
+import { ChoiceField } from '../../components/radio-group-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { formatLocal, type GrantDraft } from '../../format/grant-draft.ts'

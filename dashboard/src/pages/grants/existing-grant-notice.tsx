@@ -1,7 +1,7 @@
 import type { Grant } from '../../api/wire-spending.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** An agent has one grant on a wallet at most: what there is already is changed, not added to. */
 export function ExistingNotice({ grant }: { readonly grant: Grant }) {

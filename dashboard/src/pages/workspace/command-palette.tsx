@@ -2,8 +2,8 @@ import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Mode, Workspace } from '../../api/wire.ts'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
-import { findTargets, type Target } from './go-to-targets.ts'
-import { useThings } from './use-things.ts'
+import { findTargets, type Target } from './find-targets.ts'
+import { useThings } from './use-searchable-items.ts'
 
 /** Ctrl or Command and K, and a few letters, lead to any page, agent, wallet or grant; an id leads to what has it. */
 export function GoToMenu({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {

@@ -2,7 +2,7 @@ import type { PaymentEvent } from '../../api/wire-spending.ts'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { DeliveryStatus } from '../developers/webhook-status.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** What was told of a payment, and to whom. */
 export function PaymentNews({ events }: { readonly events: readonly PaymentEvent[] }) {

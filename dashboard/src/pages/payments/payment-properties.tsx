@@ -1,10 +1,10 @@
 import type { PaymentDetail } from '../../api/wire-spending.ts'
 import { CodeText } from '../../components/code-text.tsx'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { Fact, Facts } from '../../components/description-list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { PartyText } from './party-text.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { PartyText } from './recipient-address.tsx'
 
 /** All that a payment is made of, and who allowed it. */
 export function PaymentFacts({ detail: { payment, grant } }: { readonly detail: PaymentDetail }) {
