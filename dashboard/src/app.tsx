@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { createBrowserRouter, RouterProvider } from 'react-router'
 import { createQueryClient } from './api/query-client.ts'
 import { watchPresence } from './api/presence.ts'
-import { loadAllPages } from './navigation/page-loader.ts'
+import { preloadAllPages } from './navigation/page-loader.ts'
 import { ROUTES } from './routes.tsx'
 
 const queryClient = createQueryClient()
@@ -12,7 +12,7 @@ const router = createBrowserRouter(ROUTES)
 
 export function App() {
   useEffect(watchPresence, [])
-  useEffect(loadWhatFollows, [])
+  useEffect(preloadPages, [])
   useEffect(() => {
     // A page that the browser kept for "back" may tell what is long over: a session, a request that was answered.
     const refresh = (event: PageTransitionEvent) => {
@@ -33,12 +33,12 @@ export function App() {
 }
 
 /** Once somebody has a page of a workspace before them, the others come: to go to them takes no waiting then. */
-function loadWhatFollows(): () => void {
+function preloadPages(): () => void {
   let isBegun = false
   const look = ({ location, navigation, initialized }: typeof router.state) => {
     if (isBegun || !initialized || navigation.state !== 'idle' || !location.pathname.startsWith('/w/')) return
     isBegun = true
-    void loadAllPages()
+    void preloadAllPages()
   }
   look(router.state)
   return router.subscribe(look)

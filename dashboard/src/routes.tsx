@@ -1,8 +1,8 @@
 import type { RouteObject } from 'react-router'
 import { Loading } from './components/loading.tsx'
 import { RequireSession } from './components/require-session.tsx'
-import { SheetLayout } from './components/centered-card-layout.tsx'
-import { notePageLoad } from './navigation/page-loader.ts'
+import { CenteredCardLayout } from './components/centered-card-layout.tsx'
+import { registerPage } from './navigation/page-loader.ts'
 import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { FailurePage, PageFailure } from './pages/failure-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
@@ -47,7 +47,7 @@ export const ROUTES: RouteObject[] = [
     HydrateFallback: Loading,
     children: [
       {
-        Component: SheetLayout,
+        Component: CenteredCardLayout,
         children: [
           { path: '/sign-in', Component: SignInPage },
           { path: '/sign-up', Component: SignUpPage },
@@ -62,7 +62,7 @@ export const ROUTES: RouteObject[] = [
           { path: '/consent', Component: ConsentPage },
           {
             lazy: {
-              Component: notePageLoad(async () => (await import('./components/app-shell-layout.tsx')).DashboardLayout),
+              Component: registerPage(async () => (await import('./components/app-shell-layout.tsx')).AppShellLayout),
             },
             children: [
               {
@@ -77,7 +77,7 @@ export const ROUTES: RouteObject[] = [
           {
             path: '/w/:slug',
             lazy: {
-              Component: notePageLoad(
+              Component: registerPage(
                 async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
               ),
             },
@@ -95,6 +95,6 @@ export const ROUTES: RouteObject[] = [
 ]
 
 function page(path: string, load: () => Promise<NonNullable<RouteObject['Component']>>): RouteObject {
-  const lazy = { Component: notePageLoad(load) }
+  const lazy = { Component: registerPage(load) }
   return path === '' ? { index: true, lazy } : { path, lazy }
 }

@@ -1,14 +1,14 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import type { ReactNode } from 'react'
 
-interface AlertFrameProps {
+interface AlertDialogContentProps {
   readonly title: string
   readonly lead: ReactNode
   readonly children: ReactNode
 }
 
 /** What a dialog that must be answered looks like: its question, and below it what can be answered. */
-export function AlertFrame({ title, lead, children }: AlertFrameProps) {
+export function AlertDialogContent({ title, lead, children }: AlertDialogContentProps) {
   return (
     <AlertDialog.Portal>
       <AlertDialog.Backdrop className="fixed inset-0 min-h-dvh bg-veil transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0 supports-[-webkit-touch-callout:none]:absolute" />

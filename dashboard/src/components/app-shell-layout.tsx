@@ -1,10 +1,10 @@
 import { Outlet } from 'react-router'
-import { PlainFrame } from './app-shell.tsx'
+import { AppShell } from './app-shell.tsx'
 
-export function DashboardLayout() {
+export function AppShellLayout() {
   return (
-    <PlainFrame>
+    <AppShell>
       <Outlet />
-    </PlainFrame>
+    </AppShell>
   )
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { ScrollRestoration, useLocation } from 'react-router'
 import { readLastSlug } from '../navigation/last-visit.ts'
 import { NavigationProgress } from './navigation-progress.tsx'
-import { PersonMenu } from './user-menu.tsx'
+import { UserMenu } from './user-menu.tsx'
 import { useSession } from './session-context.ts'
 import { SkipLink } from './skip-link.tsx'
 import { TextLink } from './text-link.tsx'
@@ -11,7 +11,7 @@ import { Wordmark } from './wordmark.tsx'
 const MAIN_ID = 'main'
 
 /** Around the pages of a signed-in person that belong to no workspace. */
-export function PlainFrame({ children }: { readonly children: ReactNode }) {
+export function AppShell({ children }: { readonly children: ReactNode }) {
   return (
     <>
       <SkipLink to={MAIN_ID} />
@@ -20,7 +20,7 @@ export function PlainFrame({ children }: { readonly children: ReactNode }) {
           <span className="shrink-0">
             <Wordmark />
           </span>
-          <PersonMenu />
+          <UserMenu />
         </div>
         <NavigationProgress />
       </header>

@@ -1,13 +1,13 @@
 import { Outlet, ScrollRestoration } from 'react-router'
-import { Sheet } from './centered-card.tsx'
+import { CenteredCard } from './centered-card.tsx'
 
 /** Signing in, an invitation, a page that is not there. */
-export function SheetLayout() {
+export function CenteredCardLayout() {
   return (
     <>
-      <Sheet>
+      <CenteredCard>
         <Outlet />
-      </Sheet>
+      </CenteredCard>
       <ScrollRestoration />
     </>
   )

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react'
 import { Wordmark } from './wordmark.tsx'
 
-interface SheetProps {
+interface CenteredCardProps {
   /** For a sheet that stands in two columns where there is room. */
   readonly isWide?: boolean
   readonly children: ReactNode
 }
 
 /** One sheet in the middle of the window, for pages that ask one thing. */
-export function Sheet({ isWide = false, children }: SheetProps) {
+export function CenteredCard({ isWide = false, children }: CenteredCardProps) {
   return (
     <div className={`mx-auto grid w-full max-w-xl gap-4 px-3 py-4 sm:px-6 sm:py-10 ${isWide ? 'lg:max-w-5xl' : ''}`}>
       <header className="px-2">

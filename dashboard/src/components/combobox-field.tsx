@@ -18,13 +18,13 @@ export interface SelectFieldProps {
   /** The form is not sent while nothing is picked. */
   readonly isRequired?: boolean
   /** What is wrong with what is picked. */
-  readonly fault?: string | undefined
+  readonly error?: string | undefined
   readonly onChange: (value: string) => void
 }
 
 /** A choice of very many: typing narrows what the browser offers. */
-export function ComboField(props: SelectFieldProps) {
-  const { label, value, choices, placeholder, hint, isRequired = false, fault, onChange } = props
+export function ComboboxField(props: SelectFieldProps) {
+  const { label, value, choices, placeholder, hint, isRequired = false, error, onChange } = props
   const id = useId()
   /** What is being typed; null while the field says what is chosen. */
   const [typed, setTyped] = useState<string | null>(null)
@@ -53,7 +53,7 @@ export function ComboField(props: SelectFieldProps) {
         autoCapitalize="none"
         spellCheck={false}
         value={typed ?? chosen}
-        fault={isStray ? 'Pick one from the list.' : fault}
+        error={isStray ? 'Pick one from the list.' : error}
         onChange={(event) => type(event.currentTarget.value)}
         onFocus={(event) => event.currentTarget.select()}
         onBlur={() => setStray(typed !== null && typed !== '')}

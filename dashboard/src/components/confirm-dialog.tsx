@@ -1,9 +1,9 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { AlertFrame } from './alert-dialog-content.tsx'
+import { AlertDialogContent } from './alert-dialog-content.tsx'
 import { Button, buttonClass } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
-import { useDeed } from './use-action.ts'
+import { useAction } from './use-action.ts'
 
 interface ConfirmDialogProps {
   /** What the button says that opens it, and what readers of the screen hear besides. */
@@ -22,7 +22,7 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { label, labelDetail, title, children, confirmLabel, isHarmless = false, onConfirm } = props
   const [isOpen, setOpen] = useState(false)
-  const deed = useDeed({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
+  const action = useAction({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
   const isTold = useRef(false)
   useEffect(
     () => () => {
@@ -31,13 +31,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     [],
   )
   const change = (open: boolean) => {
-    if (deed.isPending) return
-    deed.reset()
+    if (action.isPending) return
+    action.reset()
     setOpen(open)
   }
   const confirm = () => {
     isTold.current = true
-    deed.mutate()
+    action.mutate()
   }
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={change}>
@@ -47,15 +47,15 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       >
         {label}
       </AlertDialog.Trigger>
-      <AlertFrame title={title} lead={children}>
-        <ErrorNotice error={deed.error} />
+      <AlertDialogContent title={title} lead={children}>
+        <ErrorNotice error={action.error} />
         <div className="flex flex-wrap justify-end gap-3">
           <AlertDialog.Close className={buttonClass('plain')}>Cancel</AlertDialog.Close>
-          <Button look={isHarmless ? 'primary' : 'danger'} disabled={deed.isPending} onClick={confirm}>
+          <Button variant={isHarmless ? 'primary' : 'danger'} disabled={action.isPending} onClick={confirm}>
             {confirmLabel}
           </Button>
         </div>
-      </AlertFrame>
+      </AlertDialogContent>
     </AlertDialog.Root>
   )
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 /** What is known of one thing, name by name. */
-export function Facts({ children }: { readonly children: ReactNode }) {
+export function DescriptionList({ children }: { readonly children: ReactNode }) {
   return (
     <dl className="@container grid rounded-xl border border-line bg-surface px-4 sm:px-5 [&>div+div]:border-t [&>div]:border-line">
       {children}
@@ -9,10 +9,10 @@ export function Facts({ children }: { readonly children: ReactNode }) {
   )
 }
 
-export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+export function DescriptionItem({ term, children }: { readonly term: string; readonly children: ReactNode }) {
   return (
     <div className="grid gap-x-6 gap-y-0.5 py-3 @lg:grid-cols-[11rem_minmax(0,1fr)] @lg:items-baseline">
-      <dt className="text-muted">{name}</dt>
+      <dt className="text-muted">{term}</dt>
       <dd className="min-w-0">{children}</dd>
     </div>
   )

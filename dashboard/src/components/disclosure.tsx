@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { ChevronIcon } from './chevron-icon.tsx'
 
 /** What is seldom wanted, folded away under a line that says what it is. */
-export function Fold({ summary, children }: { readonly summary: string; readonly children: ReactNode }) {
+export function Disclosure({ summary, children }: { readonly summary: string; readonly children: ReactNode }) {
   return (
     <details className="group">
       <summary className="inline-flex list-none items-center gap-2 rounded-sm py-2 font-semibold text-muted hover:text-ink [&::-webkit-details-marker]:hidden">

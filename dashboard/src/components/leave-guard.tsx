@@ -1,7 +1,7 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
-import { AlertFrame } from './alert-dialog-content.tsx'
+import { AlertDialogContent } from './alert-dialog-content.tsx'
 import { Button, buttonClass } from './button.tsx'
 
 interface LeaveGuardProps {
@@ -21,14 +21,14 @@ export function LeaveGuard({ title, lead, leaveLabel }: LeaveGuardProps) {
   }, [])
   return (
     <AlertDialog.Root open={blocker.state === 'blocked'} onOpenChange={() => blocker.reset?.()}>
-      <AlertFrame title={title} lead={lead}>
+      <AlertDialogContent title={title} lead={lead}>
         <div className="flex flex-wrap justify-end gap-3">
           <AlertDialog.Close className={buttonClass('primary')}>Stay</AlertDialog.Close>
-          <Button look="danger" onClick={() => blocker.proceed?.()}>
+          <Button variant="danger" onClick={() => blocker.proceed?.()}>
             {leaveLabel}
           </Button>
         </div>
-      </AlertFrame>
+      </AlertDialogContent>
     </AlertDialog.Root>
   )
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 /** A list whose entries stand in rows, hair lines between them. */
-export function Rows({ children }: { readonly children: ReactNode }) {
+export function List({ children }: { readonly children: ReactNode }) {
   return (
     <ul className="divide-y divide-line rounded-xl border border-line bg-surface [&>li]:px-4 [&>li]:py-4 sm:[&>li]:px-5">
       {children}
@@ -10,7 +10,7 @@ export function Rows({ children }: { readonly children: ReactNode }) {
 }
 
 /** One entry: what it is, and at its end what can be done with it. */
-export function Row({ children, actions }: { readonly children: ReactNode; readonly actions?: ReactNode }) {
+export function ListItem({ children, actions }: { readonly children: ReactNode; readonly actions?: ReactNode }) {
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
       <div className="min-w-0 flex-1 basis-56">{children}</div>
@@ -20,6 +20,6 @@ export function Row({ children, actions }: { readonly children: ReactNode; reado
 }
 
 /** In the place of rows, where there is nothing yet. */
-export function NoRows({ children }: { readonly children: ReactNode }) {
+export function EmptyList({ children }: { readonly children: ReactNode }) {
   return <p className="rounded-xl border border-dashed border-line px-5 py-6 text-muted">{children}</p>
 }

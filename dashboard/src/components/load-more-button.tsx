@@ -1,23 +1,23 @@
-import { readIdTime } from '../format/id-time.ts'
+import { parseIdTime } from '../format/id-time.ts'
 import { Button } from './button.tsx'
 import { TimeText } from './time-text.tsx'
 
-interface OlderButtonProps {
+interface LoadMoreButtonProps {
   /** The last page's `next`: null at the end. */
   readonly next: string | null | undefined
   readonly isBusy: boolean
   /** The last page had nothing: then it is said how far was looked. */
   readonly isEmpty: boolean
-  readonly onFollow: () => void
+  readonly onLoadMore: () => void
 }
 
 /** Leads to the older entries of a list. A rare thing is looked for in steps, so that each of them is quick. */
-export function OlderButton({ next, isBusy, isEmpty, onFollow }: OlderButtonProps) {
+export function LoadMoreButton({ next, isBusy, isEmpty, onLoadMore }: LoadMoreButtonProps) {
   if (next === null || next === undefined) return null
-  const lookedTo = readIdTime(next)
+  const lookedTo = parseIdTime(next)
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-      <Button disabled={isBusy} onClick={onFollow}>
+      <Button disabled={isBusy} onClick={onLoadMore}>
         {isEmpty ? 'Search further back' : 'Older'}
       </Button>
       {isEmpty && lookedTo !== null && (

@@ -1,7 +1,7 @@
 import { ErrorNotice } from './error-notice.tsx'
-import { OlderButton } from './load-more-button.tsx'
+import { LoadMoreButton } from './load-more-button.tsx'
 
-interface OlderPagesProps {
+interface LoadMoreProps {
   /** An infinite query whose pages are full as long as there is more. */
   readonly query: {
     readonly data: { readonly pages: readonly { readonly next: string | null }[] } | undefined
@@ -12,16 +12,16 @@ interface OlderPagesProps {
 }
 
 /** Under a list that begins with the newest: leads further back, and says when that fails. */
-export function OlderPages({ query }: OlderPagesProps) {
+export function LoadMore({ query }: LoadMoreProps) {
   if (query.data === undefined) return null
   return (
     <>
       <ErrorNotice error={query.error} />
-      <OlderButton
+      <LoadMoreButton
         next={query.data.pages.at(-1)?.next}
         isBusy={query.isFetchingNextPage}
         isEmpty={false}
-        onFollow={() => void query.fetchNextPage()}
+        onLoadMore={() => void query.fetchNextPage()}
       />
     </>
   )

@@ -38,10 +38,10 @@ const CURRENT: Readonly<Record<Mode, string>> = {
 }
 
 /** Stands over every page of a workspace: by words, colour and pattern nobody takes one mode for the other. */
-export function ModeBand({ mode, isLive }: { readonly mode: Mode; readonly isLive: boolean }) {
+export function ModeBanner({ mode, isLive }: { readonly mode: Mode; readonly isLive: boolean }) {
   return (
     <div
-      className={`flex flex-wrap items-center justify-center gap-x-4 gap-y-0.5 px-4 text-center py-1 text-sm font-semibold ${BANDS[mode].look}`}
+      className={`flex flex-wrap items-center justify-center gap-x-4 gap-y-0.5 px-4 text-center py-1 text-sm font-semibold ${BANDS[mode].variant}`}
     >
       <p>{BANDS[mode].text}</p>
       <p role="status" className="empty:absolute">
@@ -54,7 +54,7 @@ export function ModeBand({ mode, isLive }: { readonly mode: Mode; readonly isLiv
 const BANDS = {
   test: {
     text: 'Test mode: nothing here is real money',
-    look: 'mode-stripes border-y border-line text-test-ink',
+    variant: 'mode-stripes border-y border-line text-test-ink',
   },
-  live: { text: 'Live mode: real money', look: 'bg-live text-on-live' },
+  live: { text: 'Live mode: real money', variant: 'bg-live text-on-live' },
 } as const

@@ -1,10 +1,10 @@
 import { useRef, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
-import { readText } from './read-form-text.ts'
+import { readFormText } from './read-form-text.ts'
 import { TextField } from './text-field.tsx'
 import { useCancel } from './use-cancel.ts'
-import { useDeed } from './use-action.ts'
+import { useAction } from './use-action.ts'
 
 interface NameFormProps {
   readonly label: string
@@ -14,7 +14,7 @@ interface NameFormProps {
   readonly initial?: string
   readonly isMono?: boolean
   readonly autoComplete?: 'off' | 'name'
-  readonly look?: 'primary' | 'plain'
+  readonly variant?: 'primary' | 'plain'
   /** Does it. The field is emptied afterwards. */
   readonly onSubmit: (name: string) => Promise<unknown>
   /** Is told what the field holds, as it is typed. */
@@ -25,18 +25,18 @@ interface NameFormProps {
 
 /** The smallest form there is: something gets a name, and with it comes to be. */
 export function NameForm(props: NameFormProps) {
-  const { label, hint, submitLabel, charsMax, initial = '', isMono = false, look = 'plain', onSubmit } = props
+  const { label, hint, submitLabel, charsMax, initial = '', isMono = false, variant = 'plain', onSubmit } = props
   const { autoComplete = 'off', onType } = props
   const cancel = useCancel(props.onCancel)
   const form = useRef<HTMLFormElement>(null)
-  const creation = useDeed({ mutationFn: onSubmit, onSuccess: () => form.current?.reset() })
+  const creation = useAction({ mutationFn: onSubmit, onSuccess: () => form.current?.reset() })
   return (
     <form
       ref={form}
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault()
-        const name = readText(event.currentTarget, 'name')
+        const name = readFormText(event.currentTarget, 'name')
         if (name !== '' && !creation.isPending) creation.mutate(name)
       }}
     >
@@ -60,11 +60,11 @@ export function NameForm(props: NameFormProps) {
       />
       <ErrorNotice error={creation.error} />
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" look={look} disabled={creation.isPending}>
+        <Button type="submit" variant={variant} disabled={creation.isPending}>
           {submitLabel}
         </Button>
         {cancel !== undefined && (
-          <Button look="quiet" disabled={creation.isPending} onClick={cancel}>
+          <Button variant="quiet" disabled={creation.isPending} onClick={cancel}>
             Cancel
           </Button>
         )}

@@ -2,7 +2,7 @@ import { useId, type ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import { FIELD_CLASS } from './text-field.tsx'
 
-interface SecretOnceProps {
+interface OneTimeSecretProps {
   readonly label: string
   readonly secret: string
   /** What is copied, to follow "Copy". */
@@ -11,7 +11,7 @@ interface SecretOnceProps {
 }
 
 /** A secret, the one time that it is shown. */
-export function SecretOnce({ label, secret, what, children }: SecretOnceProps) {
+export function OneTimeSecret({ label, secret, what, children }: OneTimeSecretProps) {
   const id = useId()
   return (
     <div className="grid gap-2 rounded-xl border border-warning-line bg-warning-soft p-4 text-warning">

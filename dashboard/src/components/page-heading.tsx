@@ -7,7 +7,7 @@ interface PageHeadingProps {
   /** The heading, where it is more than the title. */
   readonly children?: ReactNode
   /** A line above it that says where one is. */
-  readonly place?: ReactNode
+  readonly breadcrumb?: ReactNode
   readonly lead?: ReactNode
   /** What can be done with what the page is about. */
   readonly actions?: ReactNode
@@ -16,12 +16,12 @@ interface PageHeadingProps {
 }
 
 /** A page's title and first heading. Opened from another page, the heading takes the focus: there reading goes on. */
-export function PageHeading({ title, children = title, place, lead, actions, isStep = false }: PageHeadingProps) {
+export function PageHeading({ title, children = title, breadcrumb, lead, actions, isStep = false }: PageHeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { key, pathname } = useLocation()
   // A workspace's name stands in the header already, where that has room for it.
   const around = useOutletContext<{ readonly name?: string } | undefined>()
-  const isInHeader = place !== undefined && place === around?.name
+  const isInHeader = breadcrumb !== undefined && breadcrumb === around?.name
   const takeFocus = useEffectEvent(() => {
     // The first page of a visit has the key `default`; there the browser has put the focus well.
     if (isStep || key !== 'default') heading.current?.focus({ preventScroll: true })
@@ -34,8 +34,8 @@ export function PageHeading({ title, children = title, place, lead, actions, isS
     <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
       <title>{`${title} · Bursar`}</title>
       <div className="grid min-w-0 flex-1 basis-80 gap-2">
-        {place !== undefined && (
-          <p className={`text-sm font-semibold text-muted ${isInHeader ? 'truncate md:hidden' : ''}`}>{place}</p>
+        {breadcrumb !== undefined && (
+          <p className={`text-sm font-semibold text-muted ${isInHeader ? 'truncate md:hidden' : ''}`}>{breadcrumb}</p>
         )}
         <h1 ref={heading} tabIndex={-1} className="text-2xl leading-tight font-bold sm:text-[1.75rem]">
           {children}

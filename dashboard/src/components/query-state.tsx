@@ -2,7 +2,7 @@ import { ApiError } from '../api/api-error.ts'
 import { ErrorNotice } from './error-notice.tsx'
 import { Skeleton } from './skeleton.tsx'
 
-interface WaitingProps {
+interface QueryStateProps {
   /** Why nothing came; null while it may still come. */
   readonly error: unknown
   readonly onRetry: () => unknown
@@ -11,7 +11,7 @@ interface WaitingProps {
 }
 
 /** In the place of what was asked for and is not there: it is on its way, or could not be had. */
-export function Waiting({ error, onRetry, lines = 4 }: WaitingProps) {
+export function QueryState({ error, onRetry, lines = 4 }: QueryStateProps) {
   if (error === null) return <Skeleton lines={lines} />
   // What is not there will not be there the next time.
   const isGone = error instanceof ApiError && error.status === 404

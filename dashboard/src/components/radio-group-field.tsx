@@ -1,6 +1,6 @@
 import { useId } from 'react'
 
-interface ChoiceFieldProps {
+interface RadioGroupFieldProps {
   readonly label: string
   readonly value: string
   readonly choices: readonly { readonly value: string; readonly text: string }[]
@@ -8,7 +8,7 @@ interface ChoiceFieldProps {
 }
 
 /** A few choices, all of them in sight: radio buttons that look like one switch. */
-export function ChoiceField({ label, value, choices, onChange }: ChoiceFieldProps) {
+export function RadioGroupField({ label, value, choices, onChange }: RadioGroupFieldProps) {
   const name = useId()
   return (
     <fieldset className="grid min-w-0 gap-1.5">

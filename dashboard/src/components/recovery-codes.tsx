@@ -27,7 +27,7 @@ export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps) {
         <CopyButton text={text} what="the codes" />
         <DownloadLink text={`Recovery codes for Bursar at ${window.location.host}\nEach works once.\n\n${text}\n`} />
       </div>
-      <Button look="primary" wide onClick={onKept}>
+      <Button variant="primary" wide onClick={onKept}>
         I have kept them
       </Button>
       <LeaveGuard

@@ -2,7 +2,7 @@ import { signOut } from '../api/session.ts'
 import { ErrorNotice } from './error-notice.tsx'
 import { TextButton } from './text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
-import { useDeed } from './use-action.ts'
+import { useAction } from './use-action.ts'
 
 interface SignedInAsProps {
   readonly userName: string
@@ -12,7 +12,7 @@ interface SignedInAsProps {
 
 /** Says who is about to decide: another's session in this browser would give away that person's agents. */
 export function SignedInAs({ userName, here }: SignedInAsProps) {
-  const out = useDeed({ mutationFn: () => signOut(withNext('/sign-in', here)) })
+  const out = useAction({ mutationFn: () => signOut(withNext('/sign-in', here)) })
   return (
     <div className="grid gap-2">
       <p>

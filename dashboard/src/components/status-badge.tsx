@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 const TONES = {
   success: 'border-success-line bg-success-soft text-success',
-  waiting: 'border-line bg-sunken text-muted',
+  neutral: 'border-line bg-sunken text-muted',
   warning: 'border-warning-line bg-warning-soft text-warning',
   danger: 'border-danger-line bg-danger-soft text-danger',
 } as const

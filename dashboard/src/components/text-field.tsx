@@ -1,5 +1,5 @@
 import { useId, type InputHTMLAttributes, type ReactNode } from 'react'
-import { FieldFault } from './field-error.tsx'
+import { FieldError } from './field-error.tsx'
 
 interface TextFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'className' | 'id' | 'name'> {
   readonly name: string
@@ -7,14 +7,14 @@ interface TextFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'cl
   readonly hint?: ReactNode
   readonly mono?: boolean
   /** What is wrong with what the field holds. */
-  readonly fault?: string | undefined
+  readonly error?: string | undefined
   /** What the value is counted in, shown at its end. */
   readonly unit?: string
 }
 
-export function TextField({ label, hint, mono = false, fault, unit, ...rest }: TextFieldProps) {
+export function TextField({ label, hint, mono = false, error, unit, ...rest }: TextFieldProps) {
   const id = useId()
-  const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`].join(' ').trim()
+  const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim()
   return (
     <div className="grid min-w-0 grid-cols-1 gap-1.5">
       <label htmlFor={id} className="font-semibold">
@@ -25,7 +25,7 @@ export function TextField({ label, hint, mono = false, fault, unit, ...rest }: T
           {...rest}
           id={id}
           aria-describedby={described === '' ? undefined : described}
-          aria-invalid={fault === undefined ? undefined : true}
+          aria-invalid={error === undefined ? undefined : true}
           className={`${FIELD_CLASS} ${mono ? 'font-mono' : ''} ${unit === undefined ? '' : 'pr-16'}`}
         />
         {unit !== undefined && (
@@ -34,7 +34,7 @@ export function TextField({ label, hint, mono = false, fault, unit, ...rest }: T
           </span>
         )}
       </div>
-      {fault !== undefined && <FieldFault id={`${id}-fault`}>{fault}</FieldFault>}
+      {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
       {hint !== undefined && (
         <p id={`${id}-hint`} className="text-sm text-muted">
           {hint}

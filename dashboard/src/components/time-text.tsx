@@ -1,5 +1,5 @@
 import { useNow } from './use-now.ts'
-import { formatDate, formatSince, formatTime } from '../format/date.ts'
+import { formatDate, formatRelativeTime, formatTime } from '../format/date.ts'
 
 interface TimeTextProps {
   /** ISO 8601. */
@@ -9,13 +9,13 @@ interface TimeTextProps {
   /** To the second: for what happens within a minute. */
   readonly hasSeconds?: boolean
   /** How long ago, while that is less than a day. */
-  readonly isSince?: boolean
+  readonly isRelative?: boolean
 }
 
 /** A time in the reader's zone; the exact value, to the second and with its zone, is at hand. */
-export function TimeText({ at, isExact = false, hasSeconds = false, isSince = false }: TimeTextProps) {
-  const text = isSince ? (
-    <SinceText at={at} />
+export function TimeText({ at, isExact = false, hasSeconds = false, isRelative = false }: TimeTextProps) {
+  const text = isRelative ? (
+    <RelativeTime at={at} />
   ) : hasSeconds ? (
     formatTime(at, 'second')
   ) : isExact ? (
@@ -32,6 +32,6 @@ export function TimeText({ at, isExact = false, hasSeconds = false, isSince = fa
 
 const STEP_MS = 30_000
 
-function SinceText({ at }: { readonly at: string }) {
-  return formatSince(at, useNow(STEP_MS))
+function RelativeTime({ at }: { readonly at: string }) {
+  return formatRelativeTime(at, useNow(STEP_MS))
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-interface LongTextProps {
+interface TruncatedTextProps {
   /** The whole of it, for what is cut off. */
   readonly title?: string | undefined
   readonly isFaint?: boolean
@@ -8,7 +8,7 @@ interface LongTextProps {
 }
 
 /** What may be too long for its cell in a table: one line of it is shown, two on a phone. */
-export function LongText({ title, isFaint = false, children }: LongTextProps) {
+export function TruncatedText({ title, isFaint = false, children }: TruncatedTextProps) {
   return (
     <span
       title={title}

@@ -1,6 +1,6 @@
 import { Meter } from './meter.tsx'
 
-interface CountMeterProps {
+interface UsageMeterProps {
   /** What is counted, for readers of the screen. */
   readonly label: string
   readonly used: number
@@ -8,7 +8,7 @@ interface CountMeterProps {
 }
 
 /** How much of a number is used. Of something that is, a little always shows. */
-export function CountMeter({ label, used, limit }: CountMeterProps) {
+export function UsageMeter({ label, used, limit }: UsageMeterProps) {
   const share = limit > 0 ? Math.min(1_000, Math.floor((used * 1_000) / limit)) : 1_000
   return <Meter label={label} text={`${used} of ${limit}`} permille={used > 0 ? Math.max(share, 1) : 0} />
 }

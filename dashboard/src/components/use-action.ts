@@ -8,7 +8,7 @@ const REST_MS = 500
  * A mutation for a button or a form: it is begun once, however fast somebody clicks. (What `isPending` says is drawn a
  * moment after the click, too late for a second one.)
  */
-export function useDeed<Data = unknown, Variables = void>(
+export function useAction<Data = unknown, Variables = void>(
   options: UseMutationOptions<Data, Error, Variables>,
 ): UseMutationResult<Data, Error, Variables> {
   const mutation = useMutation(options)

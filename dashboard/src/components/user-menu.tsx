@@ -4,7 +4,7 @@ import { signOut } from '../api/session.ts'
 import { buttonClass } from './button.tsx'
 import { ChevronIcon } from './chevron-icon.tsx'
 import { useSession } from './session-context.ts'
-import { useDeed } from './use-action.ts'
+import { useAction } from './use-action.ts'
 
 const ITEM = 'flex min-h-11 w-full items-center rounded-md px-3 py-2 text-left hover:bg-accent-soft'
 
@@ -12,11 +12,11 @@ const ITEM = 'flex min-h-11 w-full items-center rounded-md px-3 py-2 text-left h
  * Where one can go from everywhere: one's workspaces, one's account, out. The browser's own popover closes itself with
  * Escape and on a click elsewhere, and tells readers of the screen whether it is open.
  */
-export function PersonMenu() {
+export function UserMenu() {
   const id = useId()
   const popover = useRef<HTMLElement>(null)
   const { user, workspaces } = useSession()
-  const out = useDeed({ mutationFn: () => signOut('/sign-in') })
+  const out = useAction({ mutationFn: () => signOut('/sign-in') })
   const close = () => popover.current?.hidePopover()
   return (
     <>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuditEntry } from '../api/wire.ts'
-import { placeOfSubject } from './audit-subject.ts'
+import { locateSubject } from './audit-subject.ts'
 
 const rows = [
   ['grant.activated', 'grt_1', 'test', ['grants', 'grt_1']],
@@ -31,6 +31,6 @@ for (const [action, subject, mode, parts] of rows) {
       subject_user: null,
       details: mode === undefined ? {} : { mode },
     }
-    assert.deepEqual(placeOfSubject(entry), parts === null ? null : { mode, parts })
+    assert.deepEqual(locateSubject(entry), parts === null ? null : { mode, parts })
   })
 }

@@ -21,7 +21,7 @@ interface Place {
 }
 
 /** The page of what something was done to, where there is one; what was deleted has none. */
-export function placeOfSubject({ action, subject, details }: AuditEntry): Place | null {
+export function locateSubject({ action, subject, details }: AuditEntry): Place | null {
   const mode = details['mode']
   if (subject === null || (mode !== 'test' && mode !== 'live') || action.endsWith('.deleted')) return null
   const [noun = ''] = action.split('.')

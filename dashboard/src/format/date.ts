@@ -26,7 +26,7 @@ export function formatSpan(fromIso: string, toIso: string): string {
 }
 
 /** How long ago that was, in whole minutes or hours; from a day on, and for what is to come, the time itself. */
-export function formatSince(iso: string, nowMs: number): string {
+export function formatRelativeTime(iso: string, nowMs: number): string {
   const age = nowMs - new Date(iso).getTime()
   // What the clock here and the server's say may differ a little.
   if (!(age > -5 * MINUTE_MS && age < DAY_MS)) return formatTime(iso)

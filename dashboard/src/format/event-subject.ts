@@ -8,7 +8,7 @@ export type EventSubject =
   | { readonly kind: 'webhook'; readonly id: string }
 
 /** Reads it from the event's data; null for what is not known here. */
-export function readSubject({ data }: Pick<EventEnvelope, 'data'>): EventSubject | null {
+export function parseEventSubject({ data }: Pick<EventEnvelope, 'data'>): EventSubject | null {
   const payment = textsOf(data['payment'])
   if (payment['id'] !== undefined && payment['amount_usdc'] !== undefined) {
     return { kind: 'payment', id: payment['id'], amountUsdc: payment['amount_usdc'] }

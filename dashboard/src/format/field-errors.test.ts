@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/api-error.ts'
-import { addressFault, fieldFaults } from './field-errors.ts'
+import { addressError, fieldErrors } from './field-errors.ts'
 
 test('faults stand at their fields, the first one of each', () => {
   const rows: readonly (readonly [unknown, Readonly<Record<string, string>>])[] = [
@@ -19,21 +19,21 @@ test('faults stand at their fields, the first one of each', () => {
     [{ grants: [] }, {}],
     [undefined, {}],
   ]
-  for (const [details, faults] of rows) {
+  for (const [details, errors] of rows) {
     const error = new ApiError(400, { type: 'validation_failed', message: 'Refused.', details })
-    assert.deepEqual(fieldFaults(error), faults)
+    assert.deepEqual(fieldErrors(error), errors)
   }
 })
 
-test('an error that is not the server’s names no field', () => assert.deepEqual(fieldFaults(new Error('x')), {}))
+test('an error that is not the server’s names no field', () => assert.deepEqual(fieldErrors(new Error('x')), {}))
 
 test('an address that the server refused is named by its ends', () => {
   const sent = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070d']
   const refusal = (path: string, code = 'address_invalid') =>
     new ApiError(400, { type: 'validation_failed', code, message: 'Refused.', details: [{ path, message: 'is bad' }] })
-  assert.match(addressFault(refusal('recipient_allowlist.1'), sent) ?? '', /^“0x8617…070d” is not a valid address/)
-  assert.match(addressFault(refusal('address'), sent) ?? '', /^“0x5290…9EE7” /)
-  assert.equal(addressFault(refusal('recipient_allowlist.2'), sent), undefined)
-  assert.equal(addressFault(refusal('recipient_allowlist.1', 'other'), sent), undefined)
-  assert.equal(addressFault(new Error('x'), sent), undefined)
+  assert.match(addressError(refusal('recipient_allowlist.1'), sent) ?? '', /^“0x8617…070d” is not a valid address/)
+  assert.match(addressError(refusal('address'), sent) ?? '', /^“0x5290…9EE7” /)
+  assert.equal(addressError(refusal('recipient_allowlist.2'), sent), undefined)
+  assert.equal(addressError(refusal('recipient_allowlist.1', 'other'), sent), undefined)
+  assert.equal(addressError(new Error('x'), sent), undefined)
 })

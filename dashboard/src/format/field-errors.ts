@@ -2,21 +2,21 @@ import { ApiError, hasCode } from '../api/api-error.ts'
 import { formatShortAddress } from './address.ts'
 
 /** What the server found wrong with which field, by the field's name: a list's entries count as the list. */
-export function fieldFaults(error: unknown): Readonly<Record<string, string>> {
+export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError) || !Array.isArray(error.details)) return {}
-  const faults: Record<string, string> = {}
+  const errors: Record<string, string> = {}
   for (const detail of error.details as readonly unknown[]) {
     if (typeof detail !== 'object' || detail === null || !('path' in detail)) continue
     const { path } = detail
     const name = typeof path === 'string' ? (path.split(/[./[]/).find((part) => part !== '') ?? '') : ''
     const message = 'message' in detail && typeof detail.message === 'string' ? detail.message : error.message
-    if (name !== '') faults[name] ??= sentence(message)
+    if (name !== '') errors[name] ??= sentence(message)
   }
-  return faults
+  return errors
 }
 
 /** What the server found wrong with an address among those that were sent to it: its checksum, for one, is off. */
-export function addressFault(error: unknown, sent: readonly string[]): string | undefined {
+export function addressError(error: unknown, sent: readonly string[]): string | undefined {
   if (!hasCode(error, 'address_invalid') || !(error instanceof ApiError) || !Array.isArray(error.details)) return
   const [detail] = error.details as readonly unknown[]
   const path = typeof detail === 'object' && detail !== null && 'path' in detail ? String(detail.path) : ''

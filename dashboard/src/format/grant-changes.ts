@@ -25,7 +25,9 @@ export function listChanges(before: GrantTerms, after: GrantTerms): GrantChanges
     ...(added.length + removed.length === 0
       ? []
       : [{ name: 'Recipients', before: countRecipients(before), after: countRecipients(after) }]),
-    ...(sayEnd(before) === sayEnd(after) ? [] : [{ name: 'Ends', before: sayEnd(before), after: sayEnd(after) }]),
+    ...(formatEnd(before) === formatEnd(after)
+      ? []
+      : [{ name: 'Ends', before: formatEnd(before), after: formatEnd(after) }]),
   ]
   const areLists = before.recipient_allowlist.length > 0 && after.recipient_allowlist.length > 0
   return { terms, added: areLists ? added : [], removed: areLists ? removed : [] }
@@ -41,7 +43,7 @@ function countRecipients({ recipient_allowlist: { length } }: GrantTerms): strin
   return length === 1 ? '1 address' : `${length} addresses`
 }
 
-function sayEnd({ expires_at }: GrantTerms): string {
+function formatEnd({ expires_at }: GrantTerms): string {
   return expires_at === null ? 'never' : formatTime(expires_at)
 }
 

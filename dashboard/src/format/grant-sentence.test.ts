@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { formatTime } from './date.ts'
-import { writeGrantSentence, type GrantWords } from './grant-sentence.ts'
+import { formatGrantSentence, type GrantSentenceValues } from './grant-sentence.ts'
 
 const UNTIL = '2026-12-12T14:00:00.000Z'
 const SHOP = { address: '0x52908400098527886E0F7030069857D2E4169EE7', label: 'Shop' }
 const NAMELESS = { address: '0x8617E340B3D01FA5F11F306F4090FD50E238070D', label: null }
 
-const FULL: GrantWords = {
+const FULL: GrantSentenceValues = {
   agentId: 'research-bot',
   walletName: 'Main wallet',
   maxPerTxUsdc: '10',
@@ -18,8 +18,8 @@ const FULL: GrantWords = {
 const HEAD = 'research-bot may pay up to 10 USDC at a time and 100 USDC in any 24 hours from Main wallet'
 const TAIL = `, until ${formatTime(UNTIL)}.`
 
-describe('writeGrantSentence', () => {
-  const rows: readonly (readonly [Partial<GrantWords>, string])[] = [
+describe('formatGrantSentence', () => {
+  const rows: readonly (readonly [Partial<GrantSentenceValues>, string])[] = [
     [{}, `${HEAD} to any recipient${TAIL}`],
     [{ expiresAt: null }, `${HEAD} to any recipient, until it is revoked.`],
     [{ expiresAt: undefined }, `${HEAD} to any recipient, until …`],
@@ -42,7 +42,7 @@ describe('writeGrantSentence', () => {
   }
 
   test('what is to be weighed is stressed', () => {
-    const stressed = writeGrantSentence({ ...FULL, recipients: [SHOP] }).filter(({ isStrong }) => isStrong)
+    const stressed = formatGrantSentence({ ...FULL, recipients: [SHOP] }).filter(({ isStrong }) => isStrong)
     assert.deepEqual(
       stressed.map(({ text }) => text),
       ['research-bot', '10 USDC', '100 USDC', 'Main wallet', 'Shop', formatTime(UNTIL)],
@@ -50,8 +50,8 @@ describe('writeGrantSentence', () => {
   })
 })
 
-function join(words: GrantWords): string {
-  return writeGrantSentence(words)
+function join(words: GrantSentenceValues): string {
+  return formatGrantSentence(words)
     .map(({ text }) => text)
     .join('')
 }

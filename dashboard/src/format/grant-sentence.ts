@@ -3,18 +3,18 @@ import { formatAmount } from './amount.ts'
 import { formatTime } from './date.ts'
 
 /** What a grant allows, as far as it is known: null stands for what is not given yet. */
-export interface GrantWords {
+export interface GrantSentenceValues {
   readonly agentId: string | null
   readonly walletName: string | null
   readonly maxPerTxUsdc: string | null
   readonly dailyCapUsdc: string | null
   /** By label, or address where there is none. Empty: any recipient. Null: which ones is not said yet. */
-  readonly recipients: readonly RecipientWords[] | null
+  readonly recipients: readonly SentenceRecipient[] | null
   /** ISO 8601; null: never. Undefined: not said yet. */
   readonly expiresAt: string | null | undefined
 }
 
-interface RecipientWords {
+interface SentenceRecipient {
   readonly address: string
   readonly label: string | null
 }
@@ -29,7 +29,7 @@ const RECIPIENTS_NAMED_MAX = 3
 const GAP = '…'
 
 /** In one sentence, what a passkey's signature allows: part by part, so that the page can stress what counts. */
-export function writeGrantSentence(words: GrantWords): readonly SentencePart[] {
+export function formatGrantSentence(words: GrantSentenceValues): readonly SentencePart[] {
   return [
     strong(words.agentId ?? GAP),
     plain(' may pay up to '),
@@ -48,7 +48,7 @@ function amount(usdc: string | null): string {
   return usdc === null ? `${GAP} USDC` : `${formatAmount(usdc).replace(/\.00$/, '')} USDC`
 }
 
-function recipients(list: GrantWords['recipients']): readonly SentencePart[] {
+function recipients(list: GrantSentenceValues['recipients']): readonly SentencePart[] {
   if (list === null) return [plain(' to '), strong(GAP)]
   if (list.length === 0) return [plain(' to '), strong('any recipient')]
   const names = list.map(({ address, label }) => label ?? formatShortAddress(address))
@@ -59,7 +59,7 @@ function recipients(list: GrantWords['recipients']): readonly SentencePart[] {
   ])
 }
 
-function end(expiresAt: GrantWords['expiresAt']): readonly SentencePart[] {
+function end(expiresAt: GrantSentenceValues['expiresAt']): readonly SentencePart[] {
   if (expiresAt === null) return [plain(', until it is '), strong('revoked'), plain('.')]
   if (expiresAt === undefined) return [plain(', until '), strong(GAP)]
   return [plain(', until '), strong(formatTime(expiresAt)), plain('.')]

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { GrantState } from '../api/wire-spending.ts'
-import { explainGrantState, GRANT_GROUPS, GRANT_STATE_WORDS, isInGroup } from './grant-state-text.ts'
+import { explainGrantState, GRANT_GROUPS, GRANT_STATE_LABELS, isInGroup } from './grant-state-text.ts'
 
-const STATES = Object.keys(GRANT_STATE_WORDS) as GrantState[]
+const STATES = Object.keys(GRANT_STATE_LABELS) as GrantState[]
 const SIGNED = { status: 'active', replaces: null, activated_at: '2026-11-12T12:00:00.000Z' } as const
 
 test('every state is in one group, and only one', () => {

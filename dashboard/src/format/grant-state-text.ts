@@ -1,7 +1,7 @@
 import type { Grant, GrantState } from '../api/wire-spending.ts'
 
 /** A grant's state in a word. */
-export const GRANT_STATE_WORDS: Readonly<Record<GrantState, string>> = {
+export const GRANT_STATE_LABELS: Readonly<Record<GrantState, string>> = {
   pending: 'Waits for a signature',
   active: 'Active',
   suspended: 'Suspended',

@@ -4,6 +4,6 @@ const NETWORK_NAMES: ReadonlyMap<number, string> = new Map([
 ])
 
 /** What a chain is called where people send money. */
-export function nameNetwork(chainId: number): string {
+export function formatNetwork(chainId: number): string {
   return NETWORK_NAMES.get(chainId) ?? `chain ${chainId}`
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nameOwner, sayOwner } from './owner-text.ts'
+import { formatOwnerTitle, formatOwner } from './owner-text.ts'
 
 test('whose passkey a wallet answers to is told as far as it is known', () => {
   const rows = [
@@ -12,8 +12,8 @@ test('whose passkey a wallet answers to is told as far as it is known', () => {
     [false, null, null, 'a passkey that nobody here has'],
   ] as const
   for (const [is_mine, user_name, passkey_name, text] of rows) {
-    assert.equal(sayOwner({ is_mine, user_name, passkey_name }), text)
-    const name = nameOwner({ is_mine, user_name, passkey_name })
+    assert.equal(formatOwner({ is_mine, user_name, passkey_name }), text)
+    const name = formatOwnerTitle({ is_mine, user_name, passkey_name })
     assert.equal(name.toLowerCase(), text.toLowerCase())
     assert.match(name, /^[A-Z]/)
   }

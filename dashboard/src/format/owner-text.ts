@@ -1,7 +1,7 @@
 import type { Wallet } from '../api/wire-spending.ts'
 
 /** Whose passkey a wallet answers to: `your passkey “Laptop”`, to stand within a sentence. */
-export function sayOwner({ is_mine, user_name, passkey_name }: Wallet['owner']): string {
+export function formatOwner({ is_mine, user_name, passkey_name }: Wallet['owner']): string {
   const passkey = passkey_name === null ? 'passkey' : `passkey “${passkey_name}”`
   if (is_mine) return `your ${passkey}`
   if (user_name !== null) return `${user_name}’s ${passkey}`
@@ -9,7 +9,7 @@ export function sayOwner({ is_mine, user_name, passkey_name }: Wallet['owner']):
 }
 
 /** The same, to stand by itself. */
-export function nameOwner(owner: Wallet['owner']): string {
-  const text = sayOwner(owner)
+export function formatOwnerTitle(owner: Wallet['owner']): string {
+  const text = formatOwner(owner)
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

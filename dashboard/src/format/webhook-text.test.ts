@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainAttempt, explainUrlFault, formatEventTypes, EVENT_TYPES } from './webhook-text.ts'
+import { explainAttempt, explainUrlError, formatEventTypes, EVENT_TYPES } from './webhook-text.ts'
 
 test('an endpoint of all kinds is told of in one word, another by what it wants', () => {
   assert.equal(formatEventTypes(EVENT_TYPES), 'All kinds of event')
@@ -16,7 +16,7 @@ test('an attempt is a success by a status from 200 to 299 and nothing else', () 
 })
 
 test('an address is refused with what would do', () => {
-  assert.match(String(explainUrlFault('not_https')), /https/)
-  assert.equal(explainUrlFault('moonquake'), null)
-  assert.equal(explainUrlFault(undefined), null)
+  assert.match(String(explainUrlError('not_https')), /https/)
+  assert.equal(explainUrlError('moonquake'), null)
+  assert.equal(explainUrlError(undefined), null)
 })

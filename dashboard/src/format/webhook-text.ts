@@ -73,6 +73,6 @@ const URL_TEXTS: Readonly<Record<string, string>> = {
 }
 
 /** Why an address was refused, by the server's reason; null for a reason that is not known here. */
-export function explainUrlFault(reason: unknown): string | null {
+export function explainUrlError(reason: unknown): string | null {
   return typeof reason === 'string' ? (URL_TEXTS[reason] ?? null) : null
 }

@@ -21,7 +21,7 @@ export function readLastSlug(): string | null {
   }
 }
 
-export function keepLastVisit(slug: string, mode: Mode): void {
+export function saveLastVisit(slug: string, mode: Mode): void {
   try {
     window.localStorage.setItem(keyOf(slug), mode)
     window.localStorage.setItem(LAST_SLUG_KEY, slug)

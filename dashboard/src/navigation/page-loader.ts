@@ -16,7 +16,7 @@ export class PageNotLoadedError extends Error {
 }
 
 /** Notes how a page's code is loaded; answers how, with a failure that can be told from the page's own. */
-export function notePageLoad<T>(load: Load<T>): Load<T> {
+export function registerPage<T>(load: Load<T>): Load<T> {
   LOADS.push(load)
   return () =>
     load().catch((error: unknown) => {
@@ -25,7 +25,7 @@ export function notePageLoad<T>(load: Load<T>): Load<T> {
 }
 
 /** Loads the code of every page, one after another and only while the browser has nothing better to do. */
-export async function loadAllPages(): Promise<void> {
+export async function preloadAllPages(): Promise<void> {
   if (isDataSaved()) return
   for (const load of LOADS) {
     await idle()

@@ -26,7 +26,7 @@ function Broken() {
         Nothing was sent. Load the page again; if that does not help, tell whoever runs Bursar.
       </p>
       <p>
-        <Button look="primary" onClick={() => window.location.reload()}>
+        <Button variant="primary" onClick={() => window.location.reload()}>
           Load again
         </Button>
       </p>
@@ -50,7 +50,7 @@ function NotLoaded() {
       <Heading text="Bursar can’t be reached" />
       <p className="text-muted">This page could not be loaded. Check your connection, then try again.</p>
       <p className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <Button look="primary" disabled={attempt === 'running'} onClick={retry}>
+        <Button variant="primary" disabled={attempt === 'running'} onClick={retry}>
           Try again
         </Button>
         <span role="status" className="text-muted">

@@ -31,7 +31,7 @@ export function HomePage() {
       <Section title="Create a workspace">
         <div className="max-w-md">
           <CreateWorkspaceForm
-            look={isNew ? 'primary' : 'plain'}
+            variant={isNew ? 'primary' : 'plain'}
             onCreated={({ slug }) => void navigate(pathOf(slug))}
           />
         </div>

@@ -13,7 +13,7 @@ import { TextLink } from '../components/text-link.tsx'
 import { TimeText } from '../components/time-text.tsx'
 import { withNext } from '../navigation/next-path.ts'
 import { ROLE_TEXTS } from '../roles.ts'
-import { useDeed } from '../components/use-action.ts'
+import { useAction } from '../components/use-action.ts'
 
 export function InvitationPage() {
   const token = useParams()['token'] ?? ''
@@ -83,7 +83,7 @@ interface AcceptProps {
 function Accept({ token, userName, workspaceName, here }: AcceptProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const acceptance = useDeed({
+  const acceptance = useAction({
     mutationFn: () => acceptInvitation(token),
     onSuccess: async ({ slug }) => {
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
@@ -92,7 +92,7 @@ function Accept({ token, userName, workspaceName, here }: AcceptProps) {
   })
   return (
     <div className="grid gap-4">
-      <Button look="primary" wide disabled={acceptance.isPending} onClick={() => acceptance.mutate()}>
+      <Button variant="primary" wide disabled={acceptance.isPending} onClick={() => acceptance.mutate()}>
         Join {workspaceName}
       </Button>
       <ErrorNotice error={acceptance.error} />

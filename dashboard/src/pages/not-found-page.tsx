@@ -15,7 +15,7 @@ export function NotFoundPage() {
       />
       <p className="flex flex-wrap gap-3">
         {place !== undefined && (
-          <ButtonLink to={pathTo(place.slug, place.mode)} look="primary">
+          <ButtonLink to={pathTo(place.slug, place.mode)} variant="primary">
             Go to the overview
           </ButtonLink>
         )}

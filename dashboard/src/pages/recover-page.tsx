@@ -10,7 +10,7 @@ import { TextButton, TextLink } from '../components/text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
 import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './account/passkey-name.ts'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-session-without-refetch.ts'
+import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
 
 /** What a person may type around a code's twenty characters: hyphens, spaces. */
 const CODE_CHARS_MAX = 60
@@ -18,7 +18,7 @@ const CODE_CHARS_MAX = 60
 export function RecoverPage() {
   const next = useNextPath()
   const client = useQueryClient()
-  const { data: session } = useQuietSession()
+  const { data: session } = useSessionWithoutRefetch()
   const [recovered, setRecovered] = useState<Session | null>(null)
 
   if (session !== null && session !== undefined) return <Navigate to={next} replace />
@@ -36,7 +36,7 @@ export function RecoverPage() {
           label="Name of the passkey"
           hint={PASSKEY_NAME_HINT}
           submitLabel="Add a passkey"
-          look="primary"
+          variant="primary"
           charsMax={PASSKEY_NAME_CHARS_MAX}
           onSubmit={async (name) => {
             await addPasskey(name)
@@ -60,7 +60,7 @@ export function RecoverPage() {
         label="Recovery code"
         hint="Capitals, spaces and hyphens don’t matter."
         submitLabel="Sign in"
-        look="primary"
+        variant="primary"
         isMono
         charsMax={CODE_CHARS_MAX}
         onSubmit={async (code) => setRecovered(await recover(code))}

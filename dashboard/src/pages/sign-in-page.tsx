@@ -6,27 +6,27 @@ import { ErrorNotice } from '../components/error-notice.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { TextLink } from '../components/text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
-import { NextNotice } from './sign-in-reason.tsx'
+import { SignInReason } from './sign-in-reason.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-session-without-refetch.ts'
-import { useDeed } from '../components/use-action.ts'
+import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
+import { useAction } from '../components/use-action.ts'
 
 export function SignInPage() {
   const next = useNextPath()
   const client = useQueryClient()
-  const { data: session } = useQuietSession()
-  const signing = useDeed({
+  const { data: session } = useSessionWithoutRefetch()
+  const signing = useAction({
     mutationFn: signIn,
     onSuccess: (opened) => client.setQueryData(sessionQuery.queryKey, opened),
   })
   if (session !== null && session !== undefined) return <Navigate to={next} replace />
   return (
     <>
-      <PageHeading title="Sign in" lead={<NextNotice next={next} />} />
+      <PageHeading title="Sign in" lead={<SignInReason next={next} />} />
       <NoPasskeysNotice />
       <div className="grid gap-3">
-        <Button look="primary" wide disabled={signing.isPending} onClick={() => signing.mutate()}>
+        <Button variant="primary" wide disabled={signing.isPending} onClick={() => signing.mutate()}>
           Sign in with a passkey
         </Button>
         <ErrorNotice error={signing.error} />

@@ -2,7 +2,7 @@ import { useLocation } from 'react-router'
 import type { SignInState } from '../components/require-session.tsx'
 
 /** Says why one is asked to sign in, where it is for more than the dashboard. */
-export function NextNotice({ next }: { readonly next: string }) {
+export function SignInReason({ next }: { readonly next: string }) {
   const state = useLocation().state as SignInState | null
   if (state?.hasEnded === true) return 'Your session ended. Sign in to go on.'
   if (next.startsWith('/consent?')) return 'An application asks to act for you. First say who you are; then you decide.'

@@ -8,17 +8,17 @@ import { PageHeading } from '../components/page-heading.tsx'
 import { RecoveryCodes } from '../components/recovery-codes.tsx'
 import { TextLink } from '../components/text-link.tsx'
 import { invitationIn, withNext } from '../navigation/next-path.ts'
-import { NextNotice } from './sign-in-reason.tsx'
+import { SignInReason } from './sign-in-reason.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-session-without-refetch.ts'
+import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
 
 const NAME_CHARS_MAX = 100
 
 export function SignUpPage() {
   const next = useNextPath()
   const client = useQueryClient()
-  const { data: session } = useQuietSession()
+  const { data: session } = useSessionWithoutRefetch()
   const { data: policy } = useQuery(signUpPolicyQuery)
   const invitation = invitationIn(next)
   const [signedUp, setSignedUp] = useState<SignedUp | null>(null)
@@ -36,7 +36,7 @@ export function SignUpPage() {
   }
   return (
     <>
-      <PageHeading key="name" title="Create an account" lead={<NextNotice next={next} />} />
+      <PageHeading key="name" title="Create an account" lead={<SignInReason next={next} />} />
       {policy === 'invited' && invitation === null && (
         <Notice>
           <p>
@@ -50,7 +50,7 @@ export function SignUpPage() {
         label="Your name"
         hint="Others in your workspaces see it."
         submitLabel="Create a passkey"
-        look="primary"
+        variant="primary"
         autoComplete="name"
         charsMax={NAME_CHARS_MAX}
         onSubmit={async (name) => setSignedUp(await signUp(name, invitation))}

@@ -4,10 +4,10 @@ import { sessionQuery } from '../../api/session.ts'
 import type { Passkey } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { NameForm } from '../../components/name-form.tsx'
-import { Row, Rows } from '../../components/list.tsx'
+import { List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './passkey-name.ts'
 
 export function PasskeysSection() {
@@ -22,9 +22,9 @@ export function PasskeysSection() {
       title="Passkeys"
       lead="Each lets you in. Have two, on different devices, so that losing one costs nothing."
     >
-      {passkeys === undefined && <Waiting error={error} onRetry={refetch} />}
+      {passkeys === undefined && <QueryState error={error} onRetry={refetch} />}
       {passkeys !== undefined && passkeys.length > 0 && (
-        <Rows>
+        <List>
           {passkeys.map((passkey) => (
             <PasskeyRow
               key={passkey.id}
@@ -35,7 +35,7 @@ export function PasskeysSection() {
               }}
             />
           ))}
-        </Rows>
+        </List>
       )}
       <div className="max-w-md">
         <NameForm
@@ -56,7 +56,7 @@ export function PasskeysSection() {
 function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly onRemove: () => Promise<void> }) {
   const { name, wallets, created_at, last_used_at } = passkey
   return (
-    <Row
+    <ListItem
       actions={
         <ConfirmDialog
           label="Remove"
@@ -86,14 +86,14 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
       <p className="text-sm text-muted">
         Added <TimeText at={created_at} />
         {last_used_at === null ? ', not used yet' : ', last used '}
-        {last_used_at !== null && <TimeText at={last_used_at} isSince />}
+        {last_used_at !== null && <TimeText at={last_used_at} isRelative />}
       </p>
       {wallets > 0 && (
         <p className="text-sm text-muted">
           Owns {formatWallets(wallets)}: grants on {wallets === 1 ? 'it' : 'them'} are signed with this passkey alone
         </p>
       )}
-    </Row>
+    </ListItem>
   )
 }
 

@@ -4,19 +4,19 @@ import { endSession, sessionsQuery } from '../../api/sessions.ts'
 import type { SessionEntry } from '../../api/wire.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Row, Rows } from '../../components/list.tsx'
+import { List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatDevice } from '../../format/device-text.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 /** The browsers in which the person is signed in. */
 export function SessionsSection() {
   const { data: sessions, error, refetch } = useQuery(sessionsQuery)
   const client = useQueryClient()
-  const elsewhere = useDeed({
+  const elsewhere = useAction({
     mutationFn: signOutElsewhere,
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
@@ -26,20 +26,20 @@ export function SessionsSection() {
       lead="Each ends by itself after 12 hours without use, and after 7 days in any case."
     >
       {sessions === undefined ? (
-        <Waiting error={error} onRetry={refetch} />
+        <QueryState error={error} onRetry={refetch} />
       ) : (
-        <Rows>
+        <List>
           {sessions.map((entry) => (
             <SessionRow key={entry.id} entry={entry} />
           ))}
-        </Rows>
+        </List>
       )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <Button disabled={elsewhere.isPending} onClick={() => elsewhere.mutate()}>
           Sign out everywhere else
         </Button>
         <p role="status" className="text-muted">
-          {elsewhere.data !== undefined && sayEnded(elsewhere.data)}
+          {elsewhere.data !== undefined && formatEnded(elsewhere.data)}
         </p>
       </div>
       <ErrorNotice error={elsewhere.error} />
@@ -50,13 +50,13 @@ export function SessionsSection() {
 function SessionRow({ entry }: { readonly entry: SessionEntry }) {
   const client = useQueryClient()
   const { id, device, created_at, last_seen_at, current } = entry
-  const out = useDeed({
+  const out = useAction({
     mutationFn: () => (current ? signOut('/sign-in') : endSession(id)),
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
   const name = formatDevice(device)
   return (
-    <Row
+    <ListItem
       actions={
         <Button
           aria-label={current ? undefined : `Sign out of ${name}`}
@@ -74,18 +74,18 @@ function SessionRow({ entry }: { readonly entry: SessionEntry }) {
       <p className="text-sm text-muted">
         {!current && (
           <>
-            Last seen <TimeText at={last_seen_at} isSince />,{' '}
+            Last seen <TimeText at={last_seen_at} isRelative />,{' '}
           </>
         )}
         {current ? 'Signed in ' : 'signed in '}
         <TimeText at={created_at} isExact />
       </p>
       <ErrorNotice error={out.error} />
-    </Row>
+    </ListItem>
   )
 }
 
-function sayEnded(count: number): string {
+function formatEnded(count: number): string {
   if (count === 0) return 'You are signed in nowhere else.'
   return count === 1 ? 'You are signed out of one other browser.' : `You are signed out of ${count} other browsers.`
 }

@@ -8,7 +8,7 @@ import { grantsQuery } from '../../api/grants.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Section } from '../../components/section.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { ObstacleNotice } from './deletion-blocked-notice.tsx'
+import { DeletionBlockedNotice } from './deletion-blocked-notice.tsx'
 
 /** Takes an agent away, unless grants stand in the way: then it says which. */
 export function AgentDeletion({ agentId }: { readonly agentId: string }) {
@@ -34,7 +34,7 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
   }
   return (
     <Section title="Delete the agent" lead="Its payments stay on record. Applications that act as it are disconnected.">
-      {open.length > 0 && <ObstacleNotice grants={open} isAnswer={isRefused} />}
+      {open.length > 0 && <DeletionBlockedNotice grants={open} isAnswer={isRefused} />}
       {open.length === 0 && !isPending && (
         <p>
           <ConfirmDialog

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Agent } from '../../api/wire-spending.ts'
-import { NoRows } from '../../components/list.tsx'
+import { EmptyList } from '../../components/list.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { AgentTable } from './agent-table.tsx'
 
@@ -33,7 +33,7 @@ export function AgentList({ agents }: { readonly agents: readonly Agent[] }) {
           {wanted === '' ? `${agents.length} agents` : `${found.length} of ${agents.length} agents`}
         </p>
       </div>
-      {found.length > 0 ? <AgentTable agents={found} /> : <NoRows>No agent’s id holds “{text.trim()}”.</NoRows>}
+      {found.length > 0 ? <AgentTable agents={found} /> : <EmptyList>No agent’s id holds “{text.trim()}”.</EmptyList>}
     </div>
   )
 }

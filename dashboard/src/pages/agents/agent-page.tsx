@@ -5,12 +5,12 @@ import { grantsQuery } from '../../api/grants.ts'
 import type { Agent, Grant } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Fold } from '../../components/disclosure.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
@@ -24,12 +24,12 @@ export function AgentPage() {
   const { slug, mode, to } = useWorkspace()
   const { id = '' } = useParams()
   const { data: agent, error, refetch } = useQuery(agentQuery(slug, mode, id))
-  const place = <TextLink to={to('agents')}>Agents</TextLink>
+  const breadcrumb = <TextLink to={to('agents')}>Agents</TextLink>
   if (agent !== undefined) return <AgentDetail key={id} agent={agent} />
   return (
     <>
-      <PageHeading title={id} place={place} />
-      <Waiting error={error} onRetry={refetch} />
+      <PageHeading title={id} breadcrumb={breadcrumb} />
+      <QueryState error={error} onRetry={refetch} />
     </>
   )
 }
@@ -42,7 +42,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
     <>
       <PageHeading
         title={agent.id}
-        place={<TextLink to={to('agents')}>Agents</TextLink>}
+        breadcrumb={<TextLink to={to('agents')}>Agents</TextLink>}
         lead={
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <AgentBadge agent={agent} />
@@ -57,7 +57,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
       </PageHeading>
       <Section title="Limits">
         {grants === undefined ? (
-          <Waiting error={error} onRetry={refetch} />
+          <QueryState error={error} onRetry={refetch} />
         ) : (
           <Limits grants={grants} newGrant={isAdmin(role) ? newGrant : null} />
         )}
@@ -85,7 +85,7 @@ function Limits({ grants, newGrant }: LimitsProps) {
           title={ended.length === 0 ? 'It can’t pay yet' : 'It can’t pay any more'}
           action={
             newGrant !== null && (
-              <ButtonLink look="primary" to={newGrant}>
+              <ButtonLink variant="primary" to={newGrant}>
                 New grant
               </ButtonLink>
             )
@@ -102,9 +102,9 @@ function Limits({ grants, newGrant }: LimitsProps) {
         </ul>
       )}
       {ended.length > 0 && (
-        <Fold summary={`Ended grants (${ended.length})`}>
+        <Disclosure summary={`Ended grants (${ended.length})`}>
           <GrantTable caption="Ended grants" grants={ended} without="agent" />
-        </Fold>
+        </Disclosure>
       )}
     </>
   )

@@ -13,7 +13,7 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
     { title: 'Agent', render: ({ id }) => <bdi className="wrap-anywhere">{id}</bdi> },
     { title: 'Status', render: (agent) => <AgentBadge agent={agent} /> },
     { title: 'Left of 24 h', render: (agent) => <Left agent={agent} /> },
-    { title: 'Created', isSpare: true, render: ({ created_at }) => <TimeText at={created_at} /> },
+    { title: 'Created', isSecondary: true, render: ({ created_at }) => <TimeText at={created_at} /> },
   ]
   return (
     <DataTable
@@ -21,7 +21,7 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
       columns={columns}
       items={agents}
       keyOf={({ id }) => id}
-      toOf={({ id }) => to('agents', id)}
+      hrefOf={({ id }) => to('agents', id)}
     />
   )
 }

@@ -2,17 +2,17 @@ import { useEffect, useRef } from 'react'
 import type { Grant } from '../../api/wire-spending.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { GRANT_STATE_WORDS } from '../../format/grant-state-text.ts'
+import { GRANT_STATE_LABELS } from '../../format/grant-state-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-interface ObstacleNoticeProps {
+interface DeletionBlockedNoticeProps {
   readonly grants: readonly Grant[]
   /** It answers an attempt: it comes into view, and takes the focus. */
   readonly isAnswer: boolean
 }
 
 /** Why an agent can't be deleted: what is granted ends by the owner's signature, not by the agent's going. */
-export function ObstacleNotice({ grants, isAnswer }: ObstacleNoticeProps) {
+export function DeletionBlockedNotice({ grants, isAnswer }: DeletionBlockedNoticeProps) {
   const { to } = useWorkspace()
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -33,7 +33,7 @@ export function ObstacleNotice({ grants, isAnswer }: ObstacleNoticeProps) {
           {grants.map(({ id, wallet_name, state }) => (
             <li key={id}>
               <TextLink to={to('grants', id)}>Grant on {wallet_name}</TextLink> (
-              {GRANT_STATE_WORDS[state].toLowerCase()})
+              {GRANT_STATE_LABELS[state].toLowerCase()})
             </li>
           ))}
         </ul>

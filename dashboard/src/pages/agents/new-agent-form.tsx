@@ -30,7 +30,7 @@ export function NewAgentForm({ onCancel }: { readonly onCancel: () => void }) {
             label="Id of the agent"
             hint={AGENT_ID_HINT}
             submitLabel="Create the agent"
-            look="primary"
+            variant="primary"
             isMono
             charsMax={AGENT_ID_CHARS_MAX}
             onCancel={onCancel}

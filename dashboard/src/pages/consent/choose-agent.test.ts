@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Role } from '../../api/wire.ts'
 import type { Agent } from '../../api/wire-spending.ts'
-import { chooseAgent, chooseWorkspace, findObstacle, nameAmong } from './choose-agent.ts'
+import { chooseAgent, chooseWorkspace, findApprovalBlocker, formatWorkspaceName } from './choose-agent.ts'
 
 const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({
   id,
@@ -55,7 +55,7 @@ test('workspaces of the same name are told apart by their slugs', () => {
     name,
     role: 'owner' as const,
   }))
-  const names = workspaces.map((workspace) => nameAmong(workspaces, workspace))
+  const names = workspaces.map((workspace) => formatWorkspaceName(workspaces, workspace))
   assert.deepEqual(names, ['Acme · w0', 'acme  · w1', 'Zen'])
 })
 
@@ -85,32 +85,32 @@ describe('chooseAgent', () => {
   }
 })
 
-describe('findObstacle', () => {
+describe('findApprovalBlocker', () => {
   const agent = agents[0] ?? null
   const cases = [
-    { name: 'an owner with an agent approves', role: 'owner', agents, agent, obstacle: null },
-    { name: 'an admin with an agent approves', role: 'admin', agents, agent, obstacle: null },
-    { name: 'a viewer does not', role: 'viewer', agents, agent, obstacle: /viewer/ },
+    { name: 'an owner with an agent approves', role: 'owner', agents, agent, blocker: null },
+    { name: 'an admin with an agent approves', role: 'admin', agents, agent, blocker: null },
+    { name: 'a viewer does not', role: 'viewer', agents, agent, blocker: /viewer/ },
     {
       name: 'without a workspace there is one to make',
       role: null,
       agents: undefined,
       agent: null,
-      obstacle: /workspace/,
+      blocker: /workspace/,
     },
     {
       name: 'agents that are not read yet can’t be chosen',
       role: 'owner',
       agents: undefined,
       agent: null,
-      obstacle: /read/,
+      blocker: /read/,
     },
     {
       name: 'without an agent there is one to make',
       role: 'owner',
       agents: [],
       agent: null,
-      obstacle: /create an agent/,
+      blocker: /create an agent/,
     },
     {
       name: 'an id that is typed stands in the way of the agent that was picked before',
@@ -118,16 +118,16 @@ describe('findObstacle', () => {
       agents,
       agent,
       draft: 'research-bot',
-      obstacle: /create the new agent first, or cancel/,
+      blocker: /create the new agent first, or cancel/,
     },
-    { name: 'a form without an id does not', role: 'owner', agents, agent, draft: ' ', obstacle: null },
-    { name: 'an agent has to be chosen', role: 'owner', agents, agent: null, obstacle: /choose an agent/ },
+    { name: 'a form without an id does not', role: 'owner', agents, agent, draft: ' ', blocker: null },
+    { name: 'an agent has to be chosen', role: 'owner', agents, agent: null, blocker: /choose an agent/ },
   ] as const
-  for (const { name, obstacle, ...approval } of cases) {
+  for (const { name, blocker, ...approval } of cases) {
     test(name, () => {
-      const found = findObstacle({ draft: null, ...approval })
-      if (obstacle === null) assert.equal(found, null)
-      else assert.match(found ?? 'none', obstacle)
+      const found = findApprovalBlocker({ draft: null, ...approval })
+      if (blocker === null) assert.equal(found, null)
+      else assert.match(found ?? 'none', blocker)
     })
   }
 })

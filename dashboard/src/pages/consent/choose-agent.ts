@@ -30,7 +30,7 @@ export function listApprovable(workspaces: readonly Workspace[]): readonly Works
 }
 
 /** What a workspace is called among others: where two have the same name, with what tells them apart. */
-export function nameAmong(workspaces: readonly Workspace[], { slug, name }: Workspace): string {
+export function formatWorkspaceName(workspaces: readonly Workspace[], { slug, name }: Workspace): string {
   const isShared = workspaces.some((other) => other.slug !== slug && sameName(other.name, name))
   return isShared ? `${name} · ${slug}` : name
 }
@@ -70,7 +70,7 @@ interface Approval {
 }
 
 /** Why the request can't be approved as things stand, as a sentence; null when it can. The server decides again. */
-export function findObstacle({ role, agents, agent, draft }: Approval): string | null {
+export function findApprovalBlocker({ role, agents, agent, draft }: Approval): string | null {
   if (role === null) return 'To approve, create a workspace first.'
   if (!isAdmin(role)) return 'As a viewer you can’t approve. Ask an owner or admin of this workspace.'
   if (agents === undefined) return 'The agents of this workspace are not read yet.'

@@ -11,7 +11,7 @@ const BIG_HOST_CHARS_MAX = 24
  * Who asks. Anybody may register under any name, so the identity is the host that the answer goes to: that is all that
  * is known for sure (OAuth 2.1, section 7.3).
  */
-export function WhoAsks({ client }: { readonly client: AuthorizationRequest['client'] }) {
+export function ClientSummary({ client }: { readonly client: AuthorizationRequest['client'] }) {
   const { redirect_host: host, redirect_uri_kind, name, registered_at } = client
   const isLocal = redirect_uri_kind === 'loopback'
   const isBig = !isLocal && host.length <= BIG_HOST_CHARS_MAX

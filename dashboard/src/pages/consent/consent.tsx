@@ -10,12 +10,12 @@ import { SignedInAs } from '../../components/signed-in-as.tsx'
 import { isAdmin } from '../../roles.ts'
 import { CreateWorkspaceForm } from '../create-workspace-form.tsx'
 import { AgentPicker } from './agent-picker.tsx'
-import { chooseAgent, chooseWorkspace, findObstacle } from './choose-agent.ts'
-import { Decision } from './decision-form.tsx'
-import { PlacePicker } from './workspace-picker.tsx'
+import { chooseAgent, chooseWorkspace, findApprovalBlocker } from './choose-agent.ts'
+import { DecisionForm } from './decision-form.tsx'
+import { WorkspacePicker } from './workspace-picker.tsx'
 import { ScopePicker } from './scope-picker.tsx'
-import { useFirstSlug } from './use-initial-slug.ts'
-import { WhoAsks } from './client-summary.tsx'
+import { useInitialSlug } from './use-initial-slug.ts'
+import { ClientSummary } from './client-summary.tsx'
 
 interface ConsentProps {
   readonly handle: string
@@ -23,15 +23,15 @@ interface ConsentProps {
 }
 
 export function Consent(props: ConsentProps) {
-  const firstSlug = useFirstSlug(useSession().workspaces)
-  if (firstSlug === undefined) return <Loading what="Reading your workspaces" />
-  return <Choices {...props} firstSlug={firstSlug} />
+  const initialSlug = useInitialSlug(useSession().workspaces)
+  if (initialSlug === undefined) return <Loading what="Reading your workspaces" />
+  return <Choices {...props} initialSlug={initialSlug} />
 }
 
-function Choices({ handle, request, firstSlug }: ConsentProps & { readonly firstSlug: string | null }) {
+function Choices({ handle, request, initialSlug }: ConsentProps & { readonly initialSlug: string | null }) {
   const { user, workspaces } = useSession()
   const [scopes, setScopes] = useState<readonly Scope[]>(request.scopes)
-  const [slug, setSlug] = useState(firstSlug)
+  const [slug, setSlug] = useState(initialSlug)
   const [mode, setMode] = useState<Mode>('test')
   const [pickedId, setPickedId] = useState<string | null>(null)
   const [draft, setDraft] = useState<string | null>(null)
@@ -40,7 +40,7 @@ function Choices({ handle, request, firstSlug }: ConsentProps & { readonly first
   const query = useQuery({ ...agentsQuery(workspace?.slug ?? '', mode), enabled: workspace !== null })
   const agents = query.data
   const agent = agents === undefined ? null : chooseAgent({ agents, pickedId, requestedId: request.agent_id })
-  const obstacle = findObstacle({ role: workspace?.role ?? null, agents, agent, draft })
+  const blocker = findApprovalBlocker({ role: workspace?.role ?? null, agents, agent, draft })
 
   /** Another choice takes the place of an agent that was about to be made. */
   const pickWith =
@@ -54,13 +54,13 @@ function Choices({ handle, request, firstSlug }: ConsentProps & { readonly first
     <>
       <div className="grid gap-8 lg:grid-cols-[5fr_6fr] lg:gap-12">
         <div className="grid min-w-0 content-start gap-6">
-          <WhoAsks client={request.client} />
+          <ClientSummary client={request.client} />
           <SignedInAs userName={user.name} here={`/consent?request=${encodeURIComponent(handle)}`} />
           {workspace !== null && !isAdmin(workspace.role) && (
             // Where the answer is far below. Readers of the screen hear it there.
             <div aria-hidden="true" className="lg:hidden">
               <Notice>
-                <p>{obstacle}</p>
+                <p>{blocker}</p>
               </Notice>
             </div>
           )}
@@ -73,7 +73,7 @@ function Choices({ handle, request, firstSlug }: ConsentProps & { readonly first
             </Section>
           ) : (
             <>
-              <PlacePicker
+              <WorkspacePicker
                 workspace={workspace}
                 mode={mode}
                 onWorkspace={pickWith(setSlug)}
@@ -96,14 +96,14 @@ function Choices({ handle, request, firstSlug }: ConsentProps & { readonly first
           )}
         </div>
       </div>
-      <Decision
+      <DecisionForm
         handle={handle}
         host={request.client.redirect_host}
         workspace={workspace}
         mode={mode}
         agentId={agent?.id ?? null}
         scopes={scopes}
-        obstacle={obstacle}
+        blocker={blocker}
       />
     </>
   )

@@ -9,7 +9,7 @@ import { useSettled } from './use-settled.ts'
 
 type Choice = 'approve' | 'deny'
 
-interface DecisionProps {
+interface DecisionFormProps {
   readonly handle: string
   readonly host: string
   readonly workspace: Workspace | null
@@ -17,14 +17,14 @@ interface DecisionProps {
   readonly agentId: string | null
   readonly scopes: readonly Scope[]
   /** Why it can't be approved as things stand. */
-  readonly obstacle: string | null
+  readonly blocker: string | null
 }
 
 /**
  * The answer, as a form that the browser itself sends: what comes back is a redirect to the application, which only a
  * real navigation follows. It has no field to type in, so no Enter key sends it by accident.
  */
-export function Decision({ handle, host, workspace, mode, agentId, scopes, obstacle }: DecisionProps) {
+export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, blocker }: DecisionFormProps) {
   const id = useId()
   const isSettled = useSettled()
   const [sent, setSent] = useState<Choice | null>(null)
@@ -51,7 +51,7 @@ export function Decision({ handle, host, workspace, mode, agentId, scopes, obsta
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     const choice = readChoice(event.nativeEvent)
     // The passkey's own window had the focus, so the page has just got it back.
-    const isRefused = choice === 'approve' && ((!isSettled && !isProved.current) || obstacle !== null)
+    const isRefused = choice === 'approve' && ((!isSettled && !isProved.current) || blocker !== null)
     const isUnproved = choice === 'approve' && !isProved.current
     if (sent !== null || proving.isUnderWay || choice === null || isRefused || isUnproved) event.preventDefault()
     if (sent !== null || proving.isUnderWay || choice === null || isRefused) return
@@ -89,18 +89,18 @@ export function Decision({ handle, host, workspace, mode, agentId, scopes, obsta
             </p>
           </Notice>
         )}
-        <p id={`${id}-obstacle`} role="status" className={obstacle === null ? 'sr-only' : 'font-semibold'}>
-          {obstacle}
+        <p id={`${id}-blocker`} role="status" className={blocker === null ? 'sr-only' : 'font-semibold'}>
+          {blocker}
         </p>
         <div className="grid gap-3 sm:grid-cols-2">
           <Button
             type="submit"
             value="approve"
-            look="primary"
-            aria-describedby={`${id}-obstacle`}
+            variant="primary"
+            aria-describedby={`${id}-blocker`}
             // Not `disabled`: that would take the focus away from somebody who comes back to this window.
             aria-disabled={!isSettled}
-            disabled={sent !== null || proving.isUnderWay || obstacle !== null}
+            disabled={sent !== null || proving.isUnderWay || blocker !== null}
           >
             Approve
           </Button>

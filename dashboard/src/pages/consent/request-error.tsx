@@ -3,14 +3,14 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 
-interface RequestFaultProps {
+interface RequestErrorProps {
   /** Null when the address names no request. */
   readonly error: Error | null
   readonly onRetry: () => void
 }
 
 /** When there is nothing to decide: what became of the request, and what to do. */
-export function RequestFault({ error, onRetry }: RequestFaultProps) {
+export function RequestError({ error, onRetry }: RequestErrorProps) {
   const status = error instanceof ApiError ? error.status : null
   if (status === 409) {
     return (

@@ -12,7 +12,7 @@ const ASKED_MAX = 10
  * The slug of the workspace to begin with, null where there is none; undefined while it is not known. It is found once,
  * and not anew when a role changes: nobody is moved to another workspace while they decide.
  */
-export function useFirstSlug(workspaces: readonly Workspace[]): string | null | undefined {
+export function useInitialSlug(workspaces: readonly Workspace[]): string | null | undefined {
   const [lastSlug] = useState(readLastSlug)
   const [first, setFirst] = useState<string | null | undefined>(undefined)
   const own = listApprovable(workspaces)

@@ -4,9 +4,9 @@ import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { ROLE_TEXTS } from '../../roles.ts'
-import { nameAmong } from './choose-agent.ts'
+import { formatWorkspaceName } from './choose-agent.ts'
 
-interface PlacePickerProps {
+interface WorkspacePickerProps {
   readonly workspace: Workspace
   readonly mode: Mode
   readonly onWorkspace: (slug: string) => void
@@ -18,7 +18,7 @@ const MODES = [
   { mode: 'live', title: 'Live', meaning: 'real money' },
 ] as const
 
-export function PlacePicker({ workspace, mode, onWorkspace, onMode }: PlacePickerProps) {
+export function WorkspacePicker({ workspace, mode, onWorkspace, onMode }: WorkspacePickerProps) {
   const { workspaces } = useSession()
   const name = useId()
   return (
@@ -28,7 +28,7 @@ export function PlacePicker({ workspace, mode, onWorkspace, onMode }: PlacePicke
         value={workspace.slug}
         choices={workspaces.map((choice) => ({
           value: choice.slug,
-          text: `${nameAmong(workspaces, choice)} (${ROLE_TEXTS[choice.role].title.toLowerCase()})`,
+          text: `${formatWorkspaceName(workspaces, choice)} (${ROLE_TEXTS[choice.role].title.toLowerCase()})`,
         }))}
         onChange={onWorkspace}
       />

@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from '../../api/wire-developers.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { Fold } from '../../components/disclosure.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatJson } from '../../format/json-text.ts'
@@ -21,23 +21,23 @@ export function AttemptList({ attempts }: { readonly attempts: readonly Delivery
 
 function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
   const { number, at, status_code, duration_ms, response_body } = attempt
-  const fault = explainAttempt(attempt)
+  const error = explainAttempt(attempt)
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <strong>Attempt {number}</strong>
-        <StatusBadge tone={fault === null ? 'success' : 'danger'}>{status_code ?? 'No answer'}</StatusBadge>
+        <StatusBadge tone={error === null ? 'success' : 'danger'}>{status_code ?? 'No answer'}</StatusBadge>
         <span className="text-sm text-muted tabular-nums">
           <TimeText at={at} isExact /> · {duration_ms} ms
         </span>
       </p>
-      {fault !== null && <p className="text-sm">{fault}</p>}
+      {error !== null && <p className="text-sm">{error}</p>}
       {response_body === null || response_body === '' ? (
         status_code !== null && <p className="text-sm text-muted">The answer had no body.</p>
       ) : (
-        <Fold summary="What was answered">
+        <Disclosure summary="What was answered">
           <CodeBlock what="The answer’s body" copied="the answer’s body" code={formatJson(response_body)} />
-        </Fold>
+        </Disclosure>
       )}
     </>
   )

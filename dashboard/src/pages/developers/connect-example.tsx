@@ -1,5 +1,5 @@
 import { CodeText } from '../../components/code-text.tsx'
-import { Fact, Facts } from '../../components/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -19,11 +19,11 @@ export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefin
         </>
       }
     >
-      <Facts>
-        <Fact name="API">
+      <DescriptionList>
+        <DescriptionItem term="API">
           {baseUrl === undefined ? '…' : <CodeText text={`${baseUrl}/v1`} what="the address of the API" />}
-        </Fact>
-        <Fact name="Resource metadata">
+        </DescriptionItem>
+        <DescriptionItem term="Resource metadata">
           {baseUrl === undefined ? (
             '…'
           ) : (
@@ -32,17 +32,17 @@ export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefin
               what="the address of the resource’s metadata"
             />
           )}
-        </Fact>
-        <Fact name="Authorization server">
+        </DescriptionItem>
+        <DescriptionItem term="Authorization server">
           <CodeText
             text={`${origin}/.well-known/oauth-authorization-server`}
             what="the address of the authorization server’s metadata"
           />
-        </Fact>
-        <Fact name="Scopes">
+        </DescriptionItem>
+        <DescriptionItem term="Scopes">
           <CodeText text="wallet:read wallet:transfer x402:pay" what="the scopes" />
-        </Fact>
-      </Facts>
+        </DescriptionItem>
+      </DescriptionList>
     </Section>
   )
 }

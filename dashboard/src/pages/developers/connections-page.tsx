@@ -4,10 +4,10 @@ import type { Connection } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Row, Rows } from '../../components/list.tsx'
+import { List, ListItem } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatScopeList } from '../../format/scope-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -19,10 +19,10 @@ export function ConnectionsPage() {
     <>
       <PageHeading
         title="Connections"
-        place={name}
+        breadcrumb={name}
         lead="Applications that somebody here let act for an agent. Disconnecting one ends its access at once."
       />
-      {connections === undefined && <Waiting error={error} onRetry={refetch} />}
+      {connections === undefined && <QueryState error={error} onRetry={refetch} />}
       {connections?.length === 0 && (
         <EmptyState
           title={`No application is connected in ${mode} mode`}
@@ -32,11 +32,11 @@ export function ConnectionsPage() {
         </EmptyState>
       )}
       {connections !== undefined && connections.length > 0 && (
-        <Rows>
+        <List>
           {connections.map((connection) => (
             <ConnectionRow key={connection.id} connection={connection} />
           ))}
-        </Rows>
+        </List>
       )}
     </>
   )
@@ -62,7 +62,7 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
     </ConfirmDialog>
   )
   return (
-    <Row actions={actions}>
+    <ListItem actions={actions}>
       <h2 className="mb-0.5 font-bold break-all">{hosts}</h2>
       <p>
         Acts as <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>: {formatScopeList(scopes)}
@@ -73,11 +73,11 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
           'Not used yet.'
         ) : (
           <>
-            Last used <TimeText at={last_used_at} isSince />.
+            Last used <TimeText at={last_used_at} isRelative />.
           </>
         )}{' '}
         Ends <TimeText at={expires_at} /> unless it is used.
       </p>
-    </Row>
+    </ListItem>
   )
 }

@@ -20,18 +20,18 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
     title: 'Created',
     render: ({ created_at }) => (
       <span className="text-sm text-muted">
-        <TimeText at={created_at} isSince />
+        <TimeText at={created_at} isRelative />
       </span>
     ),
   },
 ]
 
 /** Where each went; a deleted endpoint's address is not known any more. */
-export function addressColumn(webhooks: readonly Webhook[], isSpare = true): Column<Delivery> {
+export function addressColumn(webhooks: readonly Webhook[], isSecondary = true): Column<Delivery> {
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]))
   return {
     title: 'To',
-    isSpare,
+    isSecondary,
     render: ({ webhook_id }) => (
       <span
         className="block max-w-72 truncate font-mono text-[0.8125rem] font-normal text-muted"

@@ -4,11 +4,11 @@ import { deliveriesQuery, type DeliveryFilter } from '../../api/deliveries.ts'
 import type { Webhook } from '../../api/wire-developers.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { OlderPages } from '../../components/load-more.tsx'
+import { LoadMore } from '../../components/load-more.tsx'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../format/webhook-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { addressColumn, DELIVERY_COLUMNS } from './delivery-columns.tsx'
@@ -73,7 +73,7 @@ export function DeliveryLog({ webhooks, isOfOne = false }: DeliveryLogProps) {
           />
         </div>
       </div>
-      {deliveries === undefined && <Waiting error={query.error} onRetry={query.refetch} />}
+      {deliveries === undefined && <QueryState error={query.error} onRetry={query.refetch} />}
       {deliveries?.length === 0 &&
         (isFiltered ? (
           <EmptyState
@@ -97,10 +97,10 @@ export function DeliveryLog({ webhooks, isOfOne = false }: DeliveryLogProps) {
           columns={columns}
           items={deliveries}
           keyOf={({ id }) => id}
-          toOf={({ id }) => to('developers', 'deliveries', id)}
+          hrefOf={({ id }) => to('developers', 'deliveries', id)}
         />
       )}
-      <OlderPages query={query} />
+      <LoadMore query={query} />
     </Section>
   )
 }

@@ -7,14 +7,14 @@ import { Button } from '../../components/button.tsx'
 import { CodeLink } from '../../components/code-link.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Fact, Facts } from '../../components/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatRemaining } from '../../format/remaining.ts'
 import { formatTrigger } from '../../format/webhook-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
@@ -24,7 +24,7 @@ import { AttemptList } from './attempt-list.tsx'
 import { DeliveryRequest } from './delivery-request.tsx'
 import { ReplayNotice } from './replay-notice.tsx'
 import { DeliveryStatus } from './webhook-status.tsx'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 export function DeliveryPage() {
   const { id = '' } = useParams()
@@ -33,8 +33,8 @@ export function DeliveryPage() {
   if (data === undefined) {
     return (
       <>
-        <PageHeading title="Delivery" place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>} />
-        <Waiting error={error} onRetry={refetch} lines={6} />
+        <PageHeading title="Delivery" breadcrumb={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>} />
+        <QueryState error={error} onRetry={refetch} lines={6} />
       </>
     )
   }
@@ -50,7 +50,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
   const client = useQueryClient()
   const { delivery, attempts, body } = detail
   const webhook = useQuery(webhookQuery(slug, mode, delivery.webhook_id)).data
-  const replay = useDeed({
+  const replay = useAction({
     mutationFn: () => replayDelivery(slug, delivery.id),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
@@ -59,12 +59,12 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
     <>
       <PageHeading
         title={`Delivery of ${delivery.event_type}`}
-        place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
+        breadcrumb={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
         lead={<Standing delivery={delivery} isPaused={webhook?.status === 'disabled'} />}
         actions={
           mayReplay && (
             <Button
-              look={replay.data === undefined ? 'primary' : 'plain'}
+              variant={replay.data === undefined ? 'primary' : 'plain'}
               disabled={replay.isPending}
               onClick={() => replay.mutate()}
             >
@@ -92,29 +92,29 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
           </p>
         </Notice>
       )}
-      <Facts>
-        <Fact name="Event">
+      <DescriptionList>
+        <DescriptionItem term="Event">
           {body === null ? (
             <CodeText text={delivery.event_id} />
           ) : (
             <CodeLink to={to('developers', 'events', delivery.event_id)} text={delivery.event_id} />
           )}
-        </Fact>
-        <Fact name="Endpoint">
+        </DescriptionItem>
+        <DescriptionItem term="Endpoint">
           {webhook === undefined ? (
             <CodeText text={delivery.webhook_id} />
           ) : (
             <CodeLink to={to('developers', 'webhooks', webhook.id)} text={webhook.url} />
           )}
-        </Fact>
-        <Fact name="Made">
+        </DescriptionItem>
+        <DescriptionItem term="Made">
           <TimeText at={delivery.created_at} isExact />
-        </Fact>
-        <Fact name="How">{formatTrigger(delivery.trigger)}</Fact>
-        <Fact name="Id">
+        </DescriptionItem>
+        <DescriptionItem term="How">{formatTrigger(delivery.trigger)}</DescriptionItem>
+        <DescriptionItem term="Id">
           <CodeText text={delivery.id} what="the id" />
-        </Fact>
-      </Facts>
+        </DescriptionItem>
+      </DescriptionList>
       <Section title="Attempts">
         {attempts.length === 0 ? (
           <p className="text-muted">

@@ -1,5 +1,5 @@
 import type { Delivery } from '../../api/wire-developers.ts'
-import { Fact, Facts } from '../../components/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -15,20 +15,20 @@ export function DeliveryRequest({ delivery, body }: { readonly delivery: Deliver
       ) : (
         <JsonBody what="The body" text={body} />
       )}
-      <Facts>
-        <Fact name="Service-Signature">
+      <DescriptionList>
+        <DescriptionItem term="Service-Signature">
           The time, and the HMAC of time and body under the signing secret.{' '}
           <TextLink to={to('developers', 'examples')}>How to check it</TextLink>
-        </Fact>
-        <Fact name="Service-Event-Id">
+        </DescriptionItem>
+        <DescriptionItem term="Service-Event-Id">
           <code className="font-mono text-[0.875em] break-all">{delivery.event_id}</code>: the same at each attempt and
           replay. Remember it, and skip what you have seen.
-        </Fact>
-        <Fact name="Service-Event-Type">
+        </DescriptionItem>
+        <DescriptionItem term="Service-Event-Type">
           <code className="font-mono text-[0.875em]">{delivery.event_type}</code>
-        </Fact>
-        <Fact name="Service-Delivery-Attempt">Which attempt it is, from 1.</Fact>
-      </Facts>
+        </DescriptionItem>
+        <DescriptionItem term="Service-Delivery-Attempt">Which attempt it is, from 1.</DescriptionItem>
+      </DescriptionList>
     </Section>
   )
 }

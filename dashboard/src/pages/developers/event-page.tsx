@@ -8,13 +8,13 @@ import { CodeLink } from '../../components/code-link.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Fact, Facts } from '../../components/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
-import { readSubject } from '../../format/event-subject.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { parseEventSubject } from '../../format/event-subject.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { addressColumn, DELIVERY_COLUMNS } from './delivery-columns.tsx'
 import { JsonBody } from './json-body.tsx'
@@ -23,28 +23,28 @@ export function EventPage() {
   const { id = '' } = useParams()
   const { slug, mode, to } = useWorkspace()
   const { data, error, refetch } = useQuery(eventQuery(slug, mode, id))
-  const place = <TextLink to={to('developers', 'events')}>Events</TextLink>
+  const breadcrumb = <TextLink to={to('developers', 'events')}>Events</TextLink>
   if (data === undefined) {
     return (
       <>
-        <PageHeading title="Event" place={place} />
-        <Waiting error={error} onRetry={refetch} lines={6} />
+        <PageHeading title="Event" breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} lines={6} />
       </>
     )
   }
   const { event, body, deliveries } = data
   return (
     <>
-      <PageHeading title={event.type} place={place} />
-      <Facts>
+      <PageHeading title={event.type} breadcrumb={breadcrumb} />
+      <DescriptionList>
         <About event={event} />
-        <Fact name="When">
+        <DescriptionItem term="When">
           <TimeText at={event.created_at} isExact />
-        </Fact>
-        <Fact name="Id">
+        </DescriptionItem>
+        <DescriptionItem term="Id">
           <CodeText text={event.id} what="the id" />
-        </Fact>
-      </Facts>
+        </DescriptionItem>
+      </DescriptionList>
       <Section title="What receivers get">
         <JsonBody what="The body" text={body} />
       </Section>
@@ -55,35 +55,35 @@ export function EventPage() {
 
 function About({ event }: { readonly event: EventEnvelope }) {
   const { to } = useWorkspace()
-  const subject = readSubject(event)
+  const subject = parseEventSubject(event)
   if (subject === null) return null
   if (subject.kind === 'payment') {
     return (
-      <Fact name="Payment">
+      <DescriptionItem term="Payment">
         <AmountText usdc={subject.amountUsdc} /> · <CodeLink to={to('payments', subject.id)} text={subject.id} />
-      </Fact>
+      </DescriptionItem>
     )
   }
   if (subject.kind === 'deposit') {
     return (
-      <Fact name="Deposit">
+      <DescriptionItem term="Deposit">
         <AmountText usdc={subject.amountUsdc} /> ·{' '}
         <CodeLink to={to('wallets', subject.wallet)} text={subject.wallet} isShort />
-      </Fact>
+      </DescriptionItem>
     )
   }
   if (subject.kind === 'grant') {
     return (
-      <Fact name="Grant">
+      <DescriptionItem term="Grant">
         To <TextLink to={to('agents', subject.agentId)}>{subject.agentId}</TextLink> ·{' '}
         <CodeLink to={to('grants', subject.id)} text={subject.id} />
-      </Fact>
+      </DescriptionItem>
     )
   }
   return (
-    <Fact name="Endpoint">
+    <DescriptionItem term="Endpoint">
       <CodeLink to={to('developers', 'webhooks', subject.id)} text={subject.id} />
-    </Fact>
+    </DescriptionItem>
   )
 }
 
@@ -106,7 +106,7 @@ function EventDeliveries({ deliveries }: { readonly deliveries: readonly Deliver
           columns={columns}
           items={deliveries}
           keyOf={({ id }) => id}
-          toOf={({ id }) => to('developers', 'deliveries', id)}
+          hrefOf={({ id }) => to('developers', 'deliveries', id)}
         />
       )}
     </Section>

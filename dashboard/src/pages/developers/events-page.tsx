@@ -4,12 +4,12 @@ import { eventsQuery } from '../../api/events.ts'
 import type { EventEnvelope } from '../../api/wire-developers.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { OlderPages } from '../../components/load-more.tsx'
+import { LoadMore } from '../../components/load-more.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../format/webhook-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { EventSubject } from './event-subject.tsx'
@@ -27,7 +27,7 @@ export function EventsPage() {
     <>
       <PageHeading
         title="Events"
-        place={name}
+        breadcrumb={name}
         lead="What happened in the last 30 days, the latest first: what webhooks tell your servers, and GET /v1/events whoever asks."
       />
       <div className="w-full sm:w-60">
@@ -38,7 +38,7 @@ export function EventsPage() {
           onChange={(value) => setSearch(value === ANY ? {} : { type: value }, { replace: true })}
         />
       </div>
-      {events === undefined && <Waiting error={query.error} onRetry={query.refetch} lines={6} />}
+      {events === undefined && <QueryState error={query.error} onRetry={query.refetch} lines={6} />}
       {events?.length === 0 &&
         (type === undefined ? (
           <EmptyState
@@ -65,10 +65,10 @@ export function EventsPage() {
           columns={COLUMNS}
           items={events}
           keyOf={({ id }) => id}
-          toOf={({ id }) => to('developers', 'events', id)}
+          hrefOf={({ id }) => to('developers', 'events', id)}
         />
       )}
-      <OlderPages query={query} />
+      <LoadMore query={query} />
     </>
   )
 }
@@ -80,13 +80,13 @@ const COLUMNS: readonly Column<EventEnvelope>[] = [
     title: 'When',
     render: ({ created_at }) => (
       <span className="text-sm text-muted">
-        <TimeText at={created_at} isSince />
+        <TimeText at={created_at} isRelative />
       </span>
     ),
   },
   {
     title: 'Id',
-    isSpare: true,
+    isSecondary: true,
     render: ({ id }) => <code className="font-mono text-[0.8125rem] text-muted">{id}</code>,
   },
 ]

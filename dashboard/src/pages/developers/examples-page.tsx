@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
-import { ChoiceField } from '../../components/radio-group-field.tsx'
+import { RadioGroupField } from '../../components/radio-group-field.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ConnectExample } from './connect-example.tsx'
-import { listAgents, lookAtPayment, pay, VERIFY_WEBHOOK, whoAmI, type ExampleLanguage } from './examples.ts'
-import { useExamplePlace } from './use-example-values.ts'
+import { listAgents, getPayment, pay, VERIFY_WEBHOOK, getCaller, type ExampleLanguage } from './examples.ts'
+import { useExampleValues } from './use-example-values.ts'
 
 const LANGUAGES = [
   { value: 'curl', text: 'curl' },
@@ -21,15 +21,15 @@ export function ExamplesPage() {
   const { name, mode, to } = useWorkspace()
   const [search, setSearch] = useSearchParams()
   const language = search.get('in') === 'typescript' ? 'typescript' : 'curl'
-  const { example, error, retry } = useExamplePlace()
+  const { example, error, retry } = useExampleValues()
   return (
     <>
       <PageHeading
         title="Examples"
-        place={name}
+        breadcrumb={name}
         lead="Requests with this workspace’s own ids, to paste and send. They take the key from BURSAR_KEY in the environment."
         actions={
-          <ChoiceField
+          <RadioGroupField
             label="Language"
             value={language}
             choices={LANGUAGES}
@@ -47,7 +47,7 @@ export function ExamplesPage() {
         </Notice>
       )}
       {example === undefined ? (
-        <Waiting error={error} onRetry={retry} lines={16} />
+        <QueryState error={error} onRetry={retry} lines={16} />
       ) : (
         <>
           <Steps lacks={example.lacks} />
@@ -55,7 +55,7 @@ export function ExamplesPage() {
             title="Ask what the key is for"
             lead="Which workspace and mode the key belongs to, and what it can spend."
           >
-            <Request line="GET /v1/me" language={language} code={whoAmI(example.place, language)} />
+            <Request line="GET /v1/me" language={language} code={getCaller(example.place, language)} />
           </Section>
           <Section
             title="List the agents"
@@ -78,7 +78,7 @@ export function ExamplesPage() {
               </>
             }
           >
-            <Request line="GET /v1/payments/{id}" language={language} code={lookAtPayment(example.place, language)} />
+            <Request line="GET /v1/payments/{id}" language={language} code={getPayment(example.place, language)} />
           </Section>
         </>
       )}

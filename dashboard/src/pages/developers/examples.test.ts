@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { listAgents, lookAtPayment, pay, VERIFY_WEBHOOK, whoAmI } from './examples.ts'
+import { listAgents, getPayment, pay, VERIFY_WEBHOOK, getCaller } from './examples.ts'
 
 const PLACE = {
   baseUrl: 'https://api.example.com',
@@ -41,7 +41,7 @@ for (const agentId of AWKWARD_IDS) {
 }
 
 test('the requests that read are made with the key of the environment', async () => {
-  for (const example of [whoAmI, listAgents, lookAtPayment]) {
+  for (const example of [getCaller, listAgents, getPayment]) {
     const { url, init } = await run(example(PLACE, 'typescript'))
     assert.match(url, /^https:\/\/api\.example\.com\/v1\/(me|agents|payments\/PAYMENT_ID)$/)
     assert.deepEqual(init.headers, { Authorization: 'Bearer k' })

@@ -1,7 +1,7 @@
 import type { Mode } from '../../api/wire.ts'
 
 /** What stands in the examples: the workspace's own ids. The key is never among them. */
-export interface ExamplePlace {
+export interface ExampleValues {
   /** The origin of the REST API. */
   readonly baseUrl: string
   readonly mode: Mode
@@ -16,16 +16,16 @@ export type ExampleLanguage = 'curl' | 'typescript'
 const AMOUNT_USDC = '0.01'
 
 /** A request that says who one is. */
-export function whoAmI({ baseUrl }: Pick<ExamplePlace, 'baseUrl'>, language: ExampleLanguage): string {
+export function getCaller({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language: ExampleLanguage): string {
   return language === 'curl' ? curlGet(`${baseUrl}/v1/me`) : fetchGet(`${baseUrl}/v1/me`)
 }
 
-export function listAgents({ baseUrl }: Pick<ExamplePlace, 'baseUrl'>, language: ExampleLanguage): string {
+export function listAgents({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language: ExampleLanguage): string {
   return language === 'curl' ? curlGet(`${baseUrl}/v1/agents`) : fetchGet(`${baseUrl}/v1/agents`)
 }
 
 /** A payment that can be sent as it stands; sent twice, it is one payment. */
-export function pay({ baseUrl, agentId, wallet, to }: ExamplePlace, language: ExampleLanguage): string {
+export function pay({ baseUrl, agentId, wallet, to }: ExampleValues, language: ExampleLanguage): string {
   const body = {
     agent_id: agentId,
     wallet,
@@ -55,7 +55,7 @@ if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.messa
 console.log(answer.payment.id, answer.payment.status)`
 }
 
-export function lookAtPayment({ baseUrl }: Pick<ExamplePlace, 'baseUrl'>, language: ExampleLanguage): string {
+export function getPayment({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language: ExampleLanguage): string {
   const path = `${baseUrl}/v1/payments/`
   if (language === 'curl') return `curl -s ${quoteShell(path)}"$PAYMENT_ID" -H "Authorization: Bearer $BURSAR_KEY"`
   return fetchGet(`${path}PAYMENT_ID`)

@@ -1,7 +1,7 @@
 import type { IssuedApiKey } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { SecretOnce } from '../../components/one-time-secret.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 
@@ -20,10 +20,10 @@ export function IssuedKey({ issued, onKept }: { readonly issued: IssuedApiKey; r
       }
       takesFocus
     >
-      <SecretOnce label="The key" secret={secret} what="the key" />
+      <OneTimeSecret label="The key" secret={secret} what="the key" />
       <CodeBlock what="For your shell" copied="the command for your shell" code={`export BURSAR_KEY=${secret}`} />
       <p>
-        <Button look="primary" onClick={onKept}>
+        <Button variant="primary" onClick={onKept}>
           I have kept it
         </Button>
       </p>

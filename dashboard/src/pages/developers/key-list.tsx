@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { keysQuery, revokeKey, rotateKey } from '../../api/keys.ts'
 import type { ApiKey, IssuedApiKey } from '../../api/wire-developers.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Fold } from '../../components/disclosure.tsx'
-import { Row, Rows } from '../../components/list.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
+import { List, ListItem } from '../../components/list.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
@@ -28,20 +28,20 @@ export function KeyList({ keys, onRotated }: KeyListProps) {
       {usable.length === 0 ? (
         <p className="text-muted">No key works at the moment.</p>
       ) : (
-        <Rows>
+        <List>
           {usable.map((key) => (
             <UsableKey key={key.id} entry={key} onRotated={onRotated} />
           ))}
-        </Rows>
+        </List>
       )}
       {ended.length > 0 && (
-        <Fold summary={ended.length === 1 ? 'One ended key' : `${ended.length} ended keys`}>
-          <Rows>
+        <Disclosure summary={ended.length === 1 ? 'One ended key' : `${ended.length} ended keys`}>
+          <List>
             {ended.map((key) => (
               <EndedKey key={key.id} entry={key} />
             ))}
-          </Rows>
-        </Fold>
+          </List>
+        </Disclosure>
       )}
     </>
   )
@@ -83,7 +83,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
     </>
   )
   return (
-    <Row actions={actions}>
+    <ListItem actions={actions}>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <strong>{entry.name}</strong>
         {isRotated ? (
@@ -94,7 +94,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
       </p>
       {entry.grace_until !== null && <Grace until={entry.grace_until} />}
       <Origin entry={entry} />
-    </Row>
+    </ListItem>
   )
 }
 
@@ -116,7 +116,7 @@ function Origin({ entry }: { readonly entry: ApiKey }) {
         'Not used yet'
       ) : (
         <>
-          Last used <TimeText at={last_used_at} isSince />
+          Last used <TimeText at={last_used_at} isRelative />
         </>
       )}
       {' · '}Created by {created_by ?? 'whoever runs Bursar'}, <TimeText at={created_at} />
@@ -127,7 +127,7 @@ function Origin({ entry }: { readonly entry: ApiKey }) {
 function EndedKey({ entry }: { readonly entry: ApiKey }) {
   const endedAt = entry.revoked_at ?? entry.grace_until
   return (
-    <Row actions={<StatusBadge tone="waiting">{entry.revoked_at === null ? 'Expired' : 'Revoked'}</StatusBadge>}>
+    <ListItem actions={<StatusBadge tone="neutral">{entry.revoked_at === null ? 'Expired' : 'Revoked'}</StatusBadge>}>
       <p className="font-semibold">{entry.name}</p>
       {endedAt !== null && (
         <p className="text-sm text-muted">
@@ -136,6 +136,6 @@ function EndedKey({ entry }: { readonly entry: ApiKey }) {
         </p>
       )}
       <Origin entry={entry} />
-    </Row>
+    </ListItem>
   )
 }

@@ -11,7 +11,7 @@ import { NameForm } from '../../components/name-form.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { IssuedKey } from './issued-key.tsx'
@@ -42,7 +42,7 @@ export function KeysPage() {
   const mayWrite = isAdmin(role)
   const createButton = (
     <Button
-      look="primary"
+      variant="primary"
       onClick={() => {
         setKept(false)
         setCreating(true)
@@ -55,7 +55,7 @@ export function KeysPage() {
     <>
       <PageHeading
         title="API keys"
-        place={name}
+        breadcrumb={name}
         lead={LEADS[mode]}
         actions={mayWrite && !isCreating && keys?.length !== 0 && createButton}
       />
@@ -96,7 +96,7 @@ export function KeysPage() {
               label="Name of the key"
               hint="Where it will be used: “Shop backend”, “Ada’s laptop”."
               submitLabel="Create the key"
-              look="primary"
+              variant="primary"
               charsMax={KEY_NAME_CHARS_MAX}
               onSubmit={async (text) => show(await createKey(slug, mode, text))}
               onCancel={() => setCreating(false)}
@@ -104,7 +104,7 @@ export function KeysPage() {
           </div>
         </Section>
       )}
-      {keys === undefined && <Waiting error={error} onRetry={refetch} />}
+      {keys === undefined && <QueryState error={error} onRetry={refetch} />}
       {keys?.length === 0 && !isCreating && (
         <EmptyState title={`No ${mode} key yet`} action={mayWrite && createButton}>
           {mayWrite

@@ -8,11 +8,11 @@ import { explainAttempt } from '../../format/webhook-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** What came of a test event, as soon as it is known. */
-export function TestOutcome({ deliveryId }: { readonly deliveryId: string | undefined }) {
+export function TestEventResult({ deliveryId }: { readonly deliveryId: string | undefined }) {
   const { slug, mode, to } = useWorkspace()
   const { data } = useQuery({ ...deliveryQuery(slug, mode, deliveryId ?? ''), enabled: deliveryId !== undefined })
   const attempt = data?.attempts.at(-1)
-  const fault = attempt === undefined ? null : explainAttempt(attempt)
+  const error = attempt === undefined ? null : explainAttempt(attempt)
   const client = useQueryClient()
   const hasOutcome = attempt !== undefined
   // No live change tells of it: the list of deliveries, and whether the endpoint is failing, are read with it.
@@ -24,18 +24,18 @@ export function TestOutcome({ deliveryId }: { readonly deliveryId: string | unde
   return (
     <div role="status" className="empty:hidden">
       {deliveryId !== undefined && (
-        <Notice tone={fault === null ? 'plain' : 'danger'}>
+        <Notice tone={error === null ? 'plain' : 'danger'}>
           <p>
             {attempt === undefined && 'The test event is on its way… '}
-            {attempt !== undefined && fault === null && (
+            {attempt !== undefined && error === null && (
               <>
                 <strong>The test event arrived.</strong> Answered {attempt.status_code} after {attempt.duration_ms}{' '}
                 ms.{' '}
               </>
             )}
-            {fault !== null && (
+            {error !== null && (
               <>
-                <strong>The test event did not arrive.</strong> {fault}{' '}
+                <strong>The test event did not arrive.</strong> {error}{' '}
               </>
             )}
             <TextLink to={to('developers', 'deliveries', deliveryId)}>See the delivery</TextLink>

@@ -6,19 +6,19 @@ import { workspaceQuery } from '../../api/workspaces.ts'
 import type { ApiKey } from '../../api/wire-developers.ts'
 import type { Grant, Recipient } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import type { ExamplePlace } from './examples.ts'
+import type { ExampleValues } from './examples.ts'
 
 /** The address with which Ethereum's own documents explain checksums; in test mode nothing is lost by paying it. */
 const TEST_RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 interface Example {
-  readonly place: ExamplePlace
+  readonly place: ExampleValues
   /** What is not there yet, so that the examples would fail, or hold a word to be replaced. */
   readonly lacks: { readonly key: boolean; readonly grant: boolean; readonly recipient: boolean }
 }
 
 /** What stands in the examples; undefined while it is being read. */
-export function useExamplePlace(): { example: Example | undefined; error: unknown; retry: () => void } {
+export function useExampleValues(): { example: Example | undefined; error: unknown; retry: () => void } {
   const { slug, mode } = useWorkspace()
   const [workspace, grants, recipients, keys] = useQueries({
     queries: [workspaceQuery(slug), grantsQuery(slug, mode), recipientsQuery(slug, mode), keysQuery(slug, mode)],

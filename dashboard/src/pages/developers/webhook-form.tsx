@@ -3,12 +3,12 @@ import { ApiError, hasCode } from '../../api/api-error.ts'
 import type { WebhookTerms } from '../../api/webhooks.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { FieldFault } from '../../components/field-error.tsx'
-import { readText } from '../../components/read-form-text.ts'
+import { FieldError } from '../../components/field-error.tsx'
+import { readFormText } from '../../components/read-form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
-import { EVENT_MEANINGS, EVENT_TYPES, explainUrlFault } from '../../format/webhook-text.ts'
+import { EVENT_MEANINGS, EVENT_TYPES, explainUrlError } from '../../format/webhook-text.ts'
 import { useCancel } from '../../components/use-cancel.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 const URL_CHARS_MAX = 2_048
 
@@ -25,8 +25,8 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
   const id = useId()
   const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set(initial?.events ?? EVENT_TYPES))
   const [isTooFew, setTooFew] = useState(false)
-  const deed = useDeed({ mutationFn: onSubmit })
-  const urlFault = explainUrl(deed.error)
+  const action = useAction({ mutationFn: onSubmit })
+  const urlError = explainUrl(action.error)
   const toggle = (type: string, isWanted: boolean) => {
     setTooFew(false)
     setWanted(new Set(EVENT_TYPES.filter((other) => (other === type ? isWanted : wanted.has(other)))))
@@ -37,7 +37,8 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
       onSubmit={(event) => {
         event.preventDefault()
         if (wanted.size === 0) setTooFew(true)
-        else if (!deed.isPending) deed.mutate({ url: readText(event.currentTarget, 'url'), events: [...wanted] })
+        else if (!action.isPending)
+          action.mutate({ url: readFormText(event.currentTarget, 'url'), events: [...wanted] })
       }}
     >
       <TextField
@@ -52,7 +53,7 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
         defaultValue={initial?.url}
         autoComplete="off"
         spellCheck={false}
-        fault={urlFault}
+        error={urlError}
       />
       <fieldset className="grid gap-2" aria-describedby={isTooFew ? `${id}-too-few` : undefined}>
         <legend className="pb-1.5 font-semibold">Kinds of event</legend>
@@ -78,14 +79,14 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
             </div>
           ))}
         </div>
-        {isTooFew && <FieldFault id={`${id}-too-few`}>Choose at least one kind of event.</FieldFault>}
+        {isTooFew && <FieldError id={`${id}-too-few`}>Choose at least one kind of event.</FieldError>}
       </fieldset>
-      {urlFault === undefined && <ErrorNotice error={deed.error} />}
+      {urlError === undefined && <ErrorNotice error={action.error} />}
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" look="primary" disabled={deed.isPending}>
+        <Button type="submit" variant="primary" disabled={action.isPending}>
           {submitLabel}
         </Button>
-        <Button look="quiet" disabled={deed.isPending} onClick={cancel}>
+        <Button variant="quiet" disabled={action.isPending} onClick={cancel}>
           Cancel
         </Button>
       </p>
@@ -97,5 +98,5 @@ function explainUrl(error: unknown): string | undefined {
   if (!(error instanceof ApiError) || !hasCode(error, 'url_not_allowed')) return undefined
   const { details } = error
   const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined
-  return explainUrlFault(reason) ?? error.message
+  return explainUrlError(reason) ?? error.message
 }

@@ -6,37 +6,37 @@ import { changeWebhook, sendTestEvent, webhookQuery, webhooksQuery } from '../..
 import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Fact, Facts } from '../../components/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { explainDisabled, formatEventTypes } from '../../format/webhook-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryLog } from './delivery-log.tsx'
-import { TestOutcome } from './test-event-result.tsx'
+import { TestEventResult } from './test-event-result.tsx'
 import { WebhookDeletion } from './webhook-deletion.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { WebhookReplay } from './webhook-replay.tsx'
 import { WebhookSecret } from './webhook-secret.tsx'
 import { WebhookStatus } from './webhook-status.tsx'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 export function WebhookPage() {
   const { id = '' } = useParams()
   const { slug, mode, to } = useWorkspace()
   const { data: webhook, error, refetch } = useQuery(webhookQuery(slug, mode, id))
-  const place = <TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>
+  const breadcrumb = <TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>
   if (webhook === undefined) {
     return (
       <>
-        <PageHeading title="Webhook endpoint" place={place} />
-        <Waiting error={error} onRetry={refetch} />
+        <PageHeading title="Webhook endpoint" breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} />
       </>
     )
   }
@@ -55,8 +55,8 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
     await changeWebhook(slug, webhook.id, terms)
     await refresh()
   }
-  const switching = useDeed({ mutationFn: () => change({ enabled: !isEnabled }) })
-  const test = useDeed({
+  const switching = useAction({ mutationFn: () => change({ enabled: !isEnabled }) })
+  const test = useAction({
     mutationFn: () => sendTestEvent(slug, webhook.id),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
@@ -65,17 +65,17 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
     <>
       <PageHeading
         title={`Webhook to ${hostOf(webhook.url)}`}
-        place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
+        breadcrumb={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
         actions={
           mayWrite && (
             <>
               {isEnabled && (
-                <Button look="primary" disabled={test.isPending} onClick={() => test.mutate()}>
+                <Button variant="primary" disabled={test.isPending} onClick={() => test.mutate()}>
                   Send a test event
                 </Button>
               )}
               <Button
-                look={isEnabled ? 'plain' : 'primary'}
+                variant={isEnabled ? 'plain' : 'primary'}
                 disabled={switching.isPending}
                 onClick={() => switching.mutate()}
               >
@@ -90,7 +90,7 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
         </span>
       </PageHeading>
       <ErrorNotice error={switching.error ?? test.error} />
-      <TestOutcome deliveryId={test.data?.id} />
+      <TestEventResult deliveryId={test.data?.id} />
       <Trouble webhook={webhook} />
       {isEditing ? (
         <Section title="Change the endpoint" takesFocus>
@@ -106,18 +106,18 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
         </Section>
       ) : (
         <div className="grid gap-3">
-          <Facts>
-            <Fact name="Address">
+          <DescriptionList>
+            <DescriptionItem term="Address">
               <CodeText text={webhook.url} what="the address" />
-            </Fact>
-            <Fact name="Events">{formatEventTypes(webhook.events)}</Fact>
-            <Fact name="Created">
+            </DescriptionItem>
+            <DescriptionItem term="Events">{formatEventTypes(webhook.events)}</DescriptionItem>
+            <DescriptionItem term="Created">
               <TimeText at={webhook.created_at} isExact />
-            </Fact>
-            <Fact name="Id">
+            </DescriptionItem>
+            <DescriptionItem term="Id">
               <CodeText text={webhook.id} what="the id" />
-            </Fact>
-          </Facts>
+            </DescriptionItem>
+          </DescriptionList>
           {mayWrite && (
             <p>
               <Button onClick={() => setEditing(true)}>Change address or events</Button>

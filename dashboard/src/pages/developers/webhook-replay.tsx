@@ -5,13 +5,13 @@ import { replayRange } from '../../api/webhooks.ts'
 import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { readText } from '../../components/read-form-text.ts'
+import { readFormText } from '../../components/read-form-text.ts'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatLocal } from '../../format/grant-draft.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const MINUTE_MS = 60_000
@@ -25,10 +25,10 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()
   const [only, setOnly] = useState<Only>('failed')
-  const [fault, setFault] = useState<string | undefined>(undefined)
+  const [error, setError] = useState<string | undefined>(undefined)
   // What the fields begin with; the end is rounded up, so that what happened just now is within.
   const [openedAt] = useState(() => Date.now())
-  const replay = useDeed({
+  const replay = useAction({
     mutationFn: (range: { from: Date; to: Date }) =>
       replayRange(slug, webhook.id, { from: range.from.toISOString(), to: range.to.toISOString(), only }),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
@@ -45,7 +45,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
           event.preventDefault()
           const [from, to] = [readTime(event.currentTarget, 'from'), readTime(event.currentTarget, 'to')]
           const isRange = from !== null && to !== null && from < to
-          setFault(isRange ? undefined : 'It must be later than “From”.')
+          setError(isRange ? undefined : 'It must be later than “From”.')
           if (isRange && !replay.isPending) replay.mutate({ from, to })
         }}
       >
@@ -63,7 +63,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
             label="To"
             required
             defaultValue={formatLocal(new Date(openedAt + MINUTE_MS))}
-            fault={fault}
+            error={error}
           />
           <SelectField
             label="Which"
@@ -81,7 +81,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
             Send them again
           </Button>
           <p role="status" className="text-muted">
-            {replay.data !== undefined && sayReplayed(replay.data)}
+            {replay.data !== undefined && formatReplayed(replay.data)}
           </p>
         </div>
       </form>
@@ -90,11 +90,11 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
 }
 
 function readTime(form: HTMLFormElement, name: string): Date | null {
-  const time = new Date(readText(form, name))
+  const time = new Date(readFormText(form, name))
   return Number.isNaN(time.getTime()) ? null : time
 }
 
-function sayReplayed(count: number): string {
+function formatReplayed(count: number): string {
   if (count === 0) return 'There was nothing of the kind to send.'
   if (count >= REPLAYS_MAX)
     return `${count} events are on their way. There may be more: press again when they have been sent.`

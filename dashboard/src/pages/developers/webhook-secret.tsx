@@ -4,7 +4,7 @@ import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { LeaveGuard } from '../../components/leave-guard.tsx'
-import { SecretOnce } from '../../components/one-time-secret.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -26,7 +26,7 @@ export function WebhookSecret({ webhook }: { readonly webhook: Webhook }) {
           lead="It is shown now and never again, and you have not said that you kept it."
           leaveLabel="Leave without it"
         />
-        <SecretOnce label="The secret" secret={secret} what="the secret" />
+        <OneTimeSecret label="The secret" secret={secret} what="the secret" />
         <p>
           <Button onClick={() => setSecret(null)}>I have kept it</Button>
         </p>

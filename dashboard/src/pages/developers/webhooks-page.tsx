@@ -8,10 +8,10 @@ import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LeaveGuard } from '../../components/leave-guard.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { SecretOnce } from '../../components/one-time-secret.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatEventTypes } from '../../format/webhook-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -54,7 +54,7 @@ export function WebhooksPage() {
   const mayWrite = isAdmin(role)
   const createButton = (
     <Button
-      look="primary"
+      variant="primary"
       onClick={() => {
         setKept(null)
         setCreating(true)
@@ -67,7 +67,7 @@ export function WebhooksPage() {
     <>
       <PageHeading
         title="Webhooks"
-        place={name}
+        breadcrumb={name}
         lead="Addresses of your servers that are told when something happens: a payment, a deposit, a grant."
         // Not while a secret is shown: the next one would come in its place.
         actions={mayWrite && !isCreating && issued === null && webhooks?.length !== 0 && createButton}
@@ -79,12 +79,12 @@ export function WebhooksPage() {
             lead="It is shown now and never again, and you have not said that you kept it."
             leaveLabel="Leave without it"
           />
-          <SecretOnce label="Its signing secret" secret={issued.secret} what="the secret">
+          <OneTimeSecret label="Its signing secret" secret={issued.secret} what="the secret">
             <p className="text-sm">With it your server checks that a post is Bursar’s, and nobody else’s.</p>
-          </SecretOnce>
+          </OneTimeSecret>
           <p>
             <Button
-              look="primary"
+              variant="primary"
               onClick={() => {
                 setIssued(null)
                 setKept(issued)
@@ -114,7 +114,7 @@ export function WebhooksPage() {
           />
         </Section>
       )}
-      {webhooks === undefined && <Waiting error={error} onRetry={refetch} />}
+      {webhooks === undefined && <QueryState error={error} onRetry={refetch} />}
       {webhooks?.length === 0 && !isCreating && (
         <EmptyState title="No endpoint yet" action={mayWrite && createButton}>
           {mayWrite
@@ -129,7 +129,7 @@ export function WebhooksPage() {
             columns={COLUMNS}
             items={webhooks}
             keyOf={({ id }) => id}
-            toOf={({ id }) => to('developers', 'webhooks', id)}
+            hrefOf={({ id }) => to('developers', 'webhooks', id)}
           />
           {webhooks.some(isFailing) && (
             <p className="-mt-4 text-sm text-muted">

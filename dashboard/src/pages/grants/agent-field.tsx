@@ -13,7 +13,7 @@ export interface AgentChoice {
 interface AgentFieldProps {
   readonly agents: readonly Agent[]
   readonly choice: AgentChoice
-  readonly fault: string | undefined
+  readonly error: string | undefined
   readonly onChange: (choice: AgentChoice) => void
 }
 
@@ -21,7 +21,7 @@ interface AgentFieldProps {
 const NEW = ' '
 
 /** Which agent a grant is for: one that is there, or a new one. */
-export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps) {
+export function AgentField({ agents, choice, error, onChange }: AgentFieldProps) {
   const isFull = useIsPlanFull('agents')
   return (
     <>
@@ -31,7 +31,7 @@ export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps)
           value={choice.isNew ? NEW : choice.id}
           placeholder="Choose an agent"
           choices={[...agents.map(({ id }) => ({ value: id, text: id })), { value: NEW, text: 'A new agent…' }]}
-          fault={choice.isNew ? undefined : fault}
+          error={choice.isNew ? undefined : error}
           onChange={(value) => onChange(value === NEW ? { id: '', isNew: true } : { id: value, isNew: false })}
         />
       )}
@@ -47,7 +47,7 @@ export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps)
           autoCapitalize="none"
           spellCheck={false}
           value={choice.id}
-          fault={fault}
+          error={error}
           onChange={(event) => onChange({ id: event.currentTarget.value, isNew: true })}
         />
       )}

@@ -4,7 +4,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** An agent has one grant on a wallet at most: what there is already is changed, not added to. */
-export function ExistingNotice({ grant }: { readonly grant: Grant }) {
+export function ExistingGrantNotice({ grant }: { readonly grant: Grant }) {
   const { to } = useWorkspace()
   return (
     <div role="status">

@@ -1,12 +1,12 @@
 import { useState } from 'react'
-import { ChoiceField } from '../../components/radio-group-field.tsx'
+import { RadioGroupField } from '../../components/radio-group-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { formatLocal, type GrantDraft } from '../../format/grant-draft.ts'
 
-interface EndFieldProps {
+interface ExpiryFieldProps {
   readonly draft: GrantDraft
-  readonly fault: string | undefined
+  readonly error: string | undefined
   readonly onChange: (change: Partial<GrantDraft>) => void
 }
 
@@ -22,19 +22,19 @@ const DAYS_SUGGESTED = 7
 const MINUTE_MS = 60_000
 
 /** When a grant ends by itself. */
-export function EndField({ draft, fault, onChange }: EndFieldProps) {
-  const [value, setValue] = useState<string>(draft.isEndless ? 'never' : 'other')
+export function ExpiryField({ draft, error, onChange }: ExpiryFieldProps) {
+  const [value, setValue] = useState<string>(draft.hasNoEndDate ? 'never' : 'other')
   const nowMs = useNow(MINUTE_MS)
   const choose = (picked: string) => {
     setValue(picked)
     const days = CHOICES.find((choice) => choice.value === picked)?.days ?? null
-    if (days !== null) onChange({ isEndless: false, until: formatLocal(inDays(days)) })
-    else if (picked === 'never' || draft.until !== '') onChange({ isEndless: picked === 'never' })
-    else onChange({ isEndless: false, until: formatLocal(inDays(DAYS_SUGGESTED)) })
+    if (days !== null) onChange({ hasNoEndDate: false, until: formatLocal(inDays(days)) })
+    else if (picked === 'never' || draft.until !== '') onChange({ hasNoEndDate: picked === 'never' })
+    else onChange({ hasNoEndDate: false, until: formatLocal(inDays(DAYS_SUGGESTED)) })
   }
   return (
     <div className="grid gap-4">
-      <ChoiceField label="Ends" value={value} choices={CHOICES} onChange={choose} />
+      <RadioGroupField label="Ends" value={value} choices={CHOICES} onChange={choose} />
       {value === 'other' && (
         <div className="max-w-xs">
           <TextField
@@ -43,7 +43,7 @@ export function EndField({ draft, fault, onChange }: EndFieldProps) {
             type="datetime-local"
             min={formatLocal(new Date(nowMs))}
             value={draft.until}
-            fault={fault}
+            error={error}
             onChange={(event) => onChange({ until: event.currentTarget.value })}
           />
         </div>

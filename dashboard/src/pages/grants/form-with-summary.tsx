@@ -1,7 +1,7 @@
 import { useEffect, useRef, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 
-interface FormFrameProps {
+interface FormWithSummaryProps {
   readonly children: ReactNode
   /** What the form says so far, and the button that sends it: in sight while one types, where there is room. */
   readonly summary: ReactNode
@@ -12,10 +12,10 @@ interface FormFrameProps {
 }
 
 /** A long form beside what it comes to. After a refusal the first faulty field has the focus. */
-export function FormFrame({ children, summary, refusal, onSubmit }: FormFrameProps) {
+export function FormWithSummary({ children, summary, refusal, onSubmit }: FormWithSummaryProps) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    if (refusal !== null) focusFault(form.current)
+    if (refusal !== null) focusFirstError(form.current)
   }, [refusal])
   return (
     <form
@@ -25,7 +25,7 @@ export function FormFrame({ children, summary, refusal, onSubmit }: FormFramePro
       onSubmit={(event) => {
         event.preventDefault()
         flushSync(onSubmit)
-        focusFault(form.current)
+        focusFirstError(form.current)
       }}
     >
       <div className="grid min-w-0 gap-6">{children}</div>
@@ -36,6 +36,6 @@ export function FormFrame({ children, summary, refusal, onSubmit }: FormFramePro
   )
 }
 
-function focusFault(form: HTMLFormElement | null): void {
+function focusFirstError(form: HTMLFormElement | null): void {
   form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
 }

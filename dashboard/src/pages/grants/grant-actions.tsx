@@ -1,19 +1,19 @@
 import type { Grant, Wallet } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { sayOwner } from '../../format/owner-text.ts'
+import { formatOwner } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import type { useGrantDeeds } from './use-grant-actions.ts'
+import type { useGrantActions } from './use-grant-actions.ts'
 
 interface GrantActionsProps {
   readonly grant: Grant
   /** Null while it is not known. */
   readonly owner: Wallet['owner'] | null
-  readonly deeds: ReturnType<typeof useGrantDeeds>
+  readonly actions: ReturnType<typeof useGrantActions>
 }
 
 /** What can be done with a grant as it stands. What takes a passkey of somebody else's is not offered, but explained. */
-export function GrantActions({ grant, owner, deeds }: GrantActionsProps) {
+export function GrantActions({ grant, owner, actions }: GrantActionsProps) {
   const { to } = useWorkspace()
   if (grant.status === 'revoked') return null
   if (grant.status === 'pending') {
@@ -22,7 +22,7 @@ export function GrantActions({ grant, owner, deeds }: GrantActionsProps) {
         label="Discard"
         title="Discard this grant?"
         confirmLabel="Discard the grant"
-        onConfirm={deeds.revoke}
+        onConfirm={actions.revoke}
       >
         It was never signed, so nothing is taken from anybody.
         {grant.replaces !== null && ' What it was to replace stays as it is.'}
@@ -36,7 +36,7 @@ export function GrantActions({ grant, owner, deeds }: GrantActionsProps) {
           label="Suspend"
           title={`Suspend the grant for “${grant.agent_id}”?`}
           confirmLabel="Suspend at once"
-          onConfirm={deeds.suspend}
+          onConfirm={actions.suspend}
         >
           From this moment on no payment passes. Only a new signature of the wallet’s owner brings it back, by replacing
           the policy.
@@ -48,10 +48,10 @@ export function GrantActions({ grant, owner, deeds }: GrantActionsProps) {
           label="Revoke"
           title={`Revoke the grant for “${grant.agent_id}”?`}
           confirmLabel="Sign and revoke"
-          onConfirm={deeds.revoke}
+          onConfirm={actions.revoke}
         >
           It ends for good, and the agent can’t pay from “{grant.wallet_name}” any more. You are asked for{' '}
-          {owner === null ? 'your passkey' : sayOwner(owner)}: it takes the agent off the wallet.
+          {owner === null ? 'your passkey' : formatOwner(owner)}: it takes the agent off the wallet.
         </ConfirmDialog>
       )}
     </>

@@ -4,7 +4,7 @@ import { grantQuery } from '../../api/grants.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { pathTo } from '../../navigation/paths.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantDetail } from './grant-detail.tsx'
@@ -16,9 +16,9 @@ export function GrantPage() {
   if (grant?.mode === mode) return <GrantDetail key={id} grant={grant} />
   return (
     <>
-      <PageHeading title="Grant" place={<TextLink to={to('grants')}>Grants</TextLink>} />
+      <PageHeading title="Grant" breadcrumb={<TextLink to={to('grants')}>Grants</TextLink>} />
       {grant === undefined ? (
-        <Waiting error={error} onRetry={refetch} />
+        <QueryState error={error} onRetry={refetch} />
       ) : (
         <EmptyState
           title={`This grant is in ${grant.mode} mode`}

@@ -1,58 +1,58 @@
 import type { Grant, Wallet } from '../../api/wire-spending.ts'
 import { CodeText } from '../../components/code-text.tsx'
-import { Fact, Facts } from '../../components/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { nameOwner } from '../../format/owner-text.ts'
+import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-interface GrantFactsProps {
+interface GrantPropertiesProps {
   readonly grant: Grant
   readonly owner: Wallet['owner'] | null
 }
 
-export function GrantFacts({ grant, owner }: GrantFactsProps) {
+export function GrantProperties({ grant, owner }: GrantPropertiesProps) {
   const { to } = useWorkspace()
   return (
-    <Facts>
-      <Fact name="Agent">
+    <DescriptionList>
+      <DescriptionItem term="Agent">
         <TextLink to={to('agents', grant.agent_id)}>
           <bdi className="wrap-anywhere">{grant.agent_id}</bdi>
         </TextLink>
-      </Fact>
-      <Fact name="Wallet">
+      </DescriptionItem>
+      <DescriptionItem term="Wallet">
         <span className="flex flex-wrap items-baseline gap-x-3">
           <TextLink to={to('wallets', grant.wallet)}>
             <bdi>{grant.wallet_name}</bdi>
           </TextLink>
           <CodeText text={grant.wallet} what="the wallet’s address" isShort />
         </span>
-      </Fact>
+      </DescriptionItem>
       {owner !== null && (
-        <Fact name="Wallet’s owner">
-          <bdi>{nameOwner(owner)}</bdi>
-        </Fact>
+        <DescriptionItem term="Wallet’s owner">
+          <bdi>{formatOwnerTitle(owner)}</bdi>
+        </DescriptionItem>
       )}
-      <Fact name="Prepared">
+      <DescriptionItem term="Prepared">
         <TimeText at={grant.created_at} isExact />
-      </Fact>
+      </DescriptionItem>
       <When name="Signed" at={grant.activated_at} by={grant.activated_by} />
       <When name="Suspended" at={grant.suspended_at} />
       <When name={grant.replaced_by === null ? 'Revoked' : 'Replaced'} at={grant.revoked_at} />
       {grant.replaces !== null && (
-        <Fact name={grant.activated_at === null ? 'Is to replace' : 'Replaces'}>
+        <DescriptionItem term={grant.activated_at === null ? 'Is to replace' : 'Replaces'}>
           <TextLink to={to('grants', grant.replaces)}>The earlier policy</TextLink>
-        </Fact>
+        </DescriptionItem>
       )}
       {grant.replaced_by !== null && (
-        <Fact name="In its place">
+        <DescriptionItem term="In its place">
           <TextLink to={to('grants', grant.replaced_by)}>The later policy</TextLink>
-        </Fact>
+        </DescriptionItem>
       )}
-      <Fact name="Grant id">
+      <DescriptionItem term="Grant id">
         <CodeText text={grant.id} what="the grant’s id" />
-      </Fact>
-    </Facts>
+      </DescriptionItem>
+    </DescriptionList>
   )
 }
 
@@ -65,7 +65,7 @@ interface WhenProps {
 function When({ name, at, by = null }: WhenProps) {
   if (at === null) return null
   return (
-    <Fact name={name}>
+    <DescriptionItem term={name}>
       <TimeText at={at} isExact />
       {by !== null && (
         <>
@@ -73,6 +73,6 @@ function When({ name, at, by = null }: WhenProps) {
           by <bdi>{by}</bdi>
         </>
       )}
-    </Fact>
+    </DescriptionItem>
   )
 }

@@ -1,10 +1,10 @@
 import type { Grant, Recipient } from '../../api/wire-spending.ts'
 import { labelOf } from '../../api/recipients.ts'
-import { writeGrantSentence, type GrantWords } from '../../format/grant-sentence.ts'
+import { formatGrantSentence, type GrantSentenceValues } from '../../format/grant-sentence.ts'
 
 interface GrantSentenceProps {
   readonly id?: string
-  readonly words: GrantWords
+  readonly words: GrantSentenceValues
 }
 
 /** An amount, a date or a short name stays on one line, on the narrowest phone too. */
@@ -14,7 +14,7 @@ const WHOLE_CHARS_MAX = 20
 export function GrantSentence({ id, words }: GrantSentenceProps) {
   return (
     <p id={id} className="text-lg leading-relaxed text-muted">
-      {writeGrantSentence(words).map(({ text, isStrong }, index) =>
+      {formatGrantSentence(words).map(({ text, isStrong }, index) =>
         isStrong ? (
           // The parts never change places.
           <strong
@@ -32,7 +32,7 @@ export function GrantSentence({ id, words }: GrantSentenceProps) {
 }
 
 /** The sentence's words from the server's record of a grant: what is really signed. */
-export function wordsOf(grant: Grant, recipients: readonly Recipient[] | undefined): GrantWords {
+export function toSentenceValues(grant: Grant, recipients: readonly Recipient[] | undefined): GrantSentenceValues {
   return {
     agentId: grant.agent_id,
     walletName: grant.wallet_name,

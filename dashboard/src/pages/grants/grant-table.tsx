@@ -23,7 +23,7 @@ export function GrantTable({ caption, grants, without }: GrantTableProps) {
       columns={columns}
       items={grants}
       keyOf={(grant) => grant.id}
-      toOf={(grant) => to('grants', grant.id)}
+      hrefOf={(grant) => to('grants', grant.id)}
     />
   )
 }
@@ -34,10 +34,10 @@ const COLUMNS: readonly Column<Grant>[] = [
   { title: 'State', render: ({ state }) => <GrantBadge state={state} /> },
   { title: 'Per payment', isNumber: true, render: (grant) => <PerPayment grant={grant} /> },
   { title: 'In 24 hours', isNumber: true, isWide: true, render: (grant) => <Left grant={grant} /> },
-  { title: 'To', isSpare: true, render: ({ recipient_allowlist: list }) => countRecipients(list.length) },
+  { title: 'To', isSecondary: true, render: ({ recipient_allowlist: list }) => countRecipients(list.length) },
   {
     title: 'Ends',
-    isSpare: true,
+    isSecondary: true,
     render: ({ expires_at }) => (expires_at === null ? 'Never' : <TimeText at={expires_at} />),
   },
 ]

@@ -4,11 +4,11 @@ import { grantsQuery } from '../../api/grants.ts'
 import type { Grant } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Fold } from '../../components/disclosure.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { GRANT_GROUPS, isInGroup } from '../../format/grant-state-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -20,7 +20,7 @@ export function GrantsPage() {
   const [parameters] = useSearchParams()
   const { data: grants, error, refetch } = useQuery(grantsQuery(slug, mode))
   const newGrant = isAdmin(role) && (
-    <ButtonLink look="primary" to={to('grants', 'new')}>
+    <ButtonLink variant="primary" to={to('grants', 'new')}>
       New grant
     </ButtonLink>
   )
@@ -29,11 +29,11 @@ export function GrantsPage() {
     <>
       <PageHeading
         title="Grants"
-        place={name}
+        breadcrumb={name}
         lead="What agents may spend, and on what terms. A wallet’s owner signs each one with their passkey."
         actions={grants !== undefined && grants.length > 0 && newGrant}
       />
-      {grants === undefined && <Waiting error={error} onRetry={refetch} />}
+      {grants === undefined && <QueryState error={error} onRetry={refetch} />}
       {grants?.length === 0 && (
         <EmptyState title="No agent may spend yet" action={newGrant}>
           A grant lets one agent pay from one wallet: so much at a time, so much in 24 hours, to whom, and until when.
@@ -61,9 +61,9 @@ function AllGroups({ grants }: { readonly grants: readonly Grant[] }) {
     .filter((group) => group.grants.length > 0)
     .map(({ id, title, grants }) =>
       id === 'ended' && !isAllOver ? (
-        <Fold key={id} summary={`${title} (${grants.length})`}>
+        <Disclosure key={id} summary={`${title} (${grants.length})`}>
           <GrantTable caption={title} grants={grants} />
-        </Fold>
+        </Disclosure>
       ) : (
         <Section key={id} title={title}>
           <GrantTable caption={title} grants={grants} />

@@ -8,19 +8,19 @@ import { labelOf } from '../../api/recipients.ts'
 import type { Agent, Grant, GrantTerms, Recipient, Wallet } from '../../api/wire-spending.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { fieldFaults } from '../../format/field-errors.ts'
-import { termsOf, type GrantDraft } from '../../format/grant-draft.ts'
+import { fieldErrors } from '../../format/field-errors.ts'
+import { toTerms, type GrantDraft } from '../../format/grant-draft.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentField, type AgentChoice } from './agent-field.tsx'
-import { ExistingNotice } from './existing-grant-notice.tsx'
-import { FormFrame } from './form-with-summary.tsx'
+import { ExistingGrantNotice } from './existing-grant-notice.tsx'
+import { FormWithSummary } from './form-with-summary.tsx'
 import { GrantSentence } from './grant-sentence.tsx'
-import { SignerNote } from './signature-note.tsx'
+import { SignatureNote } from './signature-note.tsx'
 import { TermsFields } from './terms-fields.tsx'
-import { isAtField, termsFaults } from './terms-errors.ts'
+import { isFieldError, termsErrors } from './terms-errors.ts'
 import { useDraft } from './use-draft.ts'
 import { WalletField } from './wallet-field.tsx'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface NewGrantFormProps {
   readonly agents: readonly Agent[]
@@ -33,10 +33,10 @@ interface NewGrantFormProps {
 const EMPTY: GrantDraft = {
   maxPerTx: '',
   dailyCap: '',
-  isForAnybody: true,
+  allowsAnyRecipient: true,
   picked: [],
   pasted: '',
-  isEndless: true,
+  hasNoEndDate: true,
   until: '',
 }
 
@@ -50,15 +50,15 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
   const [agent, setAgent] = useState<AgentChoice>(() => firstAgent(agents, parameters.get('agent')))
   const [address, setAddress] = useState(() => firstWallet(wallets, parameters.get('wallet')))
   const [isTried, setTried] = useState(false)
-  const { draft, reading, change } = useDraft(() => EMPTY)
+  const { draft, parsed, change } = useDraft(() => EMPTY)
 
   const agentId = agent.id.trim() === '' ? null : agent.id.trim()
   const wallet = wallets.find((candidate) => candidate.address === address) ?? null
   const existing = grants.find(
     (grant) => grant.status !== 'revoked' && grant.agent_id === agentId && grant.wallet === address,
   )
-  const terms = termsOf(reading)
-  const creation = useDeed({
+  const terms = toTerms(parsed)
+  const creation = useAction({
     mutationFn: async (grant: GrantTerms & { readonly agent_id: string; readonly wallet: string }) => {
       // One that exists already is answered as it is.
       if (agent.isNew) await createAgent(slug, mode, grant.agent_id)
@@ -75,33 +75,33 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
     creation.mutate({ ...terms, agent_id: agentId, wallet: wallet.address })
   }
 
-  const agentFault = fieldFaults(creation.error)['id']
-  const faults = isTried ? { ...termsFaults(creation.error, creation.variables, reading), ...reading.faults } : {}
+  const agentError = fieldErrors(creation.error)['id']
+  const errors = isTried ? { ...termsErrors(creation.error, creation.variables, parsed), ...parsed.errors } : {}
   const words = {
     agentId,
     walletName: wallet?.name ?? null,
-    maxPerTxUsdc: reading.maxPerTxUsdc,
-    dailyCapUsdc: reading.dailyCapUsdc,
+    maxPerTxUsdc: parsed.maxPerTxUsdc,
+    dailyCapUsdc: parsed.dailyCapUsdc,
     recipients:
-      draft.isForAnybody || reading.recipients.length > 0
-        ? reading.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
+      draft.allowsAnyRecipient || parsed.recipients.length > 0
+        ? parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
         : null,
-    expiresAt: reading.expiresAt,
+    expiresAt: parsed.expiresAt,
   }
   return (
-    <FormFrame
+    <FormWithSummary
       refusal={creation.error}
       onSubmit={submit}
       summary={
         <>
           <h2 className="font-bold">What will be allowed</h2>
           <GrantSentence id={sentenceId} words={words} />
-          {existing !== undefined && <ExistingNotice grant={existing} />}
-          {wallet !== null && existing === undefined && <SignerNote owner={wallet.owner} />}
-          {!isAtField(creation.error) && agentFault === undefined && <ErrorNotice error={creation.error} />}
+          {existing !== undefined && <ExistingGrantNotice grant={existing} />}
+          {wallet !== null && existing === undefined && <SignatureNote owner={wallet.owner} />}
+          {!isFieldError(creation.error) && agentError === undefined && <ErrorNotice error={creation.error} />}
           <Button
             type="submit"
-            look="primary"
+            variant="primary"
             wide
             aria-describedby={sentenceId}
             disabled={creation.isPending || existing !== undefined}
@@ -114,17 +114,17 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
       <AgentField
         agents={agents}
         choice={agent}
-        fault={isTried && agentId === null ? 'Say which agent it is for.' : agentFault}
+        error={isTried && agentId === null ? 'Say which agent it is for.' : agentError}
         onChange={setAgent}
       />
       <WalletField
         wallets={wallets}
         address={address}
-        fault={isTried && wallet === null ? 'Say which wallet it may pay from.' : undefined}
+        error={isTried && wallet === null ? 'Say which wallet it may pay from.' : undefined}
         onChange={setAddress}
       />
-      <TermsFields draft={draft} reading={reading} faults={faults} recipients={recipients} onChange={change} />
-    </FormFrame>
+      <TermsFields draft={draft} parsed={parsed} errors={errors} recipients={recipients} onChange={change} />
+    </FormWithSummary>
   )
 }
 

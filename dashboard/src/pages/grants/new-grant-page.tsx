@@ -7,7 +7,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewGrantForm } from './new-grant-form.tsx'
@@ -24,7 +24,7 @@ export function NewGrantPage() {
     <>
       <PageHeading
         title="New grant"
-        place={<TextLink to={to('grants')}>Grants</TextLink>}
+        breadcrumb={<TextLink to={to('grants')}>Grants</TextLink>}
         lead="Say what an agent may spend. Nothing is allowed before the wallet’s owner has signed it."
       />
       {!isAdmin(role) && (
@@ -33,7 +33,7 @@ export function NewGrantPage() {
         </Notice>
       )}
       {isAdmin(role) && !isReady && (
-        <Waiting
+        <QueryState
           error={agents.error ?? wallets.error}
           lines={6}
           onRetry={() => Promise.all([agents.refetch(), wallets.refetch()])}
@@ -43,7 +43,7 @@ export function NewGrantPage() {
         <EmptyState
           title="First there must be a wallet"
           action={
-            <ButtonLink look="primary" to={to('wallets')}>
+            <ButtonLink variant="primary" to={to('wallets')}>
               Go to wallets
             </ButtonLink>
           }

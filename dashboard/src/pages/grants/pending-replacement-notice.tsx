@@ -6,7 +6,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** Another policy is to take this one's place, and waits for its signature. */
-export function SuccessorNotice({ grant }: { readonly grant: Grant }) {
+export function PendingReplacementNotice({ grant }: { readonly grant: Grant }) {
   const { slug, mode, to } = useWorkspace()
   const { data: grants } = useQuery(grantsQuery(slug, mode, { agent: grant.agent_id, wallet: grant.wallet }))
   const successor = grants?.find(({ replaces, status }) => replaces === grant.id && status === 'pending')

@@ -1,6 +1,6 @@
 import { labelOf } from '../../api/recipients.ts'
 import type { Recipient } from '../../api/wire-spending.ts'
-import { Fold } from '../../components/disclosure.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 
 interface RecipientListProps {
   readonly addresses: readonly string[]
@@ -25,5 +25,9 @@ export function RecipientList({ addresses, recipients }: RecipientListProps) {
       })}
     </ul>
   )
-  return addresses.length <= SHOWN_MAX ? list : <Fold summary={`The ${addresses.length} recipients`}>{list}</Fold>
+  return addresses.length <= SHOWN_MAX ? (
+    list
+  ) : (
+    <Disclosure summary={`The ${addresses.length} recipients`}>{list}</Disclosure>
+  )
 }

@@ -1,14 +1,14 @@
 import { useId } from 'react'
 import type { Recipient } from '../../api/wire-spending.ts'
-import { ChoiceField } from '../../components/radio-group-field.tsx'
-import { FieldFault } from '../../components/field-error.tsx'
+import { RadioGroupField } from '../../components/radio-group-field.tsx'
+import { FieldError } from '../../components/field-error.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { RECIPIENTS_MAX, type GrantDraft } from '../../format/grant-draft.ts'
 
 interface RecipientsFieldProps {
   readonly draft: GrantDraft
-  readonly fault: string | undefined
+  readonly error: string | undefined
   /** The workspace's recipient book. */
   readonly recipients: readonly Recipient[]
   readonly onChange: (change: Partial<GrantDraft>) => void
@@ -20,17 +20,17 @@ const CHOICES = [
 ] as const
 
 /** Whom a grant lets an agent pay: anybody, or a list from the recipient book and of further addresses. */
-export function RecipientsField({ draft, fault, recipients, onChange }: RecipientsFieldProps) {
+export function RecipientsField({ draft, error, recipients, onChange }: RecipientsFieldProps) {
   const id = useId()
   return (
     <div className="grid gap-4">
-      <ChoiceField
+      <RadioGroupField
         label="To whom"
-        value={draft.isForAnybody ? 'any' : 'list'}
+        value={draft.allowsAnyRecipient ? 'any' : 'list'}
         choices={CHOICES}
-        onChange={(value) => onChange({ isForAnybody: value === 'any' })}
+        onChange={(value) => onChange({ allowsAnyRecipient: value === 'any' })}
       />
-      {!draft.isForAnybody && (
+      {!draft.allowsAnyRecipient && (
         <div className="grid gap-4">
           {recipients.length > 0 && (
             <RecipientBook recipients={recipients} picked={draft.picked} onPick={(picked) => onChange({ picked })} />
@@ -45,12 +45,12 @@ export function RecipientsField({ draft, fault, recipients, onChange }: Recipien
               value={draft.pasted}
               spellCheck={false}
               autoCapitalize="none"
-              aria-describedby={`${id}-hint${fault === undefined ? '' : ` ${id}-fault`}`}
-              aria-invalid={fault === undefined ? undefined : true}
+              aria-describedby={`${id}-hint${error === undefined ? '' : ` ${id}-error`}`}
+              aria-invalid={error === undefined ? undefined : true}
               className={`${FIELD_CLASS} font-mono text-sm`}
               onChange={(event) => onChange({ pasted: event.currentTarget.value })}
             />
-            {fault !== undefined && <FieldFault id={`${id}-fault`}>{fault}</FieldFault>}
+            {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
             <p id={`${id}-hint`} className="text-sm text-muted">
               One a line, {RECIPIENTS_MAX} in all at most.
             </p>

@@ -8,16 +8,16 @@ import type { Grant, GrantTerms, Recipient, Wallet } from '../../api/wire-spendi
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { listChanges } from '../../format/grant-changes.ts'
-import { draftOf, termsOf } from '../../format/grant-draft.ts'
+import { toDraft, toTerms } from '../../format/grant-draft.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
-import { FormFrame } from './form-with-summary.tsx'
+import { FormWithSummary } from './form-with-summary.tsx'
 import { GrantSentence } from './grant-sentence.tsx'
-import { SignerNote } from './signature-note.tsx'
+import { SignatureNote } from './signature-note.tsx'
 import { TermsFields } from './terms-fields.tsx'
-import { isAtField, termsFaults } from './terms-errors.ts'
+import { isFieldError, termsErrors } from './terms-errors.ts'
 import { useDraft } from './use-draft.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface ReplaceFormProps {
   readonly grant: Grant
@@ -34,12 +34,12 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
   const sentenceId = useId()
   const [isTried, setTried] = useState(false)
   const known = recipients.map(({ address }) => address)
-  const { draft, reading, change } = useDraft(() => draftOf(grant, known))
-  const terms = termsOf(reading)
+  const { draft, parsed, change } = useDraft(() => toDraft(grant, known))
+  const terms = toTerms(parsed)
   const changes = terms === null ? null : listChanges(grant, terms)
   // The same terms again make sense for one that is suspended: a signature brings it back.
   const isIdle = grant.state === 'active' && changes !== null && changes.terms.length === 0
-  const preparation = useDeed({
+  const preparation = useAction({
     mutationFn: (next: GrantTerms) => prepareReplacement(slug, grant.id, next),
     onSuccess: async (next) => {
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
@@ -51,7 +51,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
     if (terms !== null && !isIdle && !preparation.isPending) preparation.mutate(terms)
   }
   return (
-    <FormFrame
+    <FormWithSummary
       refusal={preparation.error}
       onSubmit={submit}
       summary={
@@ -62,13 +62,13 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
             words={{
               agentId: grant.agent_id,
               walletName: grant.wallet_name,
-              maxPerTxUsdc: reading.maxPerTxUsdc,
-              dailyCapUsdc: reading.dailyCapUsdc,
+              maxPerTxUsdc: parsed.maxPerTxUsdc,
+              dailyCapUsdc: parsed.dailyCapUsdc,
               recipients:
-                draft.isForAnybody || reading.recipients.length > 0
-                  ? reading.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
+                draft.allowsAnyRecipient || parsed.recipients.length > 0
+                  ? parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
                   : null,
-              expiresAt: reading.expiresAt,
+              expiresAt: parsed.expiresAt,
             }}
           />
           {changes !== null && (
@@ -77,11 +77,11 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
               <ChangesList changes={changes} recipients={recipients} />
             </div>
           )}
-          {owner !== null && <SignerNote owner={owner} />}
-          {!isAtField(preparation.error) && <ErrorNotice error={preparation.error} />}
+          {owner !== null && <SignatureNote owner={owner} />}
+          {!isFieldError(preparation.error) && <ErrorNotice error={preparation.error} />}
           <Button
             type="submit"
-            look="primary"
+            variant="primary"
             wide
             aria-describedby={sentenceId}
             disabled={preparation.isPending || isIdle}
@@ -93,11 +93,11 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
     >
       <TermsFields
         draft={draft}
-        reading={reading}
-        faults={isTried ? { ...termsFaults(preparation.error, preparation.variables, reading), ...reading.faults } : {}}
+        parsed={parsed}
+        errors={isTried ? { ...termsErrors(preparation.error, preparation.variables, parsed), ...parsed.errors } : {}}
         recipients={recipients}
         onChange={change}
       />
-    </FormFrame>
+    </FormWithSummary>
   )
 }

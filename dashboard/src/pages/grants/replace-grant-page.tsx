@@ -6,7 +6,7 @@ import type { Grant, Recipient } from '../../api/wire-spending.ts'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ReplaceForm } from './replace-form.tsx'
@@ -21,13 +21,13 @@ export function ReplaceGrantPage() {
     <>
       <PageHeading
         title="Replace the policy"
-        place={
+        breadcrumb={
           <TextLink to={to('grants', id)}>{grant === undefined ? 'Grant' : `Grant for ${grant.agent_id}`}</TextLink>
         }
         lead="A policy is never edited: a new one takes its place, with one signature. Until then the old one holds."
       />
       {grant === undefined || recipients.isPending ? (
-        <Waiting error={error} onRetry={refetch} lines={6} />
+        <QueryState error={error} onRetry={refetch} lines={6} />
       ) : (
         <Replacement key={grant.id} grant={grant} recipients={recipients.list} />
       )}

@@ -3,7 +3,7 @@ import { grantQuery } from '../../api/grants.ts'
 import type { Grant, Recipient, Wallet } from '../../api/wire-spending.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { sayOwner } from '../../format/owner-text.ts'
+import { formatOwner } from '../../format/owner-text.ts'
 import { listChanges } from '../../format/grant-changes.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -36,12 +36,12 @@ export function SigningPanel({ grant, owner, recipients, signature }: SigningPan
       <ErrorNotice error={signature.error} />
       {mayIt ? (
         <div className="grid justify-items-start gap-2">
-          <Button look="primary" disabled={signature.isPending} onClick={() => signature.mutate()}>
+          <Button variant="primary" disabled={signature.isPending} onClick={() => signature.mutate()}>
             {signature.isPending ? 'Waiting for your passkey…' : 'Sign with your passkey'}
           </Button>
           <p className="text-sm text-muted">
             {mode === 'live' && <strong className="text-warning">This is real money. </strong>}
-            You sign exactly what stands above{owner === null ? '' : `, with ${sayOwner(owner)}`}. You can also come
+            You sign exactly what stands above{owner === null ? '' : `, with ${formatOwner(owner)}`}. You can also come
             back to it later.
           </p>
         </div>
@@ -58,7 +58,7 @@ export function SigningPanel({ grant, owner, recipients, signature }: SigningPan
 function OwnerSigns({ owner }: { readonly owner: Wallet['owner'] }) {
   return (
     <>
-      Only <bdi className="font-semibold">{sayOwner(owner)}</bdi> can sign it: that passkey owns the wallet.
+      Only <bdi className="font-semibold">{formatOwner(owner)}</bdi> can sign it: that passkey owns the wallet.
     </>
   )
 }

@@ -1,10 +1,10 @@
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import type { Overtaken } from './use-grant-actions.ts'
+import type { Superseded } from './use-grant-actions.ts'
 
 /** What was asked of a grant came too late: the agent may go on under another one. */
-export function OvertakenNotice({ overtaken: { by } }: { readonly overtaken: Overtaken }) {
+export function SupersededNotice({ superseded: { by } }: { readonly superseded: Superseded }) {
   const { to } = useWorkspace()
   return (
     <div role="alert">

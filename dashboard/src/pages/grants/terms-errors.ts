@@ -1,6 +1,6 @@
 import type { GrantTerms } from '../../api/wire-spending.ts'
-import { addressFault, fieldFaults } from '../../format/field-errors.ts'
-import type { DraftReading } from '../../format/grant-draft.ts'
+import { addressError, fieldErrors } from '../../format/field-errors.ts'
+import type { ParsedDraft } from '../../format/grant-draft.ts'
 
 const FIELDS: readonly string[] = [
   'max_per_tx_usdc',
@@ -10,20 +10,16 @@ const FIELDS: readonly string[] = [
 ] satisfies readonly (keyof GrantTerms)[]
 
 /** What the server found wrong with the terms that were sent to it, as long as they are not changed. */
-export function termsFaults(
-  error: unknown,
-  sent: GrantTerms | undefined,
-  reading: DraftReading,
-): DraftReading['faults'] {
-  const faults = fieldFaults(error)
-  const { recipient_allowlist: other, ...rest } = faults
-  if (other === undefined || sent === undefined) return faults
-  const isSame = sent.recipient_allowlist.join() === reading.recipients.join()
-  const fault = addressFault(error, sent.recipient_allowlist) ?? other
-  return isSame ? { ...rest, recipient_allowlist: fault } : rest
+export function termsErrors(error: unknown, sent: GrantTerms | undefined, parsed: ParsedDraft): ParsedDraft['errors'] {
+  const errors = fieldErrors(error)
+  const { recipient_allowlist: other, ...rest } = errors
+  if (other === undefined || sent === undefined) return errors
+  const isSame = sent.recipient_allowlist.join() === parsed.recipients.join()
+  const message = addressError(error, sent.recipient_allowlist) ?? other
+  return isSame ? { ...rest, recipient_allowlist: message } : rest
 }
 
 /** The error is about the terms, and stands at its field. */
-export function isAtField(error: unknown): boolean {
-  return Object.keys(fieldFaults(error)).some((name) => FIELDS.includes(name))
+export function isFieldError(error: unknown): boolean {
+  return Object.keys(fieldErrors(error)).some((name) => FIELDS.includes(name))
 }

@@ -1,22 +1,22 @@
 import type { Recipient } from '../../api/wire-spending.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { formatAmount, toMicro } from '../../format/amount.ts'
-import type { DraftReading, GrantDraft } from '../../format/grant-draft.ts'
-import { EndField } from './expiry-field.tsx'
+import type { ParsedDraft, GrantDraft } from '../../format/grant-draft.ts'
+import { ExpiryField } from './expiry-field.tsx'
 import { RecipientsField } from './recipients-field.tsx'
 
 interface TermsFieldsProps {
   readonly draft: GrantDraft
-  readonly reading: DraftReading
+  readonly parsed: ParsedDraft
   /** What is wrong, as far as it is time to say so. */
-  readonly faults: DraftReading['faults']
+  readonly errors: ParsedDraft['errors']
   readonly recipients: readonly Recipient[]
   readonly onChange: (change: Partial<GrantDraft>) => void
 }
 
 /** The terms of a grant: how much, to whom, until when. */
-export function TermsFields({ draft, reading, faults, recipients, onChange }: TermsFieldsProps) {
-  const { maxPerTxUsdc, dailyCapUsdc } = reading
+export function TermsFields({ draft, parsed, errors, recipients, onChange }: TermsFieldsProps) {
+  const { maxPerTxUsdc, dailyCapUsdc } = parsed
   const isCapSmaller = maxPerTxUsdc !== null && dailyCapUsdc !== null && toMicro(dailyCapUsdc) < toMicro(maxPerTxUsdc)
   return (
     <>
@@ -29,7 +29,7 @@ export function TermsFields({ draft, reading, faults, recipients, onChange }: Te
           autoComplete="off"
           placeholder="10"
           value={draft.maxPerTx}
-          fault={faults.max_per_tx_usdc}
+          error={errors.max_per_tx_usdc}
           onChange={(event) => onChange({ maxPerTx: event.currentTarget.value })}
         />
         <TextField
@@ -40,7 +40,7 @@ export function TermsFields({ draft, reading, faults, recipients, onChange }: Te
           autoComplete="off"
           placeholder="100"
           value={draft.dailyCap}
-          fault={faults.daily_cap_usdc}
+          error={errors.daily_cap_usdc}
           hint={
             isCapSmaller
               ? `Below the most per payment, so no payment can exceed ${formatAmount(dailyCapUsdc)} USDC.`
@@ -49,8 +49,8 @@ export function TermsFields({ draft, reading, faults, recipients, onChange }: Te
           onChange={(event) => onChange({ dailyCap: event.currentTarget.value })}
         />
       </div>
-      <RecipientsField draft={draft} fault={faults.recipient_allowlist} recipients={recipients} onChange={onChange} />
-      <EndField draft={draft} fault={faults.expires_at} onChange={onChange} />
+      <RecipientsField draft={draft} error={errors.recipient_allowlist} recipients={recipients} onChange={onChange} />
+      <ExpiryField draft={draft} error={errors.expires_at} onChange={onChange} />
     </>
   )
 }

@@ -5,40 +5,40 @@ import { liveKey } from '../../api/changes.ts'
 import { grantQuery, signGrant, suspendGrant } from '../../api/grants.ts'
 import type { Grant } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 /** A grant that ended before what was asked of it could be done. */
-export interface Overtaken {
+export interface Superseded {
   /** The grant that took its place. */
   readonly by: string | null
 }
 
 /** What can be done with a grant. Whatever comes of it, what is on the screen is read anew. */
-export function useGrantDeeds({ id }: Grant) {
+export function useGrantActions({ id }: Grant) {
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()
   const keep = (grant: Grant) => client.setQueryData(grantQuery(slug, mode, id).queryKey, grant)
   const refresh = () => client.invalidateQueries({ queryKey: liveKey(slug, mode) })
-  const signature = useDeed({
+  const signature = useAction({
     mutationFn: () => signGrant(slug, id, 'activate'),
     onSuccess: keep,
     // Somebody else may have signed or discarded it meanwhile.
     onSettled: refresh,
   })
-  const [overtaken, setOvertaken] = useState<Overtaken | null>(null)
-  const end = async (deed: () => Promise<Grant>) => {
+  const [superseded, setSuperseded] = useState<Superseded | null>(null)
+  const end = async (action: () => Promise<Grant>) => {
     try {
-      keep(await deed())
+      keep(await action())
     } catch (error) {
       if (!hasCode(error, 'grant_revoked')) throw error
-      setOvertaken({ by: successorOf(error) })
+      setSuperseded({ by: successorOf(error) })
     } finally {
       await refresh()
     }
   }
   return {
     signature,
-    overtaken,
+    superseded,
     revoke: () => end(() => signGrant(slug, id, 'revoke')),
     suspend: () => end(() => suspendGrant(slug, id)),
   }

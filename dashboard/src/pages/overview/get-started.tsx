@@ -99,7 +99,7 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
               </div>
               {isNext && isAdmin(role) && (
                 <p className="col-start-2 sm:col-start-3">
-                  <ButtonLink look="primary" to={to(...parts)}>
+                  <ButtonLink variant="primary" to={to(...parts)}>
                     {action}
                   </ButtonLink>
                 </p>

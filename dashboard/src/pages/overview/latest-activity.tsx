@@ -98,7 +98,7 @@ function Line({ to, title, aside, at, children }: LineProps) {
         <span className="text-right">{aside}</span>
         <span className="min-w-0 text-sm text-muted">{children}</span>
         <span className="text-right text-sm text-muted">
-          <TimeText at={at} isSince />
+          <TimeText at={at} isRelative />
         </span>
       </Link>
     </li>

@@ -4,12 +4,12 @@ import { overviewQuery } from '../../api/overview.ts'
 import type { Overview, Range } from '../../api/wire-spending.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { CapsSection } from './caps-section.tsx'
 import { GetStarted } from './get-started.tsx'
 import { LatestDeposits, LatestPayments } from './latest-activity.tsx'
-import { Outcomes } from './payment-results.tsx'
+import { PaymentResults } from './payment-results.tsx'
 import { SpendSection } from './spend-section.tsx'
 
 const RANGES = [
@@ -34,10 +34,10 @@ export function OverviewPage() {
     <>
       <PageHeading
         title="Overview"
-        place={name}
+        breadcrumb={name}
         actions={isBegun ? <SegmentedLinks label="Time" segments={segments} /> : undefined}
       />
-      {overview === undefined && <Waiting error={error} onRetry={refetch} lines={9} />}
+      {overview === undefined && <QueryState error={error} onRetry={refetch} lines={9} />}
       {overview !== undefined && <Parts overview={overview} />}
     </>
   )
@@ -50,7 +50,7 @@ function Parts({ overview }: { readonly overview: Overview }) {
     <>
       {!steps.payment && <GetStarted steps={steps} />}
       {steps.payment && <SpendSection overview={overview} />}
-      {(steps.payment || counts.refused > 0) && <Outcomes overview={overview} />}
+      {(steps.payment || counts.refused > 0) && <PaymentResults overview={overview} />}
       {caps.length > 0 && <CapsSection caps={caps} />}
       {(steps.payment || deposits.length > 0) && (
         <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-2">

@@ -15,7 +15,7 @@ const OUTCOMES = [
 ] as const
 
 /** How the requests of the range ended; each number leads to those that it counts. */
-export function Outcomes({ overview: { counts, bars_at, range } }: { readonly overview: Overview }) {
+export function PaymentResults({ overview: { counts, bars_at, range } }: { readonly overview: Overview }) {
   const { to } = useWorkspace()
   const from = bars_at[0] ?? ''
   return (

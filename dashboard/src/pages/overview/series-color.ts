@@ -9,6 +9,6 @@ const SERIES = [
 const OTHERS = { fill: 'fill-series-7', ground: 'bg-series-7' } as const
 
 /** The colour of a spender, by its rank; all those that are not named share a grey. */
-export function seriesOf(agentId: string | null, rank: number): { readonly fill: string; readonly ground: string } {
+export function seriesColor(agentId: string | null, rank: number): { readonly fill: string; readonly ground: string } {
   return agentId === null ? OTHERS : (SERIES[rank] ?? OTHERS)
 }

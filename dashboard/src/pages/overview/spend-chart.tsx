@@ -2,7 +2,7 @@ import { useRef } from 'react'
 import type { Overview } from '../../api/wire-spending.ts'
 import { formatStep, listSteps, toPercent } from '../../format/chart-scale.ts'
 import { listTicks } from '../../format/time-ticks.ts'
-import { seriesOf } from './series-color.ts'
+import { seriesColor } from './series-color.ts'
 import { scaleOf, spanOf, stackBar } from './spend-bars.ts'
 
 interface SpendChartProps {
@@ -87,7 +87,7 @@ export function SpendChart({ overview, picked, onPick, describe }: SpendChartPro
                   width={share(BAR_PART, count)}
                   y={`${top}%`}
                   height={`${height}%`}
-                  className={seriesOf(spend[series]?.agent_id ?? null, series).fill}
+                  className={seriesColor(spend[series]?.agent_id ?? null, series).fill}
                 />
               ))}
             </g>

@@ -2,7 +2,7 @@ import { Link } from 'react-router'
 import type { Overview } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { seriesOf } from './series-color.ts'
+import { seriesColor } from './series-color.ts'
 
 interface SpendLegendProps {
   readonly spend: Overview['spend']
@@ -21,7 +21,7 @@ export function SpendLegend({ spend, bar }: SpendLegendProps) {
             to={agent_id === null ? to('agents') : to('agents', agent_id)}
             className="flex min-h-9 items-center gap-2.5 rounded-md px-2 py-1 text-[0.9375rem] hover:bg-sunken"
           >
-            <span aria-hidden="true" className={`size-2.5 shrink-0 rounded-xs ${seriesOf(agent_id, rank).ground}`} />
+            <span aria-hidden="true" className={`size-2.5 shrink-0 rounded-xs ${seriesColor(agent_id, rank).ground}`} />
             <bdi className="min-w-0 flex-1 truncate">{agent_id ?? 'All others'}</bdi>
             <AmountText usdc={bar === null ? total_usdc : (bars_usdc[bar] ?? '0')} />
           </Link>

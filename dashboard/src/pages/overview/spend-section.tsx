@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
 import type { Overview } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { Fold } from '../../components/disclosure.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
 import { formatSpan } from '../../format/date.ts'
 import { spanOf, sumBar } from './spend-bars.ts'
@@ -48,9 +48,9 @@ export function SpendSection({ overview }: { readonly overview: Overview }) {
       {spend.length > 0 && (
         <>
           <SpendLegend spend={spend} bar={bar} />
-          <Fold summary="Show the numbers">
+          <Disclosure summary="Show the numbers">
             <SpendNumbers overview={overview} timeText={timeText} />
-          </Fold>
+          </Disclosure>
         </>
       )}
     </section>

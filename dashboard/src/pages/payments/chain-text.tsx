@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
-import { nameNetwork } from '../../format/network.ts'
+import { formatNetwork } from '../../format/network.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface ChainTextProps {
@@ -23,7 +23,7 @@ export function ChainText({ hash, block }: ChainTextProps) {
       </p>
       {chain !== undefined &&
         (chain.explorer_url === null ? (
-          <p>No explorer shows it: this server’s {nameNetwork(chain.chain_id)} is a local chain.</p>
+          <p>No explorer shows it: this server’s {formatNetwork(chain.chain_id)} is a local chain.</p>
         ) : (
           <p>
             <ExternalLink href={`${chain.explorer_url}/tx/${hash}`}>See it in the chain’s explorer</ExternalLink>

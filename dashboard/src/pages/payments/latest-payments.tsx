@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { paymentsQuery } from '../../api/payments.ts'
 import { Section } from '../../components/section.tsx'
-import { NoRows } from '../../components/list.tsx'
+import { EmptyList } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentsTable } from './payments-table.tsx'
 
@@ -28,8 +28,8 @@ export function LatestPayments({ filter }: LatestPaymentsProps) {
         )
       }
     >
-      {payments === undefined && <Waiting error={error} onRetry={refetch} />}
-      {payments?.length === 0 && <NoRows>There are none yet.</NoRows>}
+      {payments === undefined && <QueryState error={error} onRetry={refetch} />}
+      {payments?.length === 0 && <EmptyList>There are none yet.</EmptyList>}
       {payments !== undefined && payments.length > 0 && (
         <PaymentsTable payments={payments} isOneAgent={filter.agent !== undefined} />
       )}

@@ -2,7 +2,7 @@ import type { PaymentStatus } from '../../api/wire-spending.ts'
 import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
 
 const BADGES: Readonly<Record<PaymentStatus, { readonly tone: Tone; readonly text: string }>> = {
-  pending: { tone: 'waiting', text: 'Pending' },
+  pending: { tone: 'neutral', text: 'Pending' },
   confirmed: { tone: 'success', text: 'Confirmed' },
   failed: { tone: 'danger', text: 'Failed' },
 }

@@ -5,7 +5,7 @@ import { DeliveryStatus } from '../developers/webhook-status.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** What was told of a payment, and to whom. */
-export function PaymentNews({ events }: { readonly events: readonly PaymentEvent[] }) {
+export function PaymentEvents({ events }: { readonly events: readonly PaymentEvent[] }) {
   const { to } = useWorkspace()
   if (events.length === 0) return <p>Nothing is kept of it any more: events are kept for 30 days.</p>
   return (

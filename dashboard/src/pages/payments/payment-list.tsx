@@ -3,8 +3,8 @@ import { paymentsQuery } from '../../api/payments.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { OlderButton } from '../../components/load-more-button.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { LoadMoreButton } from '../../components/load-more-button.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 import { PaymentsTable } from './payments-table.tsx'
@@ -14,7 +14,7 @@ export function PaymentList({ search: { filter, view, isNarrowed } }: { readonly
   const { slug, mode } = useWorkspace()
   const query = useInfiniteQuery(paymentsQuery(slug, mode, filter))
   const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
-  if (data === undefined) return <Waiting error={error} onRetry={refetch} lines={8} />
+  if (data === undefined) return <QueryState error={error} onRetry={refetch} lines={8} />
   const payments = data.pages.flatMap((page) => page.payments)
   const last = data.pages.at(-1)
   return (
@@ -24,11 +24,11 @@ export function PaymentList({ search: { filter, view, isNarrowed } }: { readonly
       {payments.length === 0 &&
         !hasNextPage &&
         (isNarrowed || view !== 'all' ? <NoMatch isNarrowed={isNarrowed} /> : <NoPayments />)}
-      <OlderButton
+      <LoadMoreButton
         next={last?.next}
         isBusy={isFetchingNextPage}
         isEmpty={last?.payments.length === 0}
-        onFollow={() => void fetchNextPage()}
+        onLoadMore={() => void fetchNextPage()}
       />
     </div>
   )
@@ -40,7 +40,7 @@ function NoPayments() {
     <EmptyState
       title="No payments yet"
       action={
-        <ButtonLink look="primary" to={to('developers', 'examples')}>
+        <ButtonLink variant="primary" to={to('developers', 'examples')}>
           Show the examples
         </ButtonLink>
       }

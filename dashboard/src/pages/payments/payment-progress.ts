@@ -30,7 +30,7 @@ export function progressOf(payment: Facts): Progress {
 }
 
 /** How far the news of a payment is: who wanted it was told, or is still to be. */
-export function newsOf({ payment, events }: Pick<PaymentDetail, 'payment' | 'events'>): StepState {
+export function webhookProgress({ payment, events }: Pick<PaymentDetail, 'payment' | 'events'>): StepState {
   const deliveries = events.flatMap((event) => event.deliveries)
   if (deliveries.some(({ status }) => status === 'failed')) return 'failed'
   if (deliveries.some(({ status }) => status === 'pending')) return 'current'

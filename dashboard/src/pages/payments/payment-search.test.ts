@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readPaymentSearch, withParam, withView } from './payment-search.ts'
+import { parsePaymentSearch, withParam, withView } from './payment-search.ts'
 
-const read = (text: string) => readPaymentSearch(new URLSearchParams(text))
+const read = (text: string) => parsePaymentSearch(new URLSearchParams(text))
 
 describe('the address of a list of payments', () => {
   test('says nothing at first', () => {

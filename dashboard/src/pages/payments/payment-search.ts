@@ -18,7 +18,7 @@ export interface PaymentSearch {
 }
 
 /** Reads the address. What makes no sense in it is passed over. */
-export function readPaymentSearch(search: URLSearchParams): PaymentSearch {
+export function parsePaymentSearch(search: URLSearchParams): PaymentSearch {
   const view = VIEWS.find((candidate) => candidate === search.get('status')) ?? 'all'
   const text = (name: string) => search.get(name)?.trim() ?? ''
   const [from, to] = [readTime(text('from'), 0), readTime(text('to'), 1)]

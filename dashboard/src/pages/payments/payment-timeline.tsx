@@ -8,8 +8,8 @@ import { ChainText } from './chain-text.tsx'
 import { CredentialText } from './credential-text.tsx'
 import { FailureText } from './failure-text.tsx'
 import { LimitList } from './limit-list.tsx'
-import { PaymentNews } from './payment-events.tsx'
-import { newsOf, progressOf } from './payment-progress.ts'
+import { PaymentEvents } from './payment-events.tsx'
+import { webhookProgress, progressOf } from './payment-progress.ts'
 import { PendingText } from './pending-text.tsx'
 
 /** What happened to a payment, step by step, and what is still to come. */
@@ -65,8 +65,8 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         {settled === 'current' && <p>In a block; it counts as confirmed when the block is deep enough.</p>}
         {settled === 'done' && <p>The USDC is the recipient’s.</p>}
       </TimelineStep>
-      <TimelineStep state={newsOf(detail)} title="Told by webhooks">
-        <PaymentNews events={events} />
+      <TimelineStep state={webhookProgress(detail)} title="Told by webhooks">
+        <PaymentEvents events={events} />
       </TimelineStep>
     </Timeline>
   )

@@ -9,9 +9,9 @@ import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentFilters } from './payment-filters.tsx'
 import { PaymentList } from './payment-list.tsx'
-import { PAYMENT_VIEWS, readPaymentSearch, withParam, withView, type View } from './payment-search.ts'
+import { PAYMENT_VIEWS, parsePaymentSearch, withParam, withView, type View } from './payment-search.ts'
 import { RefusalList } from './refusal-list.tsx'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 const VIEW_TEXTS: Readonly<Record<View, string>> = {
   all: 'All payments',
@@ -24,11 +24,11 @@ const VIEW_TEXTS: Readonly<Record<View, string>> = {
 export function PaymentsPage() {
   const { slug, mode, name } = useWorkspace()
   const [params, setParams] = useSearchParams()
-  const search = readPaymentSearch(params)
+  const search = parsePaymentSearch(params)
   const { view, filter } = search
   const isRefused = view === 'refused'
   const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRefused })
-  const exporting = useDeed({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
+  const exporting = useAction({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
   // Where nothing was paid yet there is nothing to look for.
   const isBare =
     view === 'all' &&
@@ -43,7 +43,7 @@ export function PaymentsPage() {
     <>
       <PageHeading
         title="Payments"
-        place={name}
+        breadcrumb={name}
         lead={
           isRefused ? 'Requests that were refused before anything was reserved. They are kept for 30 days.' : undefined
         }

@@ -1,7 +1,7 @@
 import type { Payment } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
-import { LongText } from '../../components/truncated-text.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentBadge } from './payment-badge.tsx'
@@ -23,30 +23,30 @@ const TO: Column<Payment> = {
   title: 'To',
   isLong: true,
   render: ({ to }) => (
-    <LongText>
+    <TruncatedText>
       <RecipientText address={to} />
-    </LongText>
+    </TruncatedText>
   ),
 }
 const AGENT: Column<Payment> = {
   title: 'Agent',
   isLong: true,
   render: ({ agent_id }) => (
-    <LongText title={agent_id}>
+    <TruncatedText title={agent_id}>
       <bdi>{agent_id}</bdi>
-    </LongText>
+    </TruncatedText>
   ),
 }
 const MEMO: Column<Payment> = {
   title: 'Memo',
   isLong: true,
   render: ({ memo }) => (
-    <LongText title={memo ?? undefined} isFaint>
+    <TruncatedText title={memo ?? undefined} isFaint>
       <bdi>{memo}</bdi>
-    </LongText>
+    </TruncatedText>
   ),
 }
-const WHEN: Column<Payment> = { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> }
+const WHEN: Column<Payment> = { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isRelative /> }
 
 /** Payments, one a row; each leads to its page. */
 export function PaymentsTable({ payments, isOneAgent = false }: PaymentsTableProps) {
@@ -57,7 +57,7 @@ export function PaymentsTable({ payments, isOneAgent = false }: PaymentsTablePro
       columns={isOneAgent ? [AMOUNT, STATUS, TO, WHEN] : [AMOUNT, STATUS, TO, AGENT, MEMO, WHEN]}
       items={payments}
       keyOf={({ id }) => id}
-      toOf={({ id }) => to('payments', id)}
+      hrefOf={({ id }) => to('payments', id)}
     />
   )
 }

@@ -4,7 +4,7 @@ import { CodeText } from '../../components/code-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** A recipient in full: its name in the recipient book if it has one, and its address. */
-export function PartyText({ address }: { readonly address: string }) {
+export function RecipientAddress({ address }: { readonly address: string }) {
   const { slug, mode } = useWorkspace()
   const { data: recipients } = useQuery(recipientsQuery(slug, mode))
   const label = labelOf(recipients, address)

@@ -14,11 +14,11 @@ interface Advice {
 }
 
 /** What can be done about a refusal, by its code, and where. */
-export function RefusalNext({ refusal }: { readonly refusal: Refusal }) {
+export function RefusalAdvice({ refusal }: { readonly refusal: Refusal }) {
   const { slug, mode, role, to } = useWorkspace()
   const { agent_id, wallet } = refusal
   const { data: grants } = useQuery(grantsQuery(slug, mode, { agent: agent_id, wallet }))
-  const { text, links } = adviceOn(refusal, grants?.find(({ status }) => status !== 'revoked') ?? null, to)
+  const { text, links } = adviseOn(refusal, grants?.find(({ status }) => status !== 'revoked') ?? null, to)
   return (
     <div className="grid gap-4 rounded-xl border border-line bg-surface p-4 sm:p-5">
       <p>{text}</p>
@@ -26,7 +26,7 @@ export function RefusalNext({ refusal }: { readonly refusal: Refusal }) {
       {links.length > 0 && (
         <p className="flex flex-wrap gap-3">
           {links.map((link, index) => (
-            <ButtonLink key={link.text} to={link.to} look={index === 0 && isAdmin(role) ? 'primary' : 'plain'}>
+            <ButtonLink key={link.text} to={link.to} variant={index === 0 && isAdmin(role) ? 'primary' : 'plain'}>
               {link.text}
             </ButtonLink>
           ))}
@@ -38,7 +38,7 @@ export function RefusalNext({ refusal }: { readonly refusal: Refusal }) {
 
 type To = (...parts: readonly string[]) => string
 
-function adviceOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
+function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
   const { code, details, agent_id, wallet } = refusal
   const resetsAt = detailOf(details, 'resets_at')
   const replace =
@@ -59,7 +59,7 @@ function adviceOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
         links: [{ text: 'Go to wallets', to: to('wallets') }],
       }
     case 'permission_not_found':
-      return grant === null ? { text: NO_GRANT, links: [create] } : adviceOnGrant(grant, to)
+      return grant === null ? { text: NO_GRANT, links: [create] } : adviseOnGrant(grant, to)
     case 'permission_expired':
       return {
         text: 'The owner can replace the policy with one that ends later, or never. It takes one signature.',
@@ -118,7 +118,7 @@ function adviceOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
 const NO_GRANT = 'Give the agent a grant on this wallet. It allows nothing before the wallet’s owner has signed it.'
 
 /** There is a grant by now, or there was one that allowed nothing. */
-function adviceOnGrant(grant: Grant, to: To): Advice {
+function adviseOnGrant(grant: Grant, to: To): Advice {
   const page = to('grants', grant.id)
   if (grant.state === 'pending') {
     return { text: 'There is a grant, and its owner has not signed it yet.', links: [{ text: 'Sign it', to: page }] }

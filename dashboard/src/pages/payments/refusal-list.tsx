@@ -6,10 +6,10 @@ import { ButtonLink } from '../../components/button-link.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { LongText } from '../../components/truncated-text.tsx'
-import { OlderButton } from '../../components/load-more-button.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
+import { LoadMoreButton } from '../../components/load-more-button.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatRefusal } from '../../format/refusal-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
@@ -17,24 +17,24 @@ import { RecipientText } from './recipient-text.tsx'
 
 const COLUMNS: readonly Column<Refusal>[] = [
   { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
-  { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> },
+  { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
   { title: 'Reason', render: ({ code, message }) => formatRefusal(code, message) },
   {
     title: 'To',
     isLong: true,
     render: ({ to }) => (
-      <LongText>
+      <TruncatedText>
         <RecipientText address={to} />
-      </LongText>
+      </TruncatedText>
     ),
   },
   {
     title: 'Agent',
     isLong: true,
     render: ({ agent_id }) => (
-      <LongText title={agent_id}>
+      <TruncatedText title={agent_id}>
         <bdi>{agent_id}</bdi>
-      </LongText>
+      </TruncatedText>
     ),
   },
 ]
@@ -44,7 +44,7 @@ export function RefusalList({ search: { filter, isNarrowed } }: { readonly searc
   const { slug, mode, to } = useWorkspace()
   const query = useInfiniteQuery(refusalsQuery(slug, mode, filter.agent === undefined ? {} : { agent: filter.agent }))
   const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
-  if (data === undefined) return <Waiting error={error} onRetry={refetch} lines={8} />
+  if (data === undefined) return <QueryState error={error} onRetry={refetch} lines={8} />
   const refusals = data.pages.flatMap((page) => page.refusals)
   const last = data.pages.at(-1)
   return (
@@ -56,7 +56,7 @@ export function RefusalList({ search: { filter, isNarrowed } }: { readonly searc
           columns={COLUMNS}
           items={refusals}
           keyOf={({ id }) => id}
-          toOf={({ id }) => to('refusals', id)}
+          hrefOf={({ id }) => to('refusals', id)}
         />
       )}
       {refusals.length === 0 && !hasNextPage && (
@@ -66,11 +66,11 @@ export function RefusalList({ search: { filter, isNarrowed } }: { readonly searc
             : 'No request was refused in the last 30 days.'}
         </EmptyState>
       )}
-      <OlderButton
+      <LoadMoreButton
         next={last?.next}
         isBusy={isFetchingNextPage}
         isEmpty={last?.refusals.length === 0}
-        onFollow={() => void fetchNextPage()}
+        onLoadMore={() => void fetchNextPage()}
       />
     </div>
   )

@@ -5,30 +5,30 @@ import { walletsQuery } from '../../api/wallets.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { CodeText } from '../../components/code-text.tsx'
-import { Fact, Facts } from '../../components/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import type { Refusal } from '../../api/wire-spending.ts'
 import { formatReason } from '../../format/refusal-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { PartyText } from './recipient-address.tsx'
+import { RecipientAddress } from './recipient-address.tsx'
 import { RecipientText } from './recipient-text.tsx'
 import { answerOf } from './refusal-checks.ts'
-import { RefusalNext } from './refusal-advice.tsx'
+import { RefusalAdvice } from './refusal-advice.tsx'
 import { RefusalTimeline } from './refusal-timeline.tsx'
 
 export function RefusalPage() {
   const { slug, mode, to } = useWorkspace()
   const { id = '' } = useParams()
   const { data: refusal, error, refetch } = useQuery(refusalQuery(slug, mode, id))
-  const place = <TextLink to={`${to('payments')}?status=refused`}>Refused requests</TextLink>
+  const breadcrumb = <TextLink to={`${to('payments')}?status=refused`}>Refused requests</TextLink>
   if (refusal === undefined) {
     return (
       <>
-        <PageHeading title="Refused request" place={place} />
-        <Waiting error={error} onRetry={refetch} lines={9} />
+        <PageHeading title="Refused request" breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} lines={9} />
       </>
     )
   }
@@ -36,7 +36,7 @@ export function RefusalPage() {
     <>
       <PageHeading
         title={`Refused: ${formatReason(refusal.code, refusal.message)}`}
-        place={place}
+        breadcrumb={breadcrumb}
         lead={
           <>
             <AmountText usdc={refusal.amount_usdc} isStrong /> by <bdi>{refusal.agent_id}</bdi> to{' '}
@@ -45,7 +45,7 @@ export function RefusalPage() {
         }
       />
       <Section title="What to do next">
-        <RefusalNext refusal={refusal} />
+        <RefusalAdvice refusal={refusal} />
       </Section>
       <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <Section title="What happened">
@@ -56,7 +56,7 @@ export function RefusalPage() {
             <CodeBlock what="Answer" copied="the answer" code={answerOf(refusal)} />
           </Section>
           <Section title="Details">
-            <RefusalFacts refusal={refusal} />
+            <RefusalProperties refusal={refusal} />
           </Section>
         </div>
       </div>
@@ -64,33 +64,33 @@ export function RefusalPage() {
   )
 }
 
-function RefusalFacts({
+function RefusalProperties({
   refusal: { id, wallet, to: recipient, memo, idempotency_key },
 }: {
   readonly refusal: Refusal
 }) {
   return (
-    <Facts>
-      <Fact name="From">
+    <DescriptionList>
+      <DescriptionItem term="From">
         <SourceText address={wallet} />
-      </Fact>
-      <Fact name="To">
-        <PartyText address={recipient} />
-      </Fact>
+      </DescriptionItem>
+      <DescriptionItem term="To">
+        <RecipientAddress address={recipient} />
+      </DescriptionItem>
       {memo !== null && (
-        <Fact name="Memo">
+        <DescriptionItem term="Memo">
           <bdi>{memo}</bdi>
-        </Fact>
+        </DescriptionItem>
       )}
       {idempotency_key !== null && (
-        <Fact name="Idempotency key">
+        <DescriptionItem term="Idempotency key">
           <CodeText text={idempotency_key} what="the idempotency key" />
-        </Fact>
+        </DescriptionItem>
       )}
-      <Fact name="Request">
+      <DescriptionItem term="Request">
         <CodeText text={id} what="the request’s id" />
-      </Fact>
-    </Facts>
+      </DescriptionItem>
+    </DescriptionList>
   )
 }
 

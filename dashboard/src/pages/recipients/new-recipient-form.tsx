@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { readText } from '../../components/read-form-text.ts'
+import { readFormText } from '../../components/read-form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
-import { addressFault, fieldFaults } from '../../format/field-errors.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { addressError, fieldErrors } from '../../format/field-errors.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface NewRecipientFormProps {
   readonly onSubmit: (recipient: { readonly address: string; readonly label: string }) => Promise<unknown>
@@ -15,28 +15,28 @@ export const LABEL_CHARS_MAX = 100
 /** Names an address. One that has a name already gets the new one. */
 export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
   const form = useRef<HTMLFormElement>(null)
-  const naming = useDeed({
+  const naming = useAction({
     mutationFn: onSubmit,
     onSuccess: () => {
       form.current?.reset()
       form.current?.querySelector('input')?.focus()
     },
   })
-  const faults = fieldFaults(naming.error)
-  const mistyped = addressFault(naming.error, [naming.variables?.address ?? ''])
-  const isAtField = faults['address'] !== undefined || faults['label'] !== undefined
-  const hasFault = naming.isError && isAtField
+  const errors = fieldErrors(naming.error)
+  const mistyped = addressError(naming.error, [naming.variables?.address ?? ''])
+  const isFieldError = errors['address'] !== undefined || errors['label'] !== undefined
+  const hasFieldError = naming.isError && isFieldError
   useEffect(() => {
-    if (hasFault) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-  }, [hasFault])
+    if (hasFieldError) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [hasFieldError])
   return (
     <form
       ref={form}
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault()
-        const address = readText(event.currentTarget, 'address')
-        const label = readText(event.currentTarget, 'label')
+        const address = readFormText(event.currentTarget, 'address')
+        const label = readFormText(event.currentTarget, 'label')
         if (address !== '' && label !== '' && !naming.isPending) naming.mutate({ address, label })
       }}
     >
@@ -52,7 +52,7 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
-          fault={mistyped ?? faults['address']}
+          error={mistyped ?? errors['address']}
         />
         <TextField
           name="label"
@@ -61,15 +61,15 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           maxLength={LABEL_CHARS_MAX}
           autoComplete="off"
           placeholder="Search provider"
-          fault={faults['label']}
+          error={errors['label']}
         />
         <div className="lg:pt-[1.9rem]">
-          <Button type="submit" look="primary" disabled={naming.isPending}>
+          <Button type="submit" variant="primary" disabled={naming.isPending}>
             Save the name
           </Button>
         </div>
       </div>
-      {!isAtField && <ErrorNotice error={naming.error} />}
+      {!isFieldError && <ErrorNotice error={naming.error} />}
     </form>
   )
 }

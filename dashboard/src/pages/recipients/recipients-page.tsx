@@ -4,34 +4,34 @@ import { recipientsQuery } from '../../api/recipients.ts'
 import type { Grant } from '../../api/wire-spending.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Rows } from '../../components/list.tsx'
+import { List } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewRecipientForm } from './new-recipient-form.tsx'
 import { RecipientRow } from './recipient-row.tsx'
-import { useRecipientDeeds } from './use-recipient-actions.ts'
+import { useRecipientActions } from './use-recipient-actions.ts'
 
 export function RecipientsPage() {
   const { slug, mode, name, role } = useWorkspace()
   const { data: recipients, error, refetch } = useQuery(recipientsQuery(slug, mode))
   const { data: grants } = useQuery(grantsQuery(slug, mode))
-  const deeds = useRecipientDeeds()
+  const actions = useRecipientActions()
   return (
     <>
       <PageHeading
         title="Recipients"
-        place={name}
+        breadcrumb={name}
         lead="Names for the addresses that agents pay. They are shown in place of the address; what a grant allows is the address itself."
       />
       {isAdmin(role) && (
         <Section title="Name an address">
-          <NewRecipientForm onSubmit={deeds.label} />
+          <NewRecipientForm onSubmit={actions.label} />
         </Section>
       )}
       <Section title="Address book">
-        {recipients === undefined && <Waiting error={error} onRetry={refetch} />}
+        {recipients === undefined && <QueryState error={error} onRetry={refetch} />}
         {recipients?.length === 0 && (
           <EmptyState title="No names yet">
             {isAdmin(role)
@@ -40,16 +40,16 @@ export function RecipientsPage() {
           </EmptyState>
         )}
         {recipients !== undefined && recipients.length > 0 && (
-          <Rows>
+          <List>
             {recipients.map((recipient) => (
               <RecipientRow
                 key={recipient.address}
                 recipient={recipient}
                 grants={grantsFor(grants, recipient.address)}
-                deeds={isAdmin(role) ? deeds : null}
+                actions={isAdmin(role) ? actions : null}
               />
             ))}
-          </Rows>
+          </List>
         )}
       </Section>
     </>

@@ -5,14 +5,14 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 type Named = Pick<Recipient, 'address' | 'label'>
 
-interface RecipientDeeds {
+interface RecipientActions {
   /** Names an address, or names it anew: it shows at once, and is taken back when the server refuses. */
   readonly label: (recipient: Named) => Promise<unknown>
   readonly remove: (address: string) => Promise<void>
 }
 
 /** Changes of the address book. */
-export function useRecipientDeeds(): RecipientDeeds {
+export function useRecipientActions(): RecipientActions {
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()
   const { queryKey } = recipientsQuery(slug, mode)

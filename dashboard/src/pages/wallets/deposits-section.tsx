@@ -6,12 +6,12 @@ import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
-import { LongText } from '../../components/truncated-text.tsx'
-import { OlderPages } from '../../components/load-more.tsx'
-import { NoRows } from '../../components/list.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
+import { LoadMore } from '../../components/load-more.tsx'
+import { EmptyList } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { SenderText } from './sender-text.tsx'
@@ -25,12 +25,12 @@ export function DepositsSection({ address }: { readonly address: string }) {
   const explorer = workspace?.chains[mode].explorer_url ?? null
   return (
     <Section title="Deposits">
-      {deposits === undefined && <Waiting error={query.error} onRetry={query.refetch} />}
-      {deposits?.length === 0 && <NoRows>Nothing has come in yet.</NoRows>}
+      {deposits === undefined && <QueryState error={query.error} onRetry={query.refetch} />}
+      {deposits?.length === 0 && <EmptyList>Nothing has come in yet.</EmptyList>}
       {deposits !== undefined && deposits.length > 0 && (
         <DataTable caption="Deposits" columns={columnsWith(explorer)} items={deposits} keyOf={({ id }) => id} />
       )}
-      <OlderPages query={query} />
+      <LoadMore query={query} />
     </Section>
   )
 }
@@ -38,14 +38,14 @@ export function DepositsSection({ address }: { readonly address: string }) {
 function columnsWith(explorer: string | null): readonly Column<Deposit>[] {
   return [
     { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} isStrong /> },
-    { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> },
+    { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
     {
       title: 'From',
       isLong: true,
       render: ({ from }) => (
-        <LongText>
+        <TruncatedText>
           <SenderText address={from} />
-        </LongText>
+        </TruncatedText>
       ),
     },
     { title: 'Transaction', render: ({ tx_hash }) => <Transaction hash={tx_hash} explorer={explorer} /> },

@@ -8,7 +8,7 @@ import { ExternalLink } from '../../components/external-link.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface FaucetProps {
   readonly wallet: Wallet
@@ -31,7 +31,7 @@ const LOOK_EVERY_MS = 2_000
 function FaucetButton({ wallet }: { readonly wallet: Wallet }) {
   const { slug, mode } = useWorkspace()
   const { address, balance_usdc } = wallet
-  const gift = useDeed({
+  const gift = useAction({
     mutationFn: async () => ({ amount: await askFaucet(slug, address), before: balance_usdc }),
   })
   const isOnItsWay = gift.data !== undefined && gift.data.before === balance_usdc

@@ -4,8 +4,8 @@ import type { Wallet } from '../../api/wire-spending.ts'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Section } from '../../components/section.tsx'
-import { Waiting } from '../../components/query-state.tsx'
-import { nameNetwork } from '../../format/network.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { formatNetwork } from '../../format/network.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { Faucet } from './faucet.tsx'
 import { QrCode } from './qr-code.tsx'
@@ -22,7 +22,7 @@ export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
   return (
     <Section title="Add USDC" lead={LEADS[mode]}>
       {workspace === undefined ? (
-        <Waiting error={error} onRetry={refetch} />
+        <QueryState error={error} onRetry={refetch} />
       ) : (
         <DepositAddress wallet={wallet} chain={workspace.chains[mode]} />
       )}
@@ -32,7 +32,7 @@ export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
 
 function DepositAddress({ wallet, chain }: { readonly wallet: Wallet; readonly chain: ChainInfo }) {
   const { address, name } = wallet
-  const network = nameNetwork(chain.chain_id)
+  const network = formatNetwork(chain.chain_id)
   return (
     <div className="grid gap-6 rounded-xl border border-line bg-surface p-5 sm:grid-cols-[11rem_minmax(0,1fr)] sm:p-6">
       <div className="mx-auto w-44 sm:w-full">

@@ -7,16 +7,16 @@ import { createWallet } from '../../api/wallets.ts'
 import type { Passkey } from '../../api/wire.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { readText } from '../../components/read-form-text.ts'
+import { readFormText } from '../../components/read-form-text.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { useCancel } from '../../components/use-cancel.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 /** Makes a wallet that one of one's own passkeys owns, and leads to it. */
 export function NewWalletForm(props: { readonly onCancel: () => void }) {
@@ -34,7 +34,7 @@ export function NewWalletForm(props: { readonly onCancel: () => void }) {
             </p>
           </>
         ) : passkeys === undefined ? (
-          <Waiting error={error} onRetry={refetch} lines={2} />
+          <QueryState error={error} onRetry={refetch} lines={2} />
         ) : (
           <WalletForm passkeys={passkeys} onCancel={onCancel} />
         )}
@@ -55,7 +55,7 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [picked, setPicked] = useState(passkeys.length === 1 ? (passkeys[0]?.id ?? '') : '')
-  const creation = useDeed({
+  const creation = useAction({
     mutationFn: (name: string) => createWallet(slug, { mode, name, credentialId: picked }),
     onSuccess: async (wallet) => {
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
@@ -69,7 +69,7 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
       className="grid gap-5"
       onSubmit={(event) => {
         event.preventDefault()
-        const name = readText(event.currentTarget, 'name')
+        const name = readFormText(event.currentTarget, 'name')
         if (name !== '' && picked !== '' && !creation.isPending) creation.mutate(name)
       }}
     >
@@ -105,10 +105,10 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
       </Notice>
       <ErrorNotice error={creation.error} />
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" look="primary" disabled={creation.isPending}>
+        <Button type="submit" variant="primary" disabled={creation.isPending}>
           Create the wallet
         </Button>
-        <Button look="quiet" disabled={creation.isPending} onClick={onCancel}>
+        <Button variant="quiet" disabled={creation.isPending} onClick={onCancel}>
           Cancel
         </Button>
       </p>

@@ -5,15 +5,15 @@ import { walletQuery } from '../../api/wallets.ts'
 import type { Wallet } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Fold } from '../../components/disclosure.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { formatAmount } from '../../format/amount.ts'
-import { sayOwner } from '../../format/owner-text.ts'
+import { formatOwner } from '../../format/owner-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
@@ -25,12 +25,12 @@ export function WalletPage() {
   const { slug, mode, to } = useWorkspace()
   const { address = '' } = useParams()
   const { data: wallet, error, refetch } = useQuery(walletQuery(slug, mode, address))
-  const place = <TextLink to={to('wallets')}>Wallets</TextLink>
+  const breadcrumb = <TextLink to={to('wallets')}>Wallets</TextLink>
   if (wallet === undefined) {
     return (
       <>
-        <PageHeading title={`Wallet ${formatShortAddress(address)}`} place={place} />
-        <Waiting error={error} onRetry={refetch} />
+        <PageHeading title={`Wallet ${formatShortAddress(address)}`} breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} />
       </>
     )
   }
@@ -38,10 +38,10 @@ export function WalletPage() {
     <>
       <PageHeading
         title={wallet.name}
-        place={place}
+        breadcrumb={breadcrumb}
         lead={
           <>
-            Owned by <bdi>{sayOwner(wallet.owner)}</bdi>. Created <TimeText at={wallet.created_at} />.
+            Owned by <bdi>{formatOwner(wallet.owner)}</bdi>. Created <TimeText at={wallet.created_at} />.
           </>
         }
       >
@@ -100,13 +100,13 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
       lead="Who may spend from this wallet."
       actions={isAdmin(role) && open.length > 0 && <TextLink to={newGrant}>New grant</TextLink>}
     >
-      {grants === undefined && <Waiting error={error} onRetry={refetch} />}
+      {grants === undefined && <QueryState error={error} onRetry={refetch} />}
       {grants !== undefined && open.length === 0 && (
         <EmptyState
           title="Nobody may spend from it"
           action={
             isAdmin(role) && (
-              <ButtonLink look="primary" to={newGrant}>
+              <ButtonLink variant="primary" to={newGrant}>
                 New grant
               </ButtonLink>
             )
@@ -117,9 +117,9 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
       )}
       {open.length > 0 && <GrantTable caption="Grants" grants={open} without="wallet" />}
       {ended.length > 0 && (
-        <Fold summary={`Ended grants (${ended.length})`}>
+        <Disclosure summary={`Ended grants (${ended.length})`}>
           <GrantTable caption="Ended grants" grants={ended} without="wallet" />
-        </Fold>
+        </Disclosure>
       )}
     </Section>
   )

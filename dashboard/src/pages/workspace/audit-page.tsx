@@ -3,13 +3,13 @@ import { Fragment } from 'react'
 import type { AuditEntry } from '../../api/wire.ts'
 import { auditQuery } from '../../api/workspaces.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { OlderPages } from '../../components/load-more.tsx'
+import { LoadMore } from '../../components/load-more.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
-import { placeOfSubject } from '../../format/audit-subject.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { locateSubject } from '../../format/audit-subject.ts'
 import { formatAction, formatActor, listDetails } from '../../format/audit-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
 import { useWorkspace } from './use-workspace.ts'
@@ -22,10 +22,10 @@ export function AuditPage() {
     <>
       <PageHeading
         title="Audit log"
-        place={name}
+        breadcrumb={name}
         lead="Who did what, in both modes, the latest first. Nothing is ever taken out of it."
       />
-      {entries === undefined && <Waiting error={query.error} onRetry={query.refetch} lines={8} />}
+      {entries === undefined && <QueryState error={query.error} onRetry={query.refetch} lines={8} />}
       {entries?.length === 0 && (
         <EmptyState title="Nothing has happened yet">
           What people, keys and applications do here is told here.
@@ -38,7 +38,7 @@ export function AuditPage() {
           ))}
         </ol>
       )}
-      <OlderPages query={query} />
+      <LoadMore query={query} />
     </>
   )
 }
@@ -58,7 +58,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
         {actor.former && <FormerMember />} {formatAction(action)}
       </p>
       <p className="flex flex-wrap items-center gap-x-3 text-sm text-muted sm:justify-end">
-        {mode === 'test' && <StatusBadge tone="waiting">Test</StatusBadge>}
+        {mode === 'test' && <StatusBadge tone="neutral">Test</StatusBadge>}
         {mode === 'live' && <StatusBadge tone="warning">Live</StatusBadge>}
         <TimeText at={at} isExact />
       </p>
@@ -94,7 +94,7 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
       </span>
     )
   }
-  const place = placeOfSubject(entry)
+  const place = locateSubject(entry)
   const text = <span className="font-mono break-all">{entry.subject}</span>
   return place === null ? text : <TextLink to={pathTo(slug, place.mode, ...place.parts)}>{text}</TextLink>
 }

@@ -3,18 +3,18 @@ import { useNavigate } from 'react-router'
 import type { Mode, Workspace } from '../../api/wire.ts'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { findTargets, type Target } from './find-targets.ts'
-import { useThings } from './use-searchable-items.ts'
+import { useSearchableItems } from './use-searchable-items.ts'
 
 /** Ctrl or Command and K, and a few letters, lead to any page, agent, wallet or grant; an id leads to what has it. */
-export function GoToMenu({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
+export function CommandPalette({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   const [picked, setPicked] = useState(0)
   const listId = useId()
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
-  const things = useThings(workspace.slug, mode, isOpen)
-  const targets = findTargets(text, { slug: workspace.slug, mode, things })
+  const items = useSearchableItems(workspace.slug, mode, isOpen)
+  const targets = findTargets(text, { slug: workspace.slug, mode, items })
   const current = Math.min(picked, targets.length - 1)
 
   const show = () => {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findTargets, type Things } from './find-targets.ts'
+import { findTargets, type SearchableItems } from './find-targets.ts'
 
-const NOTHING: Things = { agents: [], wallets: [], grants: [] }
-const THINGS: Things = {
+const NOTHING: SearchableItems = { agents: [], wallets: [], grants: [] }
+const THINGS: SearchableItems = {
   agents: [{ id: 'shop-bot' }, ...Array.from({ length: 20 }, (_, index) => ({ id: `crawler-${index}` }))],
   wallets: [{ name: 'Shop till', address: '0x52908400098527886E0F7030069857D2E4169EE7' }],
   grants: [{ id: 'grant_1', agent_id: 'shop-bot', wallet_name: 'Shop till', state: 'active' }],
 }
-const find = (text: string, things = THINGS) => findTargets(text, { slug: 'demo', mode: 'test', things })
+const find = (text: string, items = THINGS) => findTargets(text, { slug: 'demo', mode: 'test', items })
 const pathsOf = (text: string) => find(text).map(({ path }) => path)
 
 describe('findTargets', () => {

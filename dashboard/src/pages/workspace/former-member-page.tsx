@@ -2,7 +2,7 @@ import { ButtonLink } from '../../components/button-link.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 
 /** For somebody who belonged to the workspace until a moment ago. */
-export function NoLongerPage({ name }: { readonly name: string }) {
+export function FormerMemberPage({ name }: { readonly name: string }) {
   return (
     <>
       <PageHeading
@@ -15,7 +15,7 @@ export function NoLongerPage({ name }: { readonly name: string }) {
         }
       />
       <p>
-        <ButtonLink to="/" look="primary">
+        <ButtonLink to="/" variant="primary">
           Go to your workspaces
         </ButtonLink>
       </p>

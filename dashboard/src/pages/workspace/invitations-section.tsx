@@ -6,15 +6,15 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { NoRows, Row, Rows } from '../../components/list.tsx'
+import { EmptyList, List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
 import { useWorkspace } from './use-workspace.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 export function InvitationsSection() {
   const { slug } = useWorkspace()
@@ -27,12 +27,12 @@ export function InvitationsSection() {
         <InvitationForm onCreated={refresh} />
       </Section>
       <Section title="Open invitations">
-        {invitations === undefined && <Waiting error={error} onRetry={refetch} lines={2} />}
-        {invitations?.length === 0 && <NoRows>Nobody is invited at the moment.</NoRows>}
+        {invitations === undefined && <QueryState error={error} onRetry={refetch} lines={2} />}
+        {invitations?.length === 0 && <EmptyList>Nobody is invited at the moment.</EmptyList>}
         {invitations !== undefined && invitations.length > 0 && (
-          <Rows>
+          <List>
             {invitations.map(({ id, role, created_at, expires_at }) => (
-              <Row
+              <ListItem
                 key={id}
                 actions={
                   <ConfirmDialog
@@ -53,9 +53,9 @@ export function InvitationsSection() {
                 <p className="text-sm text-muted">
                   Made <TimeText at={created_at} />, good until <TimeText at={expires_at} isExact />
                 </p>
-              </Row>
+              </ListItem>
             ))}
-          </Rows>
+          </List>
         )}
       </Section>
     </>
@@ -66,7 +66,7 @@ function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void>
   const { slug, role } = useWorkspace()
   const choices = rolesToGive(role)
   const [picked, setPicked] = useState<Role>('viewer')
-  const creation = useDeed({ mutationFn: (chosen: Role) => createInvitation(slug, chosen), onSuccess: onCreated })
+  const creation = useAction({ mutationFn: (chosen: Role) => createInvitation(slug, chosen), onSuccess: onCreated })
   // A second link of the kind takes a second thought: the one that stands here goes from sight.
   const isMade = creation.data?.role === picked
   return (
@@ -81,7 +81,7 @@ function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void>
           />
         </div>
         <Button
-          look={isMade ? 'plain' : 'primary'}
+          variant={isMade ? 'plain' : 'primary'}
           disabled={creation.isPending}
           onClick={() => creation.mutate(picked)}
         >

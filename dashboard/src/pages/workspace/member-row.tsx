@@ -7,20 +7,20 @@ import { changeRole, membersQuery, removeMember } from '../../api/workspaces.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Row } from '../../components/list.tsx'
+import { ListItem } from '../../components/list.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { TimeText } from '../../components/time-text.tsx'
 import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
 import { useWorkspace } from './use-workspace.ts'
-import { useDeed } from '../../components/use-action.ts'
+import { useAction } from '../../components/use-action.ts'
 
 export function MemberRow({ member }: { readonly member: Member }) {
   const { role } = useWorkspace()
   const isMe = useSession().user.id === member.user_id
   const isMine = rolesToGive(role).includes(member.role)
   return (
-    <Row
+    <ListItem
       actions={
         <>
           {isMine ? <RoleChange member={member} /> : <span className="px-1">{ROLE_TEXTS[member.role].title}</span>}
@@ -35,7 +35,7 @@ export function MemberRow({ member }: { readonly member: Member }) {
       <p className="text-sm text-muted">
         Since <TimeText at={member.created_at} />
       </p>
-    </Row>
+    </ListItem>
   )
 }
 
@@ -46,7 +46,7 @@ function RoleChange({ member }: { readonly member: Member }) {
   // Null: as it is. What somebody else changes meanwhile is seen then, and not taken for a choice made here.
   const [picked, setPicked] = useState<Role | null>(null)
   const field = useRef<HTMLDivElement>(null)
-  const change = useDeed({
+  const change = useAction({
     mutationFn: (next: Role) => changeRole(slug, member.user_id, next),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
@@ -75,7 +75,7 @@ function RoleChange({ member }: { readonly member: Member }) {
         </div>
         {isChanged && (
           <Button
-            look="primary"
+            variant="primary"
             aria-label={`Save the role of ${member.name}`}
             disabled={change.isPending}
             onClick={() => change.mutate(picked)}

@@ -3,7 +3,7 @@ import type { Mode, Workspace } from '../../api/wire.ts'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
 /** The navigation where there is no room for it beside the page: the browser's own popover, which Escape closes. */
-export function PhoneMenu({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
+export function MobileMenu({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const id = useId()
   const popover = useRef<HTMLElement>(null)
   return (

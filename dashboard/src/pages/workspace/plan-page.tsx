@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { planQuery } from '../../api/plan.ts'
 import type { PlanUse, Use } from '../../api/wire.ts'
-import { CountMeter } from '../../components/usage-meter.tsx'
+import { UsageMeter } from '../../components/usage-meter.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/query-state.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatCount } from '../../format/count.ts'
 import { PlanTable } from './plan-table.tsx'
 import { PLAN_TITLES } from './plans.ts'
@@ -18,10 +18,10 @@ export function PlanPage() {
     <>
       <PageHeading
         title="Plan"
-        place={name}
+        breadcrumb={name}
         lead={use !== undefined && `This workspace has the ${PLAN_TITLES[use.plan]} plan.`}
       />
-      {use === undefined ? <Waiting error={error} onRetry={refetch} lines={6} /> : <PlanView use={use} />}
+      {use === undefined ? <QueryState error={error} onRetry={refetch} lines={6} /> : <PlanView use={use} />}
     </>
   )
 }
@@ -43,7 +43,7 @@ function PlanView({ use }: { readonly use: PlanUse }) {
               Starts again at zero on <TimeText at={resets_at} isExact />
             </span>
           </p>
-          {limit !== null && <CountMeter label="Live payments this month" used={used} limit={limit} />}
+          {limit !== null && <UsageMeter label="Live payments this month" used={used} limit={limit} />}
           {limit !== null && used >= limit && (
             <p className="font-semibold text-danger">
               The allowance is used up: live payments are refused until then, or until the plan is changed. Test
@@ -82,7 +82,7 @@ function UseCard({ title, use: { used, limit } }: { readonly title: string; read
           {limit === null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`}
         </span>
       </p>
-      {limit !== null && <CountMeter label={title} used={used} limit={limit} />}
+      {limit !== null && <UsageMeter label={title} used={used} limit={limit} />}
     </div>
   )
 }

@@ -3,13 +3,13 @@ import { agentsQuery } from '../../api/agents.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { walletsQuery } from '../../api/wallets.ts'
 import type { Mode } from '../../api/wire.ts'
-import type { Things } from './find-targets.ts'
+import type { SearchableItems } from './find-targets.ts'
 
 /** What was read a moment ago is not read anew for a few letters. */
 const STALE_AFTER_MS = 60_000
 
 /** The agents, wallets and grants of a workspace; they are asked for once somebody looks for something. */
-export function useThings(slug: string, mode: Mode, isWanted: boolean): Things {
+export function useSearchableItems(slug: string, mode: Mode, isWanted: boolean): SearchableItems {
   const options = { enabled: isWanted, staleTime: STALE_AFTER_MS }
   const agents = useQuery({ ...agentsQuery(slug, mode), ...options }).data ?? []
   const wallets = useQuery({ ...walletsQuery(slug, mode), ...options }).data ?? []

@@ -1,21 +1,21 @@
 import { useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, ScrollRestoration, useLocation, useParams } from 'react-router'
 import { useLiveChanges } from '../../api/changes.ts'
-import { ModeBand, ModeSwitch } from '../../components/mode-switch.tsx'
+import { ModeBanner, ModeSwitch } from '../../components/mode-switch.tsx'
 import { NavigationProgress } from '../../components/navigation-progress.tsx'
-import { PersonMenu } from '../../components/user-menu.tsx'
-import { PlainFrame } from '../../components/app-shell.tsx'
+import { UserMenu } from '../../components/user-menu.tsx'
+import { AppShell } from '../../components/app-shell.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { SkipLink } from '../../components/skip-link.tsx'
 import { Wordmark } from '../../components/wordmark.tsx'
 import type { Mode, Workspace } from '../../api/wire.ts'
-import { keepLastVisit, readLastMode } from '../../navigation/last-visit.ts'
+import { saveLastVisit, readLastMode } from '../../navigation/last-visit.ts'
 import { isMode, pathTo } from '../../navigation/paths.ts'
 import { ROLE_TEXTS } from '../../roles.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
-import { GoToMenu } from './command-palette.tsx'
-import { NoLongerPage } from './former-member-page.tsx'
-import { PhoneMenu } from './mobile-menu.tsx'
+import { CommandPalette } from './command-palette.tsx'
+import { FormerMemberPage } from './former-member-page.tsx'
+import { MobileMenu } from './mobile-menu.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
 /** Everything of a workspace, in one mode: the mode is in the address, so that a link says it too. */
@@ -26,7 +26,7 @@ export function WorkspaceLayout() {
   const [last, setLast] = useState(workspace)
   if (workspace !== undefined && workspace !== last) setLast(workspace)
   if (workspace === undefined) {
-    return <PlainFrame>{last?.slug === slug ? <NoLongerPage name={last.name} /> : <NotFoundPage />}</PlainFrame>
+    return <AppShell>{last?.slug === slug ? <FormerMemberPage name={last.name} /> : <NotFoundPage />}</AppShell>
   }
   if (isMode(mode)) return <WorkspaceFrame workspace={workspace} mode={mode} />
   // A short address, as in a message or a bookmark: the mode is that of one's last visit.
@@ -38,14 +38,14 @@ const MAIN_ID = 'main'
 
 function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const { slug, name } = workspace
-  useEffect(() => keepLastVisit(slug, mode), [slug, mode])
+  useEffect(() => saveLastVisit(slug, mode), [slug, mode])
   const isLive = useLiveChanges(slug, mode)
   return (
     <>
       <SkipLink to={MAIN_ID} />
       <header className="sticky top-0 z-10 bg-surface">
         <div className="flex items-center gap-3 px-4 py-2 sm:px-6">
-          <PhoneMenu workspace={workspace} mode={mode} />
+          <MobileMenu workspace={workspace} mode={mode} />
           <span className="hidden sm:block">
             <Wordmark />
           </span>
@@ -60,12 +60,12 @@ function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; re
             </Link>
           </span>
           <span className="flex min-w-0 flex-1 items-center justify-end gap-2 sm:gap-3">
-            <GoToMenu workspace={workspace} mode={mode} />
+            <CommandPalette workspace={workspace} mode={mode} />
             <ModeSwitch slug={slug} mode={mode} />
-            <PersonMenu />
+            <UserMenu />
           </span>
         </div>
-        <ModeBand mode={mode} isLive={isLive} />
+        <ModeBanner mode={mode} isLive={isLive} />
         <NavigationProgress />
       </header>
       <div className="mx-auto grid w-full max-w-[88rem] lg:grid-cols-[15rem_minmax(0,1fr)]">

@@ -39,7 +39,7 @@ export function WorkspaceNavigation({ workspace, mode, onFollow }: WorkspaceNavi
                   end={parts.length === 0}
                   onClick={onFollow}
                   className={({ isActive, isPending }) =>
-                    `${ITEM} ${lookOf({ isCurrent: isActive || isOnBranch(icon), isPending })}`
+                    `${ITEM} ${itemClass({ isCurrent: isActive || isOnBranch(icon), isPending })}`
                   }
                 >
                   <NavIcon icon={icon} />
@@ -55,7 +55,7 @@ export function WorkspaceNavigation({ workspace, mode, onFollow }: WorkspaceNavi
 }
 
 /** A page that was asked for shows it at once, though it may be a moment on its way. */
-function lookOf({ isCurrent, isPending }: { readonly isCurrent: boolean; readonly isPending: boolean }): string {
+function itemClass({ isCurrent, isPending }: { readonly isCurrent: boolean; readonly isPending: boolean }): string {
   if (isCurrent) return 'bg-accent-soft font-semibold text-ink'
   return isPending ? 'bg-sunken text-ink' : 'text-muted hover:bg-sunken hover:text-ink'
 }
