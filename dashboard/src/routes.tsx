@@ -11,7 +11,7 @@ import { RecoverPage } from './pages/recover-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { SignUpPage } from './pages/sign-up-page.tsx'
 
-/** A workspace's pages, below its slug and mode. Each is loaded when it is first opened. */
+/** The pages of a workspace, below its slug and mode. The code of each is loaded when it is first opened. */
 const WORKSPACE_PAGES: RouteObject[] = [
   page('', async () => (await import('./pages/overview/overview-page.tsx')).OverviewPage),
   page('payments', async () => (await import('./pages/payments/payments-page.tsx')).PaymentsPage),
@@ -40,7 +40,7 @@ const WORKSPACE_PAGES: RouteObject[] = [
   { path: '*', Component: NotFoundPage },
 ]
 
-/** The map of the site. The server answers the same paths with the page that loads this (and others with a 404). */
+/** All routes. The server serves index.html for the same paths, and a 404 for others. */
 export const ROUTES: RouteObject[] = [
   {
     ErrorBoundary: FailurePage,
@@ -81,7 +81,7 @@ export const ROUTES: RouteObject[] = [
                 async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
               ),
             },
-            // A page that fails leaves standing what is around it.
+            // If a page fails, the layout around it stays.
             children: [
               { path: ':mode', ErrorBoundary: PageFailure, children: WORKSPACE_PAGES },
               { index: true },

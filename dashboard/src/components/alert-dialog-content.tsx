@@ -7,7 +7,7 @@ interface AlertDialogContentProps {
   readonly children: ReactNode
 }
 
-/** What a dialog that must be answered looks like: its question, and below it what can be answered. */
+/** The frame of a dialog that asks for a decision: title, description, and the buttons below. */
 export function AlertDialogContent({ title, lead, children }: AlertDialogContentProps) {
   return (
     <AlertDialog.Portal>

@@ -10,7 +10,7 @@ import { Wordmark } from './wordmark.tsx'
 
 const MAIN_ID = 'main'
 
-/** Around the pages of a signed-in person that belong to no workspace. */
+/** The header and main area of pages that belong to no workspace, for signed-in users. */
 export function AppShell({ children }: { readonly children: ReactNode }) {
   return (
     <>
@@ -29,7 +29,7 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
         tabIndex={-1}
         className="mx-auto grid w-full max-w-4xl gap-8 px-4 py-8 outline-none sm:px-6 sm:py-10"
       >
-        <WayBack />
+        <BackLink />
         {children}
       </main>
       <ScrollRestoration />
@@ -37,8 +37,8 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** To the workspace that one comes from, where one still belongs to it. The list of them all needs no such link. */
-function WayBack() {
+/** Links to the last visited workspace, if the user is still a member. Not shown on the list of all workspaces. */
+function BackLink() {
   const { pathname } = useLocation()
   const slug = readLastSlug()
   const workspace = useSession().workspaces.find((candidate) => candidate.slug === slug)

@@ -5,7 +5,7 @@ interface ButtonLinkProps extends Omit<LinkProps, 'className'> {
   readonly variant?: Parameters<typeof buttonClass>[0]
 }
 
-/** A link that leads on like a button. */
+/** A link that looks like a button. */
 export function ButtonLink({ variant = 'plain', ...rest }: ButtonLinkProps) {
   return <Link {...rest} className={buttonClass(variant)} />
 }

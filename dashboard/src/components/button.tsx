@@ -14,7 +14,7 @@ const VARIANTS: Readonly<Record<ButtonVariant, string>> = {
   quiet: 'border border-transparent bg-transparent text-accent hover:bg-accent-soft',
 }
 
-/** The classes of a button, for a link that leads on like one. */
+/** The classes of a button, for links that look like one. */
 export function buttonClass(variant: ButtonVariant): string {
   return `${SHAPE} ${VARIANTS[variant]}`
 }
@@ -24,7 +24,10 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'cla
   readonly wide?: boolean
 }
 
-/** Disabled, it does nothing and says so, but keeps the focus: whoever pressed it by the keyboard is where they were. */
+/**
+ * A button. While disabled it ignores clicks and announces that it is disabled, but stays focusable, so that keyboard
+ * users do not lose their place.
+ */
 export function Button({
   variant = 'plain',
   wide = false,
@@ -38,7 +41,7 @@ export function Button({
       {...rest}
       type={type}
       aria-disabled={disabled || rest['aria-disabled']}
-      // A form is not sent by it either, nor by the Enter key in one of its fields.
+      // This also keeps a disabled submit button from submitting its form, including by the Enter key in a field.
       onClick={disabled ? (event) => event.preventDefault() : onClick}
       className={`${buttonClass(variant)} ${wide ? 'w-full' : ''}`}
     />

@@ -1,7 +1,7 @@
 import { Outlet, ScrollRestoration } from 'react-router'
 import { CenteredCard } from './centered-card.tsx'
 
-/** Signing in, an invitation, a page that is not there. */
+/** The layout of sign-in, sign-up, invitations and the not-found page. */
 export function CenteredCardLayout() {
   return (
     <>

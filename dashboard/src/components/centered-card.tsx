@@ -2,12 +2,12 @@ import type { ReactNode } from 'react'
 import { Wordmark } from './wordmark.tsx'
 
 interface CenteredCardProps {
-  /** For a sheet that stands in two columns where there is room. */
+  /** For content with two columns on wide screens. */
   readonly isWide?: boolean
   readonly children: ReactNode
 }
 
-/** One sheet in the middle of the window, for pages that ask one thing. */
+/** A single card in the middle of the window, for pages with one task. */
 export function CenteredCard({ isWide = false, children }: CenteredCardProps) {
   return (
     <div className={`mx-auto grid w-full max-w-xl gap-4 px-3 py-4 sm:px-6 sm:py-10 ${isWide ? 'lg:max-w-5xl' : ''}`}>

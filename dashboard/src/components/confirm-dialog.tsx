@@ -6,27 +6,29 @@ import { ErrorNotice } from './error-notice.tsx'
 import { useAction } from './use-action.ts'
 
 interface ConfirmDialogProps {
-  /** What the button says that opens it, and what readers of the screen hear besides. */
+  /** The label of the button that opens the dialog, and what screen readers read after it. */
   readonly label: string
   readonly labelDetail?: string
   readonly title: string
   readonly children: ReactNode
-  /** What the button says that does it. */
+  /** The label of the button that performs the action. */
   readonly confirmLabel: string
-  /** For a deed that takes nothing from anybody. */
+  /** The action is not destructive, so its buttons are not red. */
   readonly isHarmless?: boolean
   readonly onConfirm: () => Promise<void>
 }
 
-/** A button whose deed can't be undone: it asks first, and stays open with the reason when the deed fails. */
+/**
+ * A button that asks for confirmation before it acts. If the action fails, the dialog stays open and shows the error.
+ */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { label, labelDetail, title, children, confirmLabel, isHarmless = false, onConfirm } = props
   const [isOpen, setOpen] = useState(false)
   const action = useAction({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
-  const isTold = useRef(false)
+  const isConfirmed = useRef(false)
   useEffect(
     () => () => {
-      if (isTold.current) setTimeout(returnToHeading)
+      if (isConfirmed.current) setTimeout(returnToHeading)
     },
     [],
   )
@@ -36,7 +38,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     setOpen(open)
   }
   const confirm = () => {
-    isTold.current = true
+    isConfirmed.current = true
     action.mutate()
   }
   return (
@@ -60,7 +62,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   )
 }
 
-/** What was deleted takes its button along, and the focus with it: reading goes on at the page's beginning then. */
+/** The action may have removed the button that had the focus. If the focus is lost, moves it to the page heading. */
 function returnToHeading(): void {
   if (document.activeElement !== null && document.activeElement !== document.body) return
   document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })

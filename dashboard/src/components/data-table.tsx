@@ -1,36 +1,36 @@
-/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- they are lost in some browsers once a table is laid out as cards */
+/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- some browsers drop the implicit roles of a table whose CSS display is changed */
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 
 export interface Column<Item> {
   readonly title: string
-  /** Numbers stand at the end of their column. */
+  /** Numbers are aligned to the right. */
   readonly isNumber?: boolean
-  /** Left out where there is no room: the page of the entry has it. */
+  /** Hidden on narrow screens. The value must also be on the page that the row links to. */
   readonly isSecondary?: boolean
-  /** May be long, and has no width of its own: it shares the room that is left, and is to be cut off at its end. */
+  /** May hold long text. Long columns share the remaining width, and their text is truncated. */
   readonly isLong?: boolean
-  /** Has a line of its own on a phone. */
+  /** Takes a full line on a phone. */
   readonly isWide?: boolean
   readonly render: (item: Item) => ReactNode
 }
 
 interface DataTableProps<Item> {
-  /** What the table holds, for readers of the screen. */
+  /** What the table lists. For screen readers only. */
   readonly caption: string
   readonly columns: readonly Column<Item>[]
   readonly items: readonly Item[]
   readonly keyOf: (item: Item) => string
-  /** Where an entry leads: its first cell is the link, and the whole row can be pressed. */
+  /** The page that a row links to. The first cell is the link, and the whole row is clickable. */
   readonly hrefOf?: (item: Item) => string
 }
 
-/** How much of the width each long column has, by how many there are: one, two, or three. */
+/** The width of each long column, by the number of long columns: one, two, or three. */
 const LONG_SHARES = ['md:w-2/5 md:max-w-0', 'md:w-1/4 md:max-w-0', 'md:w-[22%] md:max-w-0'] as const
 
 /**
- * A table that becomes a list of cards on a phone. The roles are said outright, since a browser forgets those of a table
- * that is laid out as something else.
+ * A table that becomes a list of cards on a phone. The ARIA roles are explicit because some browsers drop the implicit
+ * ones when the CSS display of a table changes.
  */
 export function DataTable<Item>({ caption, columns, items, keyOf, hrefOf }: DataTableProps<Item>) {
   const share = LONG_SHARES[columns.filter(({ isLong }) => isLong === true).length - 1] ?? LONG_SHARES[2]

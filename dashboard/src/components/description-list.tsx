@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** What is known of one thing, name by name. */
+/** A list of terms and their values. */
 export function DescriptionList({ children }: { readonly children: ReactNode }) {
   return (
     <dl className="@container grid rounded-xl border border-line bg-surface px-4 sm:px-5 [&>div+div]:border-t [&>div]:border-line">

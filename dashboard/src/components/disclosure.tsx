@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { ChevronIcon } from './chevron-icon.tsx'
 
-/** What is seldom wanted, folded away under a line that says what it is. */
+/** Content that is hidden until the user opens it. */
 export function Disclosure({ summary, children }: { readonly summary: string; readonly children: ReactNode }) {
   return (
     <details className="group">

@@ -7,11 +7,14 @@ import { Button, buttonClass } from './button.tsx'
 interface LeaveGuardProps {
   readonly title: string
   readonly lead: string
-  /** What the button says that leaves all the same. */
+  /** The label of the button that leaves anyway. */
   readonly leaveLabel: string
 }
 
-/** While it stands, whoever goes elsewhere is asked first: by us within the dashboard, by the browser on the way out. */
+/**
+ * While mounted, asks for confirmation before the user leaves the page: with our own dialog inside the dashboard, with
+ * the browser’s when the tab is closed or another site is opened.
+ */
 export function LeaveGuard({ title, lead, leaveLabel }: LeaveGuardProps) {
   const blocker = useBlocker(({ currentLocation, nextLocation }) => currentLocation.pathname !== nextLocation.pathname)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A list whose entries stand in rows, hair lines between them. */
+/** A bordered list with dividers between its items. */
 export function List({ children }: { readonly children: ReactNode }) {
   return (
     <ul className="divide-y divide-line rounded-xl border border-line bg-surface [&>li]:px-4 [&>li]:py-4 sm:[&>li]:px-5">
@@ -9,7 +9,7 @@ export function List({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** One entry: what it is, and at its end what can be done with it. */
+/** One item, with its buttons at the end. */
 export function ListItem({ children, actions }: { readonly children: ReactNode; readonly actions?: ReactNode }) {
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
@@ -19,7 +19,7 @@ export function ListItem({ children, actions }: { readonly children: ReactNode; 
   )
 }
 
-/** In the place of rows, where there is nothing yet. */
+/** Shown in place of an empty list. */
 export function EmptyList({ children }: { readonly children: ReactNode }) {
   return <p className="rounded-xl border border-dashed border-line px-5 py-6 text-muted">{children}</p>
 }

@@ -3,26 +3,29 @@ import { Button } from './button.tsx'
 import { TimeText } from './time-text.tsx'
 
 interface LoadMoreButtonProps {
-  /** The last page's `next`: null at the end. */
+  /** The cursor of the next page. Null at the end of the list. */
   readonly next: string | null | undefined
   readonly isBusy: boolean
-  /** The last page had nothing: then it is said how far was looked. */
+  /** The last page was empty. The button then says how far back the search has gone. */
   readonly isEmpty: boolean
   readonly onLoadMore: () => void
 }
 
-/** Leads to the older entries of a list. A rare thing is looked for in steps, so that each of them is quick. */
+/**
+ * Loads older entries of a list. The server searches a limited stretch per request to stay fast, so a page can be empty
+ * although older matches exist.
+ */
 export function LoadMoreButton({ next, isBusy, isEmpty, onLoadMore }: LoadMoreButtonProps) {
   if (next === null || next === undefined) return null
-  const lookedTo = parseIdTime(next)
+  const searchedTo = parseIdTime(next)
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
       <Button disabled={isBusy} onClick={onLoadMore}>
-        {isEmpty ? 'Search further back' : 'Older'}
+        {isEmpty ? 'Search further back' : 'Load older'}
       </Button>
-      {isEmpty && lookedTo !== null && (
+      {isEmpty && searchedTo !== null && (
         <p role="status" className="text-muted">
-          Searched back to <TimeText at={lookedTo} isExact />.
+          Searched back to <TimeText at={searchedTo} isExact />.
         </p>
       )}
     </div>

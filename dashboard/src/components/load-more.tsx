@@ -2,7 +2,7 @@ import { ErrorNotice } from './error-notice.tsx'
 import { LoadMoreButton } from './load-more-button.tsx'
 
 interface LoadMoreProps {
-  /** An infinite query whose pages are full as long as there is more. */
+  /** An infinite query whose pages are only empty at the end of the list. */
   readonly query: {
     readonly data: { readonly pages: readonly { readonly next: string | null }[] } | undefined
     readonly error: unknown
@@ -11,7 +11,7 @@ interface LoadMoreProps {
   }
 }
 
-/** Under a list that begins with the newest: leads further back, and says when that fails. */
+/** Shown below a list with the newest entry first. Loads older entries, and shows an error if that fails. */
 export function LoadMore({ query }: LoadMoreProps) {
   if (query.data === undefined) return null
   return (

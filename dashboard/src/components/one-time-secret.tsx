@@ -5,12 +5,12 @@ import { FIELD_CLASS } from './text-field.tsx'
 interface OneTimeSecretProps {
   readonly label: string
   readonly secret: string
-  /** What is copied, to follow "Copy". */
+  /** What is copied. Completes the label: "Copy the key". */
   readonly what: string
   readonly children?: ReactNode
 }
 
-/** A secret, the one time that it is shown. */
+/** A secret that is shown only once. */
 export function OneTimeSecret({ label, secret, what, children }: OneTimeSecretProps) {
   const id = useId()
   return (
@@ -29,7 +29,7 @@ export function OneTimeSecret({ label, secret, what, children }: OneTimeSecretPr
         />
         <CopyButton text={secret} what={what} />
       </div>
-      <p className="text-sm">It is shown now and never again. Keep it where only your program can read it.</p>
+      <p className="text-sm">This is the only time it is shown. Store it where only your program can read it.</p>
       {children}
     </div>
   )

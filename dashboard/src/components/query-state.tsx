@@ -3,17 +3,17 @@ import { ErrorNotice } from './error-notice.tsx'
 import { Skeleton } from './skeleton.tsx'
 
 interface QueryStateProps {
-  /** Why nothing came; null while it may still come. */
+  /** The error of the query. Null while it is loading. */
   readonly error: unknown
   readonly onRetry: () => unknown
-  /** How many lines are to come, at a guess. */
+  /** The expected number of lines. */
   readonly lines?: number
 }
 
-/** In the place of what was asked for and is not there: it is on its way, or could not be had. */
+/** Shown in place of data that is not there: a skeleton while it loads, or the error. */
 export function QueryState({ error, onRetry, lines = 4 }: QueryStateProps) {
   if (error === null) return <Skeleton lines={lines} />
-  // What is not there will not be there the next time.
+  // Retrying does not help if the object does not exist.
   const isGone = error instanceof ApiError && error.status === 404
   return isGone ? <ErrorNotice error={error} /> : <ErrorNotice error={error} onRetry={() => void onRetry()} />
 }

@@ -7,7 +7,7 @@ interface RadioGroupFieldProps {
   readonly onChange: (value: string) => void
 }
 
-/** A few choices, all of them in sight: radio buttons that look like one switch. */
+/** A group of radio buttons, shown as a segmented control. For a few choices. */
 export function RadioGroupField({ label, value, choices, onChange }: RadioGroupFieldProps) {
   const name = useId()
   return (

@@ -4,15 +4,15 @@ import { ComboboxField, type SelectFieldProps } from './combobox-field.tsx'
 import { FieldError } from './field-error.tsx'
 import { FIELD_CLASS } from './text-field.tsx'
 
-/** More choices than these are typed, not looked through. */
-const SELECTED_MAX = 50
+/** Longer lists get a combobox, where typing filters the choices. */
+const PLAIN_CHOICES_MAX = 50
 
-/** One of some choices. */
+/** A field to pick one of several choices. */
 export function SelectField(props: SelectFieldProps) {
-  return props.choices.length > SELECTED_MAX ? <ComboboxField {...props} /> : <PlainSelect {...props} />
+  return props.choices.length > PLAIN_CHOICES_MAX ? <ComboboxField {...props} /> : <PlainSelect {...props} />
 }
 
-/** The browser's own select: the keyboard, the screen reader and the phone know it best. */
+/** The native select: it works best with keyboards, screen readers and phones. */
 function PlainSelect(props: SelectFieldProps) {
   const { label, value, choices, placeholder, hint, isLabelHidden = false, isRequired = false, error, onChange } = props
   const id = useId()

@@ -9,7 +9,7 @@ const TONES = {
 
 export type Tone = keyof typeof TONES
 
-/** How something stands, in a word. The word says it; the colour only helps. */
+/** A status in a word or two. The colour only supports the text. */
 export function StatusBadge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span

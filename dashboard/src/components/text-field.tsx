@@ -6,9 +6,9 @@ interface TextFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'cl
   readonly label: string
   readonly hint?: ReactNode
   readonly mono?: boolean
-  /** What is wrong with what the field holds. */
+  /** The error message for the current value. */
   readonly error?: string | undefined
-  /** What the value is counted in, shown at its end. */
+  /** The unit of the value, shown at the end of the field. */
   readonly unit?: string
 }
 
@@ -44,7 +44,7 @@ export function TextField({ label, hint, mono = false, error, unit, ...rest }: T
   )
 }
 
-/** The look of inputs and selects. Text of 16 px keeps phones from zooming in. */
+/** The classes of inputs and selects. With text of at least 16 px, phones do not zoom in on focus. */
 export const FIELD_CLASS =
   'min-h-11 w-full min-w-0 rounded-lg border border-edge bg-surface px-3 py-2 text-base text-ink ' +
   'disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-danger'

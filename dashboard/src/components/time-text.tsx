@@ -4,15 +4,15 @@ import { formatDate, formatRelativeTime, formatTime } from '../format/date.ts'
 interface TimeTextProps {
   /** ISO 8601. */
   readonly at: string
-  /** To the minute, not the day. */
+  /** Shows the time to the minute, not only the day. */
   readonly isExact?: boolean
-  /** To the second: for what happens within a minute. */
+  /** Shows the time to the second. */
   readonly hasSeconds?: boolean
-  /** How long ago, while that is less than a day. */
+  /** Shows how long ago it was, if less than a day. */
   readonly isRelative?: boolean
 }
 
-/** A time in the reader's zone; the exact value, to the second and with its zone, is at hand. */
+/** A time in the user's time zone. The tooltip has the exact time with its zone. */
 export function TimeText({ at, isExact = false, hasSeconds = false, isRelative = false }: TimeTextProps) {
   const text = isRelative ? (
     <RelativeTime at={at} />

@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react'
 
 interface TruncatedTextProps {
-  /** The whole of it, for what is cut off. */
+  /** The full text, shown as a tooltip. */
   readonly title?: string | undefined
   readonly isFaint?: boolean
   readonly children: ReactNode
 }
 
-/** What may be too long for its cell in a table: one line of it is shown, two on a phone. */
+/** Text that may be too long for its table cell. Truncated to one line, or two on a phone. */
 export function TruncatedText({ title, isFaint = false, children }: TruncatedTextProps) {
   return (
     <span

@@ -9,14 +9,14 @@ import { useAction } from './use-action.ts'
 const ITEM = 'flex min-h-11 w-full items-center rounded-md px-3 py-2 text-left hover:bg-accent-soft'
 
 /**
- * Where one can go from everywhere: one's workspaces, one's account, out. The browser's own popover closes itself with
- * Escape and on a click elsewhere, and tells readers of the screen whether it is open.
+ * The menu with the user's workspaces and account, and sign-out. It is a native popover: the browser closes it on
+ * Escape or a click outside, and announces its state to screen readers.
  */
 export function UserMenu() {
   const id = useId()
   const popover = useRef<HTMLElement>(null)
   const { user, workspaces } = useSession()
-  const out = useAction({ mutationFn: () => signOut('/sign-in') })
+  const signingOut = useAction({ mutationFn: () => signOut('/sign-in') })
   const close = () => popover.current?.hidePopover()
   return (
     <>
@@ -40,21 +40,21 @@ export function UserMenu() {
         {workspaces.length > 0 && (
           <ul className="mb-1.5 border-b border-line pb-1.5">
             {workspaces.map(({ slug, name }) => (
-              <Item key={slug} to={`/w/${encodeURIComponent(slug)}`} onFollow={close}>
+              <Item key={slug} to={`/w/${encodeURIComponent(slug)}`} onNavigate={close}>
                 {name}
               </Item>
             ))}
           </ul>
         )}
         <ul>
-          <Item to="/" onFollow={close}>
+          <Item to="/" onNavigate={close}>
             All workspaces
           </Item>
-          <Item to="/account" onFollow={close}>
+          <Item to="/account" onNavigate={close}>
             Your account
           </Item>
           <li>
-            <button type="button" className={ITEM} disabled={out.isPending} onClick={() => out.mutate()}>
+            <button type="button" className={ITEM} disabled={signingOut.isPending} onClick={() => signingOut.mutate()}>
               Sign out
             </button>
           </li>
@@ -66,14 +66,14 @@ export function UserMenu() {
 
 interface ItemProps {
   readonly to: string
-  readonly onFollow: () => void
+  readonly onNavigate: () => void
   readonly children: ReactNode
 }
 
-function Item({ to, onFollow, children }: ItemProps) {
+function Item({ to, onNavigate, children }: ItemProps) {
   return (
     <li>
-      <Link to={to} className={ITEM} onClick={onFollow}>
+      <Link to={to} className={ITEM} onClick={onNavigate}>
         <span className="truncate">{children}</span>
       </Link>
     </li>

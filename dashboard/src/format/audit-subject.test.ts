@@ -6,7 +6,7 @@ import { locateSubject } from './audit-subject.ts'
 const rows = [
   ['grant.activated', 'grt_1', 'test', ['grants', 'grt_1']],
   ['agent.created', 'a/b', 'live', ['agents', 'a/b']],
-  // An agent is named by people: it may look like anything.
+  // Agent IDs are chosen by users, so they can look like any other ID.
   ['agent.created', 'pay_me', 'live', ['agents', 'pay_me']],
   ['wallet.created', '0x1', 'test', ['wallets', '0x1']],
   ['webhook.created', 'whk_1', 'test', ['developers', 'webhooks', 'whk_1']],

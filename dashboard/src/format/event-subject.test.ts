@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseEventSubject } from './event-subject.ts'
 
-test('what an event is about is read from its data', () => {
+test('the subject of an event is read from its data', () => {
   const rows = [
     [{ payment: { id: 'pay_1', amount_usdc: '1.5', memo: null } }, { kind: 'payment', id: 'pay_1', amountUsdc: '1.5' }],
     [
@@ -15,7 +15,7 @@ test('what an event is about is read from its data', () => {
   for (const [data, subject] of rows) assert.deepEqual(parseEventSubject({ data }), subject)
 })
 
-test('what is not known here is about nothing', () => {
+test('an unknown kind has no subject', () => {
   for (const data of [{}, { payment: null }, { payment: { id: 7 } }, { moon: { id: 'moon_1' } }]) {
     assert.equal(parseEventSubject({ data }), null)
   }

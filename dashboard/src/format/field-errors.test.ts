@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ApiError } from '../api/api-error.ts'
 import { addressError, fieldErrors } from './field-errors.ts'
 
-test('faults stand at their fields, the first one of each', () => {
+test('the first error of each field is returned under its name', () => {
   const rows: readonly (readonly [unknown, Readonly<Record<string, string>>])[] = [
     [[{ path: 'name', message: 'must be short' }], { name: 'It must be short.' }],
     [[{ path: '/name', message: 'Too long.' }], { name: 'Too long.' }],
@@ -25,9 +25,10 @@ test('faults stand at their fields, the first one of each', () => {
   }
 })
 
-test('an error that is not the server’s names no field', () => assert.deepEqual(fieldErrors(new Error('x')), {}))
+test('an error that did not come from the server has no field errors', () =>
+  assert.deepEqual(fieldErrors(new Error('x')), {}))
 
-test('an address that the server refused is named by its ends', () => {
+test('an address that the server rejected is named in short form', () => {
   const sent = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070d']
   const refusal = (path: string, code = 'address_invalid') =>
     new ApiError(400, { type: 'validation_failed', code, message: 'Refused.', details: [{ path, message: 'is bad' }] })

@@ -1,7 +1,7 @@
 import { ApiError, hasCode } from '../api/api-error.ts'
 import { formatShortAddress } from './address.ts'
 
-/** What the server found wrong with which field, by the field's name: a list's entries count as the list. */
+/** The server's validation errors by field name, the first one of each. Errors in a list entry belong to the list. */
 export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError) || !Array.isArray(error.details)) return {}
   const errors: Record<string, string> = {}
@@ -15,17 +15,19 @@ export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   return errors
 }
 
-/** What the server found wrong with an address among those that were sent to it: its checksum, for one, is off. */
+/**
+ * The message for an address that the server rejected, for example because its checksum is wrong. Names the address.
+ */
 export function addressError(error: unknown, sent: readonly string[]): string | undefined {
   if (!hasCode(error, 'address_invalid') || !(error instanceof ApiError) || !Array.isArray(error.details)) return
   const [detail] = error.details as readonly unknown[]
   const path = typeof detail === 'object' && detail !== null && 'path' in detail ? String(detail.path) : ''
   const address = sent[Number(/\d+/.exec(path)?.[0] ?? 0)]
   if (address === undefined) return
-  return `“${formatShortAddress(address)}” is not a valid address: check its letters, and which of them are capitals.`
+  return `“${formatShortAddress(address)}” is not a valid address. Check every character, including upper and lower case.`
 }
 
-/** `must be …`, as a remark under the field that it is about. */
+/** Turns `must be …` into a sentence. */
 function sentence(message: string): string {
   const text = /^(must|is) /.test(message) ? `It ${message}` : message
   return /[.!?]$/.test(text) ? text : `${text}.`

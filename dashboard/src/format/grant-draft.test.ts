@@ -20,14 +20,14 @@ function read(change: Partial<GrantDraft>) {
 }
 
 describe('amounts of a draft', () => {
-  const sound = [
+  const valid = [
     ['10', '10'],
     [' 2.50 ', '2.50'],
     ['0.000001', '0.000001'],
     ['1,000', '1000'],
     ['1,234,567.5', '1234567.5'],
   ] as const
-  for (const [text, usdc] of sound) {
+  for (const [text, usdc] of valid) {
     test(`“${text}” is ${usdc}`, () => {
       const parsed = read({ maxPerTx: text })
       assert.equal(parsed.maxPerTxUsdc, usdc)
@@ -36,7 +36,7 @@ describe('amounts of a draft', () => {
   }
 
   for (const text of ['', '0', '0.0', '-1', '1e3', '10,50', '1.0000001', '.5', '01', '$5', '9999999999999999']) {
-    test(`“${text}” is none`, () => {
+    test(`“${text}” is rejected`, () => {
       const parsed = read({ dailyCap: text })
       assert.equal(parsed.dailyCapUsdc, null)
       assert.deepEqual(Object.keys(parsed.errors), ['daily_cap_usdc'])
@@ -46,48 +46,48 @@ describe('amounts of a draft', () => {
 })
 
 describe('recipients of a draft', () => {
-  test('those that are ticked and those that are pasted make one list, each once', () => {
+  test('selected and pasted addresses are combined without duplicates', () => {
     const pasted = `${OTHER}, ${SHOP.toLowerCase()};\n${OTHER}`
     const parsed = read({ allowsAnyRecipient: false, picked: [SHOP], pasted })
     assert.deepEqual(parsed.recipients, [SHOP, OTHER])
     assert.deepEqual(toTerms(parsed)?.recipient_allowlist, [SHOP, OTHER])
   })
 
-  test('what is ticked does not count while anybody may be paid', () => {
+  test('selected addresses are ignored while any recipient is allowed', () => {
     assert.deepEqual(toTerms(read({ picked: [SHOP], pasted: 'nonsense' }))?.recipient_allowlist, [])
   })
 
-  test('a list that is empty by mistake is not taken for “any recipient”', () => {
+  test('an empty list does not mean any recipient', () => {
     const parsed = read({ allowsAnyRecipient: false })
-    assert.match(parsed.errors.recipient_allowlist ?? '', /Pick a recipient/)
+    assert.match(parsed.errors.recipient_allowlist ?? '', /Select a recipient/)
     assert.equal(toTerms(parsed), null)
   })
 
-  test('what is no address is named', () => {
+  test('an invalid address is named in the error', () => {
     const parsed = read({ allowsAnyRecipient: false, pasted: `${SHOP} 0x12` })
-    assert.match(parsed.errors.recipient_allowlist ?? '', /“0x12” is no address/)
+    assert.match(parsed.errors.recipient_allowlist ?? '', /“0x12” is not an address/)
     assert.equal(toTerms(parsed), null)
   })
 
-  test('there are at most 100', () => {
+  test('more than 100 recipients are rejected', () => {
     const pasted = Array.from({ length: 101 }, (_, index) => `0x${String(index).padStart(40, '0')}`).join('\n')
-    assert.match(read({ allowsAnyRecipient: false, pasted }).errors.recipient_allowlist ?? '', /There are 101/)
+    assert.match(read({ allowsAnyRecipient: false, pasted }).errors.recipient_allowlist ?? '', /101 recipients/)
   })
 })
 
 describe('the end of a draft', () => {
-  test('a time of the reader’s zone becomes an exact one', () => {
+  test('a local time is converted to UTC', () => {
     const parsed = read({ hasNoEndDate: false, until: formatLocal(new Date('2026-12-12T14:00:00.000Z')) })
     assert.equal(toTerms(parsed)?.expires_at, '2026-12-12T14:00:00.000Z')
   })
 
   const faulty = [
-    ['', /Pick a day/],
-    ['soon', /Pick a day/],
+    ['', /Choose a date/],
+    ['soon', /Choose a date/],
     [formatLocal(new Date('2026-11-21T12:00:00.000Z')), /past/],
   ] as const
   for (const [until, error] of faulty) {
-    test(`“${until}” is none`, () => {
+    test(`“${until}” is rejected`, () => {
       const parsed = read({ hasNoEndDate: false, until })
       assert.match(parsed.errors.expires_at ?? '', error)
       assert.equal(toTerms(parsed), null)
@@ -95,7 +95,7 @@ describe('the end of a draft', () => {
   }
 })
 
-test('terms that become a draft and are read again are the same', () => {
+test('terms survive a round trip through a draft', () => {
   const terms = {
     max_per_tx_usdc: '10',
     daily_cap_usdc: '100.5',

@@ -15,7 +15,7 @@ const FULL: GrantSentenceValues = {
   recipients: [],
   expiresAt: UNTIL,
 }
-const HEAD = 'research-bot may pay up to 10 USDC at a time and 100 USDC in any 24 hours from Main wallet'
+const HEAD = 'research-bot may pay up to 10 USDC per payment and up to 100 USDC in any 24 hours from Main wallet'
 const TAIL = `, until ${formatTime(UNTIL)}.`
 
 describe('formatGrantSentence', () => {
@@ -30,18 +30,18 @@ describe('formatGrantSentence', () => {
     [{ recipients: null }, `${HEAD} to …${TAIL}`],
     [
       { maxPerTxUsdc: '0.000001', dailyCapUsdc: '1234567.5' },
-      `research-bot may pay up to 0.000001 USDC at a time and 1,234,567.50 USDC in any 24 hours from Main wallet to any recipient${TAIL}`,
+      `research-bot may pay up to 0.000001 USDC per payment and up to 1,234,567.50 USDC in any 24 hours from Main wallet to any recipient${TAIL}`,
     ],
     [
       { agentId: null, walletName: null, maxPerTxUsdc: null, dailyCapUsdc: null },
-      `… may pay up to … USDC at a time and … USDC in any 24 hours from … to any recipient${TAIL}`,
+      `… may pay up to … USDC per payment and up to … USDC in any 24 hours from … to any recipient${TAIL}`,
     ],
   ]
-  for (const [words, sentence] of rows) {
-    test(sentence, () => assert.equal(join({ ...FULL, ...words }), sentence))
+  for (const [values, sentence] of rows) {
+    test(sentence, () => assert.equal(join({ ...FULL, ...values }), sentence))
   }
 
-  test('what is to be weighed is stressed', () => {
+  test('the terms are bold', () => {
     const stressed = formatGrantSentence({ ...FULL, recipients: [SHOP] }).filter(({ isStrong }) => isStrong)
     assert.deepEqual(
       stressed.map(({ text }) => text),
@@ -50,8 +50,8 @@ describe('formatGrantSentence', () => {
   })
 })
 
-function join(words: GrantSentenceValues): string {
-  return formatGrantSentence(words)
+function join(values: GrantSentenceValues): string {
+  return formatGrantSentence(values)
     .map(({ text }) => text)
     .join('')
 }

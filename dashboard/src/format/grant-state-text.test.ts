@@ -6,14 +6,14 @@ import { explainGrantState, GRANT_GROUPS, GRANT_STATE_LABELS, isInGroup } from '
 const STATES = Object.keys(GRANT_STATE_LABELS) as GrantState[]
 const SIGNED = { status: 'active', replaces: null, activated_at: '2026-11-12T12:00:00.000Z' } as const
 
-test('every state is in one group, and only one', () => {
+test('every state is in exactly one group', () => {
   for (const state of STATES) {
     const groups = GRANT_GROUPS.filter((group) => isInGroup({ state }, group))
     assert.equal(groups.length, 1, state)
   }
 })
 
-test('every state is explained in words of its own', () => {
+test('every state has its own explanation', () => {
   const rows = [
     ...STATES.map((state) => ({ state, ...SIGNED })),
     { state: 'pending', status: 'pending', replaces: 'grt_1', activated_at: null } as const,

@@ -1,18 +1,18 @@
 import type { Mode } from '../api/wire.ts'
 import { isMode } from './paths.ts'
 
-/** The mode in which somebody last looked at a workspace in this browser; `test` at first. */
+/** The mode in which this browser last showed a workspace. `test` by default. */
 export function readLastMode(slug: string): Mode {
   try {
-    const kept = window.localStorage.getItem(keyOf(slug))
-    return kept !== null && isMode(kept) ? kept : 'test'
+    const stored = window.localStorage.getItem(keyOf(slug))
+    return stored !== null && isMode(stored) ? stored : 'test'
   } catch {
-    // A browser may keep nothing for us.
+    // Local storage may be disabled.
     return 'test'
   }
 }
 
-/** The workspace that somebody last looked at in this browser; null at first. It need not be theirs any more. */
+/** The slug of the workspace last shown in this browser, or null. The user may no longer be a member of it. */
 export function readLastSlug(): string | null {
   try {
     return window.localStorage.getItem(LAST_SLUG_KEY)
@@ -26,7 +26,7 @@ export function saveLastVisit(slug: string, mode: Mode): void {
     window.localStorage.setItem(keyOf(slug), mode)
     window.localStorage.setItem(LAST_SLUG_KEY, slug)
   } catch {
-    // Then each visit begins in test mode, and no workspace is the last one.
+    // Local storage may be disabled. Then every visit starts in test mode, and no last workspace is known.
   }
 }
 

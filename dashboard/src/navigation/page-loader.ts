@@ -1,13 +1,13 @@
 type Load<T> = () => Promise<T>
 
-/** Every page that is loaded when it is first opened, in the order of the map of the site. */
-const LOADS: Load<unknown>[] = []
-/** So long at most the loading of what may be wanted next waits for an idle moment. */
+/** The loaders of all lazily loaded pages, in the order of the routes. */
+const LOADERS: Load<unknown>[] = []
+/** Preloading waits at most this long for an idle moment. */
 const IDLE_MAX_MS = 10_000
-/** For browsers that don't tell when they are idle. */
+/** The pause between pages in browsers without `requestIdleCallback`. */
 const PAUSE_MS = 300
 
-/** A page's code could not be had: no connection, or there is a newer Bursar by now. */
+/** The code of a page could not be loaded: there is no connection, or a newer version of Bursar has been deployed. */
 export class PageNotLoadedError extends Error {
   constructor(cause: unknown) {
     super('A page could not be loaded.', { cause })
@@ -15,32 +15,34 @@ export class PageNotLoadedError extends Error {
   }
 }
 
-/** Notes how a page's code is loaded; answers how, with a failure that can be told from the page's own. */
+/**
+ * Registers the loader of a page for preloading. Returns a loader that throws `PageNotLoadedError` if loading fails.
+ */
 export function registerPage<T>(load: Load<T>): Load<T> {
-  LOADS.push(load)
+  LOADERS.push(load)
   return () =>
     load().catch((error: unknown) => {
       throw new PageNotLoadedError(error)
     })
 }
 
-/** Loads the code of every page, one after another and only while the browser has nothing better to do. */
+/** Loads the code of all pages, one after another and only while the browser is idle. */
 export async function preloadAllPages(): Promise<void> {
   if (isDataSaved()) return
-  for (const load of LOADS) {
-    await idle()
+  for (const load of LOADERS) {
+    await waitUntilIdle()
     try {
       await load()
     } catch {
-      // Whoever opens the page is told.
+      // The error is shown when the user opens the page.
       return
     }
   }
 }
 
-function idle(): Promise<void> {
+function waitUntilIdle(): Promise<void> {
   return new Promise((resolve) => {
-    // Safari has no such thing.
+    // Safari does not support it.
     if ('requestIdleCallback' in window) window.requestIdleCallback(() => resolve(), { timeout: IDLE_MAX_MS })
     else setTimeout(resolve, PAUSE_MS)
   })

@@ -15,9 +15,9 @@ export function CreateWorkspaceForm({ variant = 'plain', onCreated }: CreateWork
   const client = useQueryClient()
   return (
     <NameForm
-      label="Name of the workspace"
-      hint="Agents, wallets and people belong to one. You will be its owner."
-      submitLabel="Create the workspace"
+      label="Workspace name"
+      hint="A workspace holds agents, wallets and members. You will be its owner."
+      submitLabel="Create workspace"
       variant={variant}
       charsMax={WORKSPACE_NAME_CHARS_MAX}
       onSubmit={async (name) => {

@@ -12,7 +12,7 @@ import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './account/passkey-nam
 import { useNextPath } from './use-next-path.ts'
 import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
 
-/** What a person may type around a code's twenty characters: hyphens, spaces. */
+/** A code has 20 characters. The rest is room for hyphens and spaces. */
 const CODE_CHARS_MAX = 60
 
 export function RecoverPage() {
@@ -23,28 +23,28 @@ export function RecoverPage() {
 
   if (session !== null && session !== undefined) return <Navigate to={next} replace />
   if (recovered !== null) {
-    const goOn = () => client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+    const proceed = () => client.invalidateQueries({ queryKey: sessionQuery.queryKey })
     return (
       <>
         <PageHeading
           key="passkey"
           title="Add a passkey"
           isStep
-          lead={`Welcome back, ${recovered.user.name}. The code is used up; ${codesLeft(recovered)}. Make this device your new way in.`}
+          lead={`Welcome back, ${recovered.user.name}. This code is now used; ${codesLeft(recovered)}. Add a passkey on this device to sign in without codes.`}
         />
         <NameForm
-          label="Name of the passkey"
+          label="Passkey name"
           hint={PASSKEY_NAME_HINT}
           submitLabel="Add a passkey"
           variant="primary"
           charsMax={PASSKEY_NAME_CHARS_MAX}
           onSubmit={async (name) => {
             await addPasskey(name)
-            await goOn()
+            await proceed()
           }}
         />
         <p className="border-t border-line pt-5">
-          <TextButton onClick={() => void goOn()}>Go on without one</TextButton>
+          <TextButton onClick={() => void proceed()}>Continue without a passkey</TextButton>
         </p>
       </>
     )
@@ -54,11 +54,11 @@ export function RecoverPage() {
       <PageHeading
         key="code"
         title="Use a recovery code"
-        lead="One of the codes that you kept when you signed up. It works once."
+        lead="Enter one of the codes that you saved when you signed up. Each code works once."
       />
       <NameForm
         label="Recovery code"
-        hint="Capitals, spaces and hyphens don’t matter."
+        hint="Upper and lower case, spaces and hyphens don’t matter."
         submitLabel="Sign in"
         variant="primary"
         isMono
@@ -66,7 +66,7 @@ export function RecoverPage() {
         onSubmit={async (code) => setRecovered(await recover(code))}
       />
       <p className="border-t border-line pt-5 text-muted">
-        Found your passkey? <TextLink to={withNext('/sign-in', next)}>Sign in with it</TextLink>
+        Have your passkey? <TextLink to={withNext('/sign-in', next)}>Sign in with it</TextLink>
       </p>
     </>
   )

@@ -16,7 +16,7 @@ export function SignInPage() {
   const next = useNextPath()
   const client = useQueryClient()
   const { data: session } = useSessionWithoutRefetch()
-  const signing = useAction({
+  const signingIn = useAction({
     mutationFn: signIn,
     onSuccess: (opened) => client.setQueryData(sessionQuery.queryKey, opened),
   })
@@ -26,17 +26,17 @@ export function SignInPage() {
       <PageHeading title="Sign in" lead={<SignInReason next={next} />} />
       <NoPasskeysNotice />
       <div className="grid gap-3">
-        <Button variant="primary" wide disabled={signing.isPending} onClick={() => signing.mutate()}>
+        <Button variant="primary" wide disabled={signingIn.isPending} onClick={() => signingIn.mutate()}>
           Sign in with a passkey
         </Button>
-        <ErrorNotice error={signing.error} />
+        <ErrorNotice error={signingIn.error} />
       </div>
       <div className="grid gap-3 border-t border-line pt-5 text-muted">
         <p>
           New here? <TextLink to={withNext('/sign-up', next)}>Create an account</TextLink>
         </p>
         <p>
-          No passkey at hand? <TextLink to={withNext('/recover', next)}>Use a recovery code</TextLink>
+          Don’t have your passkey? <TextLink to={withNext('/recover', next)}>Use a recovery code</TextLink>
         </p>
       </div>
     </>

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../api/session.ts'
 
 /**
- * The session for the pages of signing in, which leave once there is one. It is not read again when the window gets the
- * focus back from a passkey prompt: the page may still have something to show that is told once.
+ * The session, for the sign-in pages. They redirect as soon as there is one, so it is not refetched when the window
+ * regains the focus from a passkey prompt: sign-up may still have to show the recovery codes.
  */
 export function useSessionWithoutRefetch() {
   return useQuery({ ...sessionQuery, refetchOnWindowFocus: false, refetchOnReconnect: false })

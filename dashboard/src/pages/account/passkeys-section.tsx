@@ -20,7 +20,7 @@ export function PasskeysSection() {
   return (
     <Section
       title="Passkeys"
-      lead="Each lets you in. Have two, on different devices, so that losing one costs nothing."
+      lead="You can sign in with any of these. Add passkeys on at least two devices, in case you lose one."
     >
       {passkeys === undefined && <QueryState error={error} onRetry={refetch} />}
       {passkeys !== undefined && passkeys.length > 0 && (
@@ -39,7 +39,7 @@ export function PasskeysSection() {
       )}
       <div className="max-w-md">
         <NameForm
-          label="Name of a new passkey"
+          label="Passkey name"
           hint={PASSKEY_NAME_HINT}
           submitLabel="Add a passkey"
           charsMax={PASSKEY_NAME_CHARS_MAX}
@@ -62,22 +62,22 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
           label="Remove"
           labelDetail={name}
           title={`Remove “${name}”?`}
-          confirmLabel="Remove the passkey"
+          confirmLabel="Remove passkey"
           onConfirm={onRemove}
         >
           {wallets > 0 ? (
             <>
               <p className="mb-2 font-semibold text-danger">
-                It owns {formatWallets(wallets)}: grants on {wallets === 1 ? 'it' : 'them'} can only ever be signed and
-                revoked with this passkey.
+                It owns {formatWallets(wallets)}. Grants on {wallets === 1 ? 'this wallet' : 'these wallets'} can only
+                be signed and revoked with this passkey.
               </p>
               <p>
-                It will not let you in any more. Keep it on the device all the same, for as long as{' '}
+                You can’t sign in with it any more. Keep it on your device for as long as{' '}
                 {wallets === 1 ? 'the wallet is' : 'the wallets are'} in use.
               </p>
             </>
           ) : (
-            'It will not let you in any more. Your device may go on offering it until you delete it there too.'
+            'You can’t sign in with it any more. Your device may still offer it until you delete it there as well.'
           )}
         </ConfirmDialog>
       }
@@ -90,7 +90,7 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
       </p>
       {wallets > 0 && (
         <p className="text-sm text-muted">
-          Owns {formatWallets(wallets)}: grants on {wallets === 1 ? 'it' : 'them'} are signed with this passkey alone
+          Owns {formatWallets(wallets)}. Only this passkey can sign grants on {wallets === 1 ? 'it' : 'them'}.
         </p>
       )}
     </ListItem>

@@ -12,18 +12,18 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatDevice } from '../../format/device-text.ts'
 import { useAction } from '../../components/use-action.ts'
 
-/** The browsers in which the person is signed in. */
+/** The browsers in which the user is signed in. */
 export function SessionsSection() {
   const { data: sessions, error, refetch } = useQuery(sessionsQuery)
   const client = useQueryClient()
-  const elsewhere = useAction({
+  const signingOutElsewhere = useAction({
     mutationFn: signOutElsewhere,
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
   return (
     <Section
       title="Where you are signed in"
-      lead="Each ends by itself after 12 hours without use, and after 7 days in any case."
+      lead="Sessions end after 12 hours without use, and after 7 days at the latest."
     >
       {sessions === undefined ? (
         <QueryState error={error} onRetry={refetch} />
@@ -35,14 +35,14 @@ export function SessionsSection() {
         </List>
       )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <Button disabled={elsewhere.isPending} onClick={() => elsewhere.mutate()}>
+        <Button disabled={signingOutElsewhere.isPending} onClick={() => signingOutElsewhere.mutate()}>
           Sign out everywhere else
         </Button>
         <p role="status" className="text-muted">
-          {elsewhere.data !== undefined && formatEnded(elsewhere.data)}
+          {signingOutElsewhere.data !== undefined && formatEnded(signingOutElsewhere.data)}
         </p>
       </div>
-      <ErrorNotice error={elsewhere.error} />
+      <ErrorNotice error={signingOutElsewhere.error} />
     </Section>
   )
 }
@@ -50,7 +50,7 @@ export function SessionsSection() {
 function SessionRow({ entry }: { readonly entry: SessionEntry }) {
   const client = useQueryClient()
   const { id, device, created_at, last_seen_at, current } = entry
-  const out = useAction({
+  const signingOut = useAction({
     mutationFn: () => (current ? signOut('/sign-in') : endSession(id)),
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
@@ -60,8 +60,8 @@ function SessionRow({ entry }: { readonly entry: SessionEntry }) {
       actions={
         <Button
           aria-label={current ? undefined : `Sign out of ${name}`}
-          disabled={out.isPending}
-          onClick={() => out.mutate()}
+          disabled={signingOut.isPending}
+          onClick={() => signingOut.mutate()}
         >
           Sign out
         </Button>
@@ -80,12 +80,14 @@ function SessionRow({ entry }: { readonly entry: SessionEntry }) {
         {current ? 'Signed in ' : 'signed in '}
         <TimeText at={created_at} isExact />
       </p>
-      <ErrorNotice error={out.error} />
+      <ErrorNotice error={signingOut.error} />
     </ListItem>
   )
 }
 
 function formatEnded(count: number): string {
-  if (count === 0) return 'You are signed in nowhere else.'
-  return count === 1 ? 'You are signed out of one other browser.' : `You are signed out of ${count} other browsers.`
+  if (count === 0) return 'You were not signed in anywhere else.'
+  return count === 1
+    ? 'You have been signed out of one other browser.'
+    : `You have been signed out of ${count} other browsers.`
 }

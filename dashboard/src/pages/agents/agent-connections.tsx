@@ -8,7 +8,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatScopeList } from '../../format/scope-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** The applications that act as an agent. */
+/** The applications that act as this agent. */
 export function AgentConnections({ agentId }: { readonly agentId: string }) {
   const { slug, mode, to } = useWorkspace()
   const { data, error, refetch } = useQuery(connectionsQuery(slug, mode))
@@ -23,14 +23,14 @@ export function AgentConnections({ agentId }: { readonly agentId: string }) {
       }
     >
       {connections === undefined && <QueryState error={error} onRetry={refetch} lines={2} />}
-      {connections?.length === 0 && <EmptyList>No application is connected as this agent.</EmptyList>}
+      {connections?.length === 0 && <EmptyList>No applications are connected as this agent.</EmptyList>}
       {connections !== undefined && connections.length > 0 && (
         <List>
           {connections.map(({ id, client, scopes, user_name, last_used_at }) => (
             <ListItem key={id}>
               <p className="font-semibold break-all">{client.redirect_hosts.join(', ')}</p>
               <p className="text-sm text-muted">
-                May {formatScopeList(scopes)}. Approved by {user_name}.{' '}
+                Can {formatScopeList(scopes)}. Approved by {user_name}.{' '}
                 {last_used_at === null ? (
                   'Not used yet.'
                 ) : (

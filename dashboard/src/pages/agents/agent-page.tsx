@@ -71,7 +71,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
 
 interface LimitsProps {
   readonly grants: readonly Grant[]
-  /** Where a grant for the agent is made; null for who may not. */
+  /** The page that creates a grant for the agent. Null if the user may not. */
   readonly newGrant: string | null
 }
 
@@ -82,7 +82,7 @@ function Limits({ grants, newGrant }: LimitsProps) {
     <>
       {open.length === 0 && (
         <EmptyState
-          title={ended.length === 0 ? 'It can’t pay yet' : 'It can’t pay any more'}
+          title={ended.length === 0 ? 'This agent can’t pay yet' : 'This agent can’t pay any more'}
           action={
             newGrant !== null && (
               <ButtonLink variant="primary" to={newGrant}>
@@ -91,7 +91,8 @@ function Limits({ grants, newGrant }: LimitsProps) {
             )
           }
         >
-          A grant says how much it may spend, from which wallet and to whom. The wallet’s owner signs it.
+          A grant sets how much the agent can spend, from which wallet and to which recipients. The wallet’s owner signs
+          it.
         </EmptyState>
       )}
       {open.length > 0 && (
@@ -103,7 +104,7 @@ function Limits({ grants, newGrant }: LimitsProps) {
       )}
       {ended.length > 0 && (
         <Disclosure summary={`Ended grants (${ended.length})`}>
-          <GrantTable caption="Ended grants" grants={ended} without="agent" />
+          <GrantTable caption="Ended grants" grants={ended} hiddenColumn="agent" />
         </Disclosure>
       )}
     </>

@@ -7,27 +7,29 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface DeletionBlockedNoticeProps {
   readonly grants: readonly Grant[]
-  /** It answers an attempt: it comes into view, and takes the focus. */
-  readonly isAnswer: boolean
+  /** Takes the focus, because it is the response to an attempt to delete. */
+  readonly takesFocus: boolean
 }
 
-/** Why an agent can't be deleted: what is granted ends by the owner's signature, not by the agent's going. */
-export function DeletionBlockedNotice({ grants, isAnswer }: DeletionBlockedNoticeProps) {
+/** Explains why an agent can't be deleted: a grant only ends by the owner's signature, not by deleting the agent. */
+export function DeletionBlockedNotice({ grants, takesFocus }: DeletionBlockedNoticeProps) {
   const { to } = useWorkspace()
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (isAnswer) place.current?.focus()
-  }, [isAnswer])
+    if (takesFocus) place.current?.focus()
+  }, [takesFocus])
   const isOne = grants.length === 1
   return (
-    <div ref={place} tabIndex={-1} role={isAnswer ? 'alert' : undefined}>
+    <div ref={place} tabIndex={-1} role={takesFocus ? 'alert' : undefined}>
       <Notice>
-        <p className="font-semibold">An agent that has {isOne ? 'a grant' : 'grants'} can’t be deleted.</p>
+        <p className="font-semibold">This agent can’t be deleted because it has {isOne ? 'a grant' : 'grants'}.</p>
         {grants.some(({ status }) => status === 'active') && (
-          <p>Revoke {isOne ? 'it' : 'them'} first, which takes the signature of the wallet’s owner.</p>
+          <p>Revoke {isOne ? 'it' : 'them'} first. This needs the signature of the wallet’s owner.</p>
         )}
         {grants.some(({ status }) => status === 'pending') && (
-          <p>{isOne ? 'It waits' : 'One that waits'} for a signature: it can be discarded without one.</p>
+          <p>
+            {isOne ? 'It is' : 'Grants'} awaiting signature{isOne ? ' and' : ''} can be discarded without a signature.
+          </p>
         )}
         <ul className="list-disc pl-5">
           {grants.map(({ id, wallet_name, state }) => (

@@ -4,12 +4,12 @@ import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 
-/** Longer ones are set smaller. */
+/** Longer host names use a smaller font. */
 const BIG_HOST_CHARS_MAX = 24
 
 /**
- * Who asks. Anybody may register under any name, so the identity is the host that the answer goes to: that is all that
- * is known for sure (OAuth 2.1, section 7.3).
+ * Shows which application asks. Anyone can register under any name, so the heading shows the host that receives the
+ * response: only that is verified (OAuth 2.1, section 7.3).
  */
 export function ClientSummary({ client }: { readonly client: AuthorizationRequest['client'] }) {
   const { redirect_host: host, redirect_uri_kind, name, registered_at } = client
@@ -22,7 +22,7 @@ export function ClientSummary({ client }: { readonly client: AuthorizationReques
         title={`${who} wants to act for you`}
         lead={
           <p>
-            It calls itself “<bdi className="font-semibold text-ink">{name}</bdi>”; nobody has checked that. It first
+            It calls itself “<bdi className="font-semibold text-ink">{name}</bdi>”. This name is not verified. It first
             registered here on <TimeText at={registered_at} />.
           </p>
         }
@@ -36,8 +36,7 @@ export function ClientSummary({ client }: { readonly client: AuthorizationReques
       {isLocal && (
         <Notice tone="warning">
           <p>
-            Any program on this computer can ask like this. Approve only if you have just started one, and it sent you
-            here.
+            Any program on this computer can send this request. Approve only if you have just started connecting one.
           </p>
         </Notice>
       )}

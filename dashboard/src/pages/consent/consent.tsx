@@ -24,7 +24,7 @@ interface ConsentProps {
 
 export function Consent(props: ConsentProps) {
   const initialSlug = useInitialSlug(useSession().workspaces)
-  if (initialSlug === undefined) return <Loading what="Reading your workspaces" />
+  if (initialSlug === undefined) return <Loading what="Loading your workspaces" />
   return <Choices {...props} initialSlug={initialSlug} />
 }
 
@@ -42,8 +42,8 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
   const agent = agents === undefined ? null : chooseAgent({ agents, pickedId, requestedId: request.agent_id })
   const blocker = findApprovalBlocker({ role: workspace?.role ?? null, agents, agent, draft })
 
-  /** Another choice takes the place of an agent that was about to be made. */
-  const pickWith =
+  /** Making another choice discards the form for a new agent. */
+  const discardDraftAnd =
     <Choice,>(pick: (choice: Choice) => void) =>
     (choice: Choice) => {
       setDraft(null)
@@ -57,7 +57,8 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
           <ClientSummary client={request.client} />
           <SignedInAs userName={user.name} here={`/consent?request=${encodeURIComponent(handle)}`} />
           {workspace !== null && !isAdmin(workspace.role) && (
-            // Where the answer is far below. Readers of the screen hear it there.
+            // On narrow screens the buttons are far below, so the reason is repeated here. Screen readers hear it
+            // there.
             <div aria-hidden="true" className="lg:hidden">
               <Notice>
                 <p>{blocker}</p>
@@ -68,7 +69,7 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
         </div>
         <div className="grid min-w-0 content-start gap-8">
           {workspace === null ? (
-            <Section title="For which workspace" lead="You belong to none yet. Create one here, then go on.">
+            <Section title="Workspace" lead="You don’t have a workspace yet. Create one to continue.">
               <CreateWorkspaceForm onCreated={(created) => setSlug(created.slug)} />
             </Section>
           ) : (
@@ -76,8 +77,8 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
               <WorkspacePicker
                 workspace={workspace}
                 mode={mode}
-                onWorkspace={pickWith(setSlug)}
-                onMode={pickWith(setMode)}
+                onWorkspace={discardDraftAnd(setSlug)}
+                onMode={discardDraftAnd(setMode)}
               />
               <AgentPicker
                 key={`${workspace.slug} ${mode}`}
@@ -89,7 +90,7 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
                 requestedId={request.agent_id}
                 draft={draft}
                 onDraft={setDraft}
-                onPick={pickWith(setPickedId)}
+                onPick={discardDraftAnd(setPickedId)}
                 onRetry={() => void query.refetch()}
               />
             </>

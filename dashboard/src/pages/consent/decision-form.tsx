@@ -16,51 +16,52 @@ interface DecisionFormProps {
   readonly mode: Mode
   readonly agentId: string | null
   readonly scopes: readonly Scope[]
-  /** Why it can't be approved as things stand. */
+  /** Why the request can't be approved now. Null if it can. */
   readonly blocker: string | null
 }
 
 /**
- * The answer, as a form that the browser itself sends: what comes back is a redirect to the application, which only a
- * real navigation follows. It has no field to type in, so no Enter key sends it by accident.
+ * The decision, as a native form: the response is a redirect to the application, which only a real navigation can
+ * follow. The form has no text field, so the Enter key cannot submit it by accident.
  */
 export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, blocker }: DecisionFormProps) {
   const id = useId()
   const isSettled = useSettled()
   const [sent, setSent] = useState<Choice | null>(null)
-  // What an approval hands out outlives the session: the server refuses it without a proof of the last ten minutes.
-  const isProved = useRef(false)
-  const [proving, setProving] = useState<{ readonly isUnderWay: boolean; readonly error?: unknown }>({
-    isUnderWay: false,
+  // An approval grants access beyond this session, so the server requires a passkey proof from the last ten minutes.
+  const isVerified = useRef(false)
+  const [verification, setVerification] = useState<{ readonly isPending: boolean; readonly error?: unknown }>({
+    isPending: false,
   })
 
-  const proveAndSend = async (form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> => {
-    setProving({ isUnderWay: true })
+  const verifyAndSubmit = async (form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> => {
+    setVerification({ isPending: true })
     try {
       await ensureVerified()
     } catch (error) {
-      setProving({ isUnderWay: false, error })
+      setVerification({ isPending: false, error })
       return
     }
-    isProved.current = true
-    flushSync(() => setProving({ isUnderWay: false }))
+    isVerified.current = true
+    flushSync(() => setVerification({ isPending: false }))
     form.requestSubmit(submitter)
-    isProved.current = false
+    isVerified.current = false
   }
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     const choice = readChoice(event.nativeEvent)
-    // The passkey's own window had the focus, so the page has just got it back.
-    const isRefused = choice === 'approve' && ((!isSettled && !isProved.current) || blocker !== null)
-    const isUnproved = choice === 'approve' && !isProved.current
-    if (sent !== null || proving.isUnderWay || choice === null || isRefused || isUnproved) event.preventDefault()
-    if (sent !== null || proving.isUnderWay || choice === null || isRefused) return
-    if (isUnproved) {
-      void proveAndSend(event.currentTarget, event.nativeEvent.submitter)
+    // After a passkey prompt the page has just regained the focus, so it does not count as settled.
+    const isBlocked = choice === 'approve' && ((!isSettled && !isVerified.current) || blocker !== null)
+    const needsVerification = choice === 'approve' && !isVerified.current
+    if (sent !== null || verification.isPending || choice === null || isBlocked || needsVerification)
+      event.preventDefault()
+    if (sent !== null || verification.isPending || choice === null || isBlocked) return
+    if (needsVerification) {
+      void verifyAndSubmit(event.currentTarget, event.nativeEvent.submitter)
       return
     }
-    // The browser reads the form's fields after this returns. By then the choice stands in its field, and the buttons
-    // are out of use: a double click sends one answer.
+    // The browser reads the form fields after this handler returns. By then the choice is in its field and the buttons
+    // are disabled, so that a double click submits only once.
     flushSync(() => setSent(choice))
   }
 
@@ -78,14 +79,14 @@ export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, b
       <input type="hidden" name="scope" value={scopes.join(' ')} />
       <input type="hidden" name="decision" value={sent ?? ''} />
       <ul className="grid content-start gap-2 text-sm text-muted">
-        <li>You can end its access whenever you like: disconnect it in the dashboard, under Connections.</li>
-        <li>Whatever it does, the limits that were signed for the agent hold. It can’t raise them.</li>
+        <li>You can disconnect the application at any time, in the dashboard under Connections.</li>
+        <li>The signed limits of the agent always apply. The application can’t raise them.</li>
       </ul>
       <div className="grid min-w-0 content-start gap-4">
         {mode === 'live' && workspace !== null && (
           <Notice tone="warning">
             <p>
-              <strong>This is live.</strong> What it pays is real money of {workspace.name}.
+              <strong>This is live mode.</strong> The application spends real money of {workspace.name}.
             </p>
           </Notice>
         )}
@@ -98,19 +99,19 @@ export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, b
             value="approve"
             variant="primary"
             aria-describedby={`${id}-blocker`}
-            // Not `disabled`: that would take the focus away from somebody who comes back to this window.
+            // Not `disabled`, which would take the focus from a user who returns to this window.
             aria-disabled={!isSettled}
-            disabled={sent !== null || proving.isUnderWay || blocker !== null}
+            disabled={sent !== null || verification.isPending || blocker !== null}
           >
             Approve
           </Button>
-          <Button type="submit" value="deny" disabled={sent !== null || proving.isUnderWay}>
+          <Button type="submit" value="deny" disabled={sent !== null || verification.isPending}>
             Deny
           </Button>
         </div>
-        <ErrorNotice error={proving.error} />
+        <ErrorNotice error={verification.error} />
         <p role="status" className={sent === null ? 'sr-only' : 'text-muted'}>
-          {sent !== null && `Sending you back to ${host}. If nothing happens, load this page again.`}
+          {sent !== null && `Returning to ${host}. If nothing happens, reload this page.`}
         </p>
       </div>
     </form>

@@ -4,12 +4,12 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 
 interface RequestErrorProps {
-  /** Null when the address names no request. */
+  /** Null if the URL names no request. */
   readonly error: Error | null
   readonly onRetry: () => void
 }
 
-/** When there is nothing to decide: what became of the request, and what to do. */
+/** Shown if there is no request to decide. Explains what happened to it and what to do. */
 export function RequestError({ error, onRetry }: RequestErrorProps) {
   const status = error instanceof ApiError ? error.status : null
   if (status === 409) {
@@ -17,10 +17,10 @@ export function RequestError({ error, onRetry }: RequestErrorProps) {
       <>
         <PageHeading title="This request was already answered" />
         <p>
-          If you approved it, the application is connected by now, and you find it under Connections in your workspace.
-          If it seems not to have noticed, start connecting again from there: each request is answered once.
+          If you approved it, the application is now listed under Connections in your workspace. If the application
+          doesn’t seem to be connected, start again from there. Each request can only be answered once.
         </p>
-        <Onward />
+        <WorkspacesLink />
       </>
     )
   }
@@ -28,11 +28,8 @@ export function RequestError({ error, onRetry }: RequestErrorProps) {
     return (
       <>
         <PageHeading title="This request is no longer open" />
-        <p>
-          A request waits ten minutes for an answer, and this one is not known, or not any more. Nothing was approved.
-          Go back to the application and connect again.
-        </p>
-        <Onward />
+        <p>Requests expire after ten minutes. Nothing was approved. Go back to the application and connect again.</p>
+        <WorkspacesLink />
       </>
     )
   }
@@ -44,7 +41,7 @@ export function RequestError({ error, onRetry }: RequestErrorProps) {
   )
 }
 
-function Onward() {
+function WorkspacesLink() {
   return (
     <p>
       <TextLink to="/">Go to your workspaces</TextLink>

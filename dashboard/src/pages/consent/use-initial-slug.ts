@@ -5,25 +5,25 @@ import type { Workspace } from '../../api/wire.ts'
 import { readLastSlug } from '../../navigation/last-visit.ts'
 import { chooseWorkspace, listApprovable } from './choose-agent.ts'
 
-/** So many workspaces are asked for their agents, at the most. */
-const ASKED_MAX = 10
+/** At most this many workspaces are checked for agents. */
+const WORKSPACES_CHECKED_MAX = 10
 
 /**
- * The slug of the workspace to begin with, null where there is none; undefined while it is not known. It is found once,
- * and not anew when a role changes: nobody is moved to another workspace while they decide.
+ * The slug of the preselected workspace. Null if there is none, undefined while loading. It is chosen only once, so
+ * that a change of role does not switch the workspace while the user decides.
  */
 export function useInitialSlug(workspaces: readonly Workspace[]): string | null | undefined {
   const [lastSlug] = useState(readLastSlug)
   const [first, setFirst] = useState<string | null | undefined>(undefined)
-  const own = listApprovable(workspaces)
-  const isKnown = first !== undefined || own.length < 2 || own.some(({ slug }) => slug === lastSlug)
-  const asked = isKnown ? [] : own.slice(0, ASKED_MAX)
-  const answers = useQueries({ queries: asked.map(({ slug }) => agentsQuery(slug, 'test')) })
+  const approvable = listApprovable(workspaces)
+  const isKnown = first !== undefined || approvable.length < 2 || approvable.some(({ slug }) => slug === lastSlug)
+  const checked = isKnown ? [] : approvable.slice(0, WORKSPACES_CHECKED_MAX)
+  const answers = useQueries({ queries: checked.map(({ slug }) => agentsQuery(slug, 'test')) })
   if (first !== undefined) return first
-  // One that could not be read counts as one without agents: its error is told when it is picked.
+  // A workspace that failed to load counts as one without agents. The error is shown when the user picks it.
   if (answers.some(({ isPending }) => isPending)) return undefined
   const withAgents = new Set(
-    asked.filter((_, index) => (answers[index]?.data ?? []).length > 0).map(({ slug }) => slug),
+    checked.filter((_, index) => (answers[index]?.data ?? []).length > 0).map(({ slug }) => slug),
   )
   const found = chooseWorkspace(workspaces, { lastSlug, withAgents })?.slug ?? null
   setFirst(found)

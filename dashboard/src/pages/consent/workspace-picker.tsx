@@ -22,7 +22,7 @@ export function WorkspacePicker({ workspace, mode, onWorkspace, onMode }: Worksp
   const { workspaces } = useSession()
   const name = useId()
   return (
-    <Section title="Where it may act">
+    <Section title="Workspace and mode">
       <SelectField
         label="Workspace"
         value={workspace.slug}

@@ -4,7 +4,7 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** Addresses from which an agent host finds everything else by itself (RFC 8414, RFC 9728). */
+/** The URLs from which an agent host discovers everything else (RFC 8414, RFC 9728). */
 export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefined }) {
   const { to } = useWorkspace()
   const { origin } = window.location
@@ -13,15 +13,14 @@ export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefin
       title="Connect an agent host without a key"
       lead={
         <>
-          A host that speaks OAuth 2.1, as MCP clients do, finds and registers itself from these addresses, and sends
-          you here to approve. It then stands under{' '}
-          <TextLink to={to('developers', 'connections')}>Connections</TextLink>.
+          Hosts that support OAuth 2.1, such as MCP clients, register themselves from these URLs and send you here to
+          approve. They are then listed under <TextLink to={to('developers', 'connections')}>Connections</TextLink>.
         </>
       }
     >
       <DescriptionList>
         <DescriptionItem term="API">
-          {baseUrl === undefined ? '…' : <CodeText text={`${baseUrl}/v1`} what="the address of the API" />}
+          {baseUrl === undefined ? '…' : <CodeText text={`${baseUrl}/v1`} what="the API URL" />}
         </DescriptionItem>
         <DescriptionItem term="Resource metadata">
           {baseUrl === undefined ? (
@@ -29,14 +28,14 @@ export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefin
           ) : (
             <CodeText
               text={`${baseUrl}/.well-known/oauth-protected-resource`}
-              what="the address of the resource’s metadata"
+              what="the URL of the resource metadata"
             />
           )}
         </DescriptionItem>
         <DescriptionItem term="Authorization server">
           <CodeText
             text={`${origin}/.well-known/oauth-authorization-server`}
-            what="the address of the authorization server’s metadata"
+            what="the URL of the authorization server metadata"
           />
         </DescriptionItem>
         <DescriptionItem term="Scopes">

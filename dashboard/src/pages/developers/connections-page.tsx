@@ -20,15 +20,15 @@ export function ConnectionsPage() {
       <PageHeading
         title="Connections"
         breadcrumb={name}
-        lead="Applications that somebody here let act for an agent. Disconnecting one ends its access at once."
+        lead="Applications that are approved to act as an agent. Disconnecting an application ends its access immediately."
       />
       {connections === undefined && <QueryState error={error} onRetry={refetch} />}
       {connections?.length === 0 && (
         <EmptyState
-          title={`No application is connected in ${mode} mode`}
-          action={<TextLink to={to('developers', 'examples')}>How to connect one</TextLink>}
+          title={`No applications are connected in ${mode} mode`}
+          action={<TextLink to={to('developers', 'examples')}>How to connect an application</TextLink>}
         >
-          One asks by itself when you add Bursar to it: you choose its agent, and it needs no key.
+          When you add Bursar to an application, it asks you to approve it and to choose its agent. It needs no API key.
         </EmptyState>
       )}
       {connections !== undefined && connections.length > 0 && (
@@ -58,7 +58,7 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
         await queries.invalidateQueries({ queryKey: connectionsQuery(slug, mode).queryKey })
       }}
     >
-      It can’t act as the agent “{agent_id}” any more, from this moment on. To connect again, it has to ask again.
+      It immediately loses access to the agent “{agent_id}”. To reconnect, it must ask for approval again.
     </ConfirmDialog>
   )
   return (
@@ -76,7 +76,7 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
             Last used <TimeText at={last_used_at} isRelative />.
           </>
         )}{' '}
-        Ends <TimeText at={expires_at} /> unless it is used.
+        Expires <TimeText at={expires_at} /> if it is not used.
       </p>
     </ListItem>
   )

@@ -41,7 +41,7 @@ export function DeliveryPage() {
   if (data.delivery.mode !== mode) {
     return <Navigate to={pathTo(slug, data.delivery.mode, 'developers', 'deliveries', id)} replace />
   }
-  // A replay leads from one delivery to the next: nothing of the one may stand on the other's page.
+  // A replay links to a new delivery. The key resets the state when the ID changes.
   return <DeliveryView key={id} detail={data} />
 }
 
@@ -60,7 +60,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
       <PageHeading
         title={`Delivery of ${delivery.event_type}`}
         breadcrumb={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
-        lead={<Standing delivery={delivery} isPaused={webhook?.status === 'disabled'} />}
+        lead={<DeliveryState delivery={delivery} isPaused={webhook?.status === 'disabled'} />}
         actions={
           mayReplay && (
             <Button
@@ -68,7 +68,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
               disabled={replay.isPending}
               onClick={() => replay.mutate()}
             >
-              {replay.data === undefined ? 'Replay' : 'Replay once more'}
+              {replay.data === undefined ? 'Replay' : 'Replay again'}
             </Button>
           )
         }
@@ -82,7 +82,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
       {webhook?.status === 'disabled' && (
         <Notice>
           <p>
-            The endpoint is disabled, so nothing is sent to it.
+            This endpoint is disabled, so nothing is sent to it.
             {isAdmin(role) && (
               <>
                 {' '}
@@ -107,18 +107,18 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
             <CodeLink to={to('developers', 'webhooks', webhook.id)} text={webhook.url} />
           )}
         </DescriptionItem>
-        <DescriptionItem term="Made">
+        <DescriptionItem term="Created">
           <TimeText at={delivery.created_at} isExact />
         </DescriptionItem>
-        <DescriptionItem term="How">{formatTrigger(delivery.trigger)}</DescriptionItem>
-        <DescriptionItem term="Id">
-          <CodeText text={delivery.id} what="the id" />
+        <DescriptionItem term="Trigger">{formatTrigger(delivery.trigger)}</DescriptionItem>
+        <DescriptionItem term="ID">
+          <CodeText text={delivery.id} what="the ID" />
         </DescriptionItem>
       </DescriptionList>
       <Section title="Attempts">
         {attempts.length === 0 ? (
           <p className="text-muted">
-            {delivery.status === 'canceled' ? 'None: the endpoint was deleted before.' : 'None yet.'}
+            {delivery.status === 'canceled' ? 'None. The endpoint was deleted before the first attempt.' : 'None yet.'}
           </p>
         ) : (
           <AttemptList attempts={attempts} />
@@ -129,23 +129,23 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
   )
 }
 
-/** How it stands, in a sentence; while it is tried again, when. */
-function Standing({ delivery, isPaused }: { readonly delivery: Delivery; readonly isPaused: boolean }) {
+/** The state of a delivery in a sentence, with the time of the next attempt. */
+function DeliveryState({ delivery, isPaused }: { readonly delivery: Delivery; readonly isPaused: boolean }) {
   const { status, attempt_count, next_attempt_at, finished_at } = delivery
   if (status === 'pending') {
-    if (isPaused) return 'It waits, and goes out once the endpoint is enabled.'
-    if (next_attempt_at === null) return 'It is on its way.'
+    if (isPaused) return 'It will be sent once the endpoint is enabled.'
+    if (next_attempt_at === null) return 'It is being sent.'
     return <NextAttempt number={attempt_count + 1} at={next_attempt_at} />
   }
   const end = finished_at === null ? null : <TimeText at={finished_at} isExact />
-  if (status === 'succeeded') return <>It arrived{end !== null && <>, {end}</>}.</>
-  if (status === 'canceled') return <>It was canceled{end !== null && <>, {end}</>}: the endpoint was deleted.</>
-  return <>It was given up{end !== null && <>, {end}</>}. Once your server is well, replay it.</>
+  if (status === 'succeeded') return <>Delivered{end !== null && <>, {end}</>}.</>
+  if (status === 'canceled') return <>Canceled{end !== null && <>, {end}</>}, because the endpoint was deleted.</>
+  return <>Failed{end !== null && <>, {end}</>}. Replay it once your server works again.</>
 }
 
 function NextAttempt({ number, at }: { readonly number: number; readonly at: string }) {
   const rest = formatRemaining(at, useNow(1_000))
-  if (rest === null) return 'It is being tried now.'
+  if (rest === null) return 'It is being sent now.'
   return (
     <>
       Attempt {number} in <span className="tabular-nums">{rest}</span>, at <TimeText at={at} isExact />.

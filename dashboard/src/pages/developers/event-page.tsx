@@ -16,7 +16,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { parseEventSubject } from '../../format/event-subject.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { addressColumn, DELIVERY_COLUMNS } from './delivery-columns.tsx'
+import { endpointColumn, DELIVERY_COLUMNS } from './delivery-columns.tsx'
 import { JsonBody } from './json-body.tsx'
 
 export function EventPage() {
@@ -37,23 +37,23 @@ export function EventPage() {
     <>
       <PageHeading title={event.type} breadcrumb={breadcrumb} />
       <DescriptionList>
-        <About event={event} />
-        <DescriptionItem term="When">
+        <Subject event={event} />
+        <DescriptionItem term="Created">
           <TimeText at={event.created_at} isExact />
         </DescriptionItem>
-        <DescriptionItem term="Id">
-          <CodeText text={event.id} what="the id" />
+        <DescriptionItem term="ID">
+          <CodeText text={event.id} what="the ID" />
         </DescriptionItem>
       </DescriptionList>
-      <Section title="What receivers get">
-        <JsonBody what="The body" text={body} />
+      <Section title="Request body">
+        <JsonBody what="Request body" text={body} />
       </Section>
       <EventDeliveries deliveries={deliveries} />
     </>
   )
 }
 
-function About({ event }: { readonly event: EventEnvelope }) {
+function Subject({ event }: { readonly event: EventEnvelope }) {
   const { to } = useWorkspace()
   const subject = parseEventSubject(event)
   if (subject === null) return null
@@ -75,7 +75,7 @@ function About({ event }: { readonly event: EventEnvelope }) {
   if (subject.kind === 'grant') {
     return (
       <DescriptionItem term="Grant">
-        To <TextLink to={to('agents', subject.agentId)}>{subject.agentId}</TextLink> ·{' '}
+        For <TextLink to={to('agents', subject.agentId)}>{subject.agentId}</TextLink> ·{' '}
         <CodeLink to={to('grants', subject.id)} text={subject.id} />
       </DescriptionItem>
     )
@@ -90,15 +90,15 @@ function About({ event }: { readonly event: EventEnvelope }) {
 function EventDeliveries({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
   const { slug, mode, to } = useWorkspace()
   const { data: webhooks } = useQuery(webhooksQuery(slug, mode))
-  const columns = [addressColumn(webhooks ?? [], false), ...DELIVERY_COLUMNS.filter(({ title }) => title !== 'Event')]
+  const columns = [endpointColumn(webhooks ?? [], false), ...DELIVERY_COLUMNS.filter(({ title }) => title !== 'Event')]
   return (
     <Section title="Deliveries">
       {deliveries.length === 0 ? (
         <EmptyState
-          title="It was sent nowhere"
-          action={<TextLink to={to('developers', 'webhooks')}>Go to the webhooks</TextLink>}
+          title="This event was not sent"
+          action={<TextLink to={to('developers', 'webhooks')}>Go to webhooks</TextLink>}
         >
-          No endpoint wanted this kind of event when it happened.
+          No webhook endpoint was subscribed to this event type at that time.
         </EmptyState>
       ) : (
         <DataTable

@@ -2,7 +2,7 @@ import type { EventEnvelope } from '../../api/wire-developers.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { parseEventSubject } from '../../format/event-subject.ts'
 
-/** What an event is about, for a list. */
+/** The subject of an event, for a table cell. */
 export function EventSubject({ event }: { readonly event: EventEnvelope }) {
   const subject = parseEventSubject(event)
   if (subject === null || subject.kind === 'webhook') return <span className="text-muted">–</span>

@@ -28,13 +28,13 @@ export function EventsPage() {
       <PageHeading
         title="Events"
         breadcrumb={name}
-        lead="What happened in the last 30 days, the latest first: what webhooks tell your servers, and GET /v1/events whoever asks."
+        lead="Everything that happened in the last 30 days, latest first. Webhooks and GET /v1/events deliver the same events."
       />
       <div className="w-full sm:w-60">
         <SelectField
-          label="Kind of event"
+          label="Event type"
           value={type ?? ANY}
-          choices={[{ value: ANY, text: 'Any kind' }, ...TYPES.map((value) => ({ value, text: value }))]}
+          choices={[{ value: ANY, text: 'Any type' }, ...TYPES.map((value) => ({ value, text: value }))]}
           onChange={(value) => setSearch(value === ANY ? {} : { type: value }, { replace: true })}
         />
       </div>
@@ -42,21 +42,21 @@ export function EventsPage() {
       {events?.length === 0 &&
         (type === undefined ? (
           <EmptyState
-            title="Nothing has happened yet"
+            title="No events yet"
             action={<TextLink to={to('developers', 'examples')}>Send a first payment</TextLink>}
           >
-            Payments, deposits and grants are told here as they happen.
+            Payments, deposits and grants are listed here as they happen.
           </EmptyState>
         ) : (
           <EmptyState
-            title="No such event"
+            title="No events found"
             action={
               <TextLink to="?" replace>
                 Show all events
               </TextLink>
             }
           >
-            There was no {type} in the last 30 days.
+            There was no {type} event in the last 30 days.
           </EmptyState>
         ))}
       {events !== undefined && events.length > 0 && (
@@ -74,10 +74,10 @@ export function EventsPage() {
 }
 
 const COLUMNS: readonly Column<EventEnvelope>[] = [
-  { title: 'Kind', render: ({ type }) => <span className="font-mono text-[0.875rem]">{type}</span> },
-  { title: 'Of what', render: (event) => <EventSubject event={event} /> },
+  { title: 'Type', render: ({ type }) => <span className="font-mono text-[0.875rem]">{type}</span> },
+  { title: 'Subject', render: (event) => <EventSubject event={event} /> },
   {
-    title: 'When',
+    title: 'Created',
     render: ({ created_at }) => (
       <span className="text-sm text-muted">
         <TimeText at={created_at} isRelative />
@@ -85,7 +85,7 @@ const COLUMNS: readonly Column<EventEnvelope>[] = [
     ),
   },
   {
-    title: 'Id',
+    title: 'ID',
     isSecondary: true,
     render: ({ id }) => <code className="font-mono text-[0.8125rem] text-muted">{id}</code>,
   },

@@ -16,7 +16,7 @@ interface KeyListProps {
   readonly onRotated: (issued: IssuedApiKey) => Promise<void>
 }
 
-/** The keys that work, and below them, folded away, those that have ended. */
+/** The keys that work, and below them, in a disclosure, the ones that no longer do. */
 export function KeyList({ keys, onRotated }: KeyListProps) {
   const now = useNow(1_000)
   const hasEnded = ({ state, grace_until }: ApiKey) =>
@@ -26,7 +26,7 @@ export function KeyList({ keys, onRotated }: KeyListProps) {
   return (
     <>
       {usable.length === 0 ? (
-        <p className="text-muted">No key works at the moment.</p>
+        <p className="text-muted">There are no active keys.</p>
       ) : (
         <List>
           {usable.map((key) => (
@@ -35,7 +35,7 @@ export function KeyList({ keys, onRotated }: KeyListProps) {
         </List>
       )}
       {ended.length > 0 && (
-        <Disclosure summary={ended.length === 1 ? 'One ended key' : `${ended.length} ended keys`}>
+        <Disclosure summary={ended.length === 1 ? '1 inactive key' : `${ended.length} inactive keys`}>
           <List>
             {ended.map((key) => (
               <EndedKey key={key.id} entry={key} />
@@ -59,26 +59,26 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
           label="Rotate"
           labelDetail={label}
           title={`Rotate “${entry.name}”?`}
-          confirmLabel="Make a new key"
+          confirmLabel="Create new key"
           isHarmless
           onConfirm={async () => onRotated(await rotateKey(slug, entry.id))}
         >
-          You get a new key, shown once. The old one works for 24 hours more, so that your programs can change over
-          without a gap.
+          You get a new key, which is shown only once. The old key works for another 24 hours, so that your programs can
+          switch without interruption.
         </ConfirmDialog>
       )}
       <ConfirmDialog
         label="Revoke"
         labelDetail={label}
         title={isRotated ? `Revoke the old key of “${entry.name}”?` : `Revoke “${entry.name}”?`}
-        confirmLabel="Revoke the key"
+        confirmLabel="Revoke key"
         onConfirm={async () => {
           await revokeKey(slug, entry.id)
           await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
         }}
       >
-        It stops working at once, for every program that uses it. This can’t be undone.
-        {!isRotated && ' To change over without a gap, rotate it instead.'}
+        The key stops working immediately for every program that uses it. This can’t be undone.
+        {!isRotated && ' To switch keys without interruption, rotate it instead.'}
       </ConfirmDialog>
     </>
   )
@@ -102,7 +102,7 @@ function Grace({ until }: { readonly until: string }) {
   const rest = formatRemaining(until, useNow(1_000))
   return (
     <p className="text-sm text-warning">
-      The old key works for <span className="tabular-nums">{rest ?? 'a moment'}</span> more, until{' '}
+      The old key works for another <span className="tabular-nums">{rest ?? 'moment'}</span>, until{' '}
       <TimeText at={until} isExact />.
     </p>
   )
@@ -119,7 +119,7 @@ function Origin({ entry }: { readonly entry: ApiKey }) {
           Last used <TimeText at={last_used_at} isRelative />
         </>
       )}
-      {' · '}Created by {created_by ?? 'whoever runs Bursar'}, <TimeText at={created_at} />
+      {' · '}Created by {created_by ?? 'the server operator'}, <TimeText at={created_at} />
     </p>
   )
 }
@@ -131,7 +131,7 @@ function EndedKey({ entry }: { readonly entry: ApiKey }) {
       <p className="font-semibold">{entry.name}</p>
       {endedAt !== null && (
         <p className="text-sm text-muted">
-          {entry.revoked_at === null ? 'Rotated; its last 24 hours were over ' : 'Revoked '}
+          {entry.revoked_at === null ? 'Rotated, stopped working ' : 'Revoked '}
           <TimeText at={endedAt} isExact />
         </p>
       )}

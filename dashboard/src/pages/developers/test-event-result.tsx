@@ -7,38 +7,38 @@ import { TextLink } from '../../components/text-link.tsx'
 import { explainAttempt } from '../../format/webhook-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** What came of a test event, as soon as it is known. */
+/** The result of a test event, once it is known. */
 export function TestEventResult({ deliveryId }: { readonly deliveryId: string | undefined }) {
   const { slug, mode, to } = useWorkspace()
   const { data } = useQuery({ ...deliveryQuery(slug, mode, deliveryId ?? ''), enabled: deliveryId !== undefined })
   const attempt = data?.attempts.at(-1)
-  const error = attempt === undefined ? null : explainAttempt(attempt)
+  const failure = attempt === undefined ? null : explainAttempt(attempt)
   const client = useQueryClient()
-  const hasOutcome = attempt !== undefined
-  // No live change tells of it: the list of deliveries, and whether the endpoint is failing, are read with it.
+  const isFinished = attempt !== undefined
+  // Test events cause no live update, so the list of deliveries and the state of the endpoint are refreshed here.
   useEffect(() => {
-    if (!hasOutcome) return
+    if (!isFinished) return
     void client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) })
     void client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey })
-  }, [client, slug, mode, hasOutcome])
+  }, [client, slug, mode, isFinished])
   return (
     <div role="status" className="empty:hidden">
       {deliveryId !== undefined && (
-        <Notice tone={error === null ? 'plain' : 'danger'}>
+        <Notice tone={failure === null ? 'plain' : 'danger'}>
           <p>
-            {attempt === undefined && 'The test event is on its way… '}
-            {attempt !== undefined && error === null && (
+            {attempt === undefined && 'The test event is being sent… '}
+            {attempt !== undefined && failure === null && (
               <>
-                <strong>The test event arrived.</strong> Answered {attempt.status_code} after {attempt.duration_ms}{' '}
-                ms.{' '}
+                <strong>The test event was delivered.</strong> Your server responded with {attempt.status_code} after{' '}
+                {attempt.duration_ms} ms.{' '}
               </>
             )}
-            {error !== null && (
+            {failure !== null && (
               <>
-                <strong>The test event did not arrive.</strong> {error}{' '}
+                <strong>The test event was not delivered.</strong> {failure}{' '}
               </>
             )}
-            <TextLink to={to('developers', 'deliveries', deliveryId)}>See the delivery</TextLink>
+            <TextLink to={to('developers', 'deliveries', deliveryId)}>View delivery</TextLink>
           </p>
         </Notice>
       )}

@@ -8,16 +8,16 @@ import type { Grant, Recipient } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { ExampleValues } from './examples.ts'
 
-/** The address with which Ethereum's own documents explain checksums; in test mode nothing is lost by paying it. */
+/** The sample address of the Ethereum checksum specification (EIP-55). Payments to it in test mode cost nothing. */
 const TEST_RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 interface Example {
-  readonly place: ExampleValues
-  /** What is not there yet, so that the examples would fail, or hold a word to be replaced. */
-  readonly lacks: { readonly key: boolean; readonly grant: boolean; readonly recipient: boolean }
+  readonly values: ExampleValues
+  /** What the workspace does not have yet. Without it the examples fail or contain placeholders. */
+  readonly missing: { readonly key: boolean; readonly grant: boolean; readonly recipient: boolean }
 }
 
-/** What stands in the examples; undefined while it is being read. */
+/** The values in the examples. Undefined while loading. */
 export function useExampleValues(): { example: Example | undefined; error: unknown; retry: () => void } {
   const { slug, mode } = useWorkspace()
   const [workspace, grants, recipients, keys] = useQueries({
@@ -29,18 +29,18 @@ export function useExampleValues(): { example: Example | undefined; error: unkno
   if (!workspace.data || !grants.data || !recipients.data || !keys.data) return { example: undefined, error, retry }
   const grant = grants.data.find(({ state }) => state === 'active')
   const to = findRecipient(grant, recipients.data) ?? (mode === 'test' ? TEST_RECIPIENT : null)
-  const place = {
+  const values = {
     baseUrl: workspace.data.base_url,
     mode,
     agentId: grant?.agent_id ?? 'AGENT_ID',
     wallet: grant?.wallet ?? 'WALLET_ADDRESS',
     to: to ?? 'RECIPIENT_ADDRESS',
   }
-  const lacks = { key: !keys.data.some(isUsable), grant: grant === undefined, recipient: to === null }
-  return { example: { place, lacks }, error: null, retry }
+  const missing = { key: !keys.data.some(isUsable), grant: grant === undefined, recipient: to === null }
+  return { example: { values, missing }, error: null, retry }
 }
 
-/** Whom the grant lets pay, if it lets pay only some; else whom somebody here has named. */
+/** The first recipient that the grant allows, else the first one in the address book. */
 function findRecipient(grant: Grant | undefined, recipients: readonly Recipient[]): string | null {
   return grant?.recipient_allowlist[0] ?? recipients[0]?.address ?? null
 }

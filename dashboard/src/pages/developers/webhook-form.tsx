@@ -19,33 +19,33 @@ interface WebhookFormProps {
   readonly onCancel: () => void
 }
 
-/** Where to, and which kinds of event: for a new endpoint, and to change one. */
+/** The URL and event types of an endpoint, for creating or changing one. */
 export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: WebhookFormProps) {
   const cancel = useCancel(onCancel)
   const id = useId()
-  const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set(initial?.events ?? EVENT_TYPES))
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set(initial?.events ?? EVENT_TYPES))
   const [isTooFew, setTooFew] = useState(false)
   const action = useAction({ mutationFn: onSubmit })
   const urlError = explainUrl(action.error)
-  const toggle = (type: string, isWanted: boolean) => {
+  const toggle = (type: string, isSelected: boolean) => {
     setTooFew(false)
-    setWanted(new Set(EVENT_TYPES.filter((other) => (other === type ? isWanted : wanted.has(other)))))
+    setSelected(new Set(EVENT_TYPES.filter((other) => (other === type ? isSelected : selected.has(other)))))
   }
   return (
     <form
       className="grid max-w-2xl gap-5"
       onSubmit={(event) => {
         event.preventDefault()
-        if (wanted.size === 0) setTooFew(true)
+        if (selected.size === 0) setTooFew(true)
         else if (!action.isPending)
-          action.mutate({ url: readFormText(event.currentTarget, 'url'), events: [...wanted] })
+          action.mutate({ url: readFormText(event.currentTarget, 'url'), events: [...selected] })
       }}
     >
       <TextField
         name="url"
         type="url"
-        label="Address"
-        hint="Where your server takes posts of JSON, over https."
+        label="URL"
+        hint="The HTTPS URL of your server that receives POST requests with JSON."
         placeholder="https://example.com/hooks"
         mono
         required
@@ -56,7 +56,7 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
         error={urlError}
       />
       <fieldset className="grid gap-2" aria-describedby={isTooFew ? `${id}-too-few` : undefined}>
-        <legend className="pb-1.5 font-semibold">Kinds of event</legend>
+        <legend className="pb-1.5 font-semibold">Event types</legend>
         <div className="divide-y divide-line rounded-xl border border-line bg-surface">
           {EVENT_TYPES.map((type) => (
             <div key={type} className="relative flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
@@ -65,7 +65,7 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
                 type="checkbox"
                 className="relative z-1 size-4.5 shrink-0 accent-accent"
                 aria-describedby={`${id}-${type}-meaning`}
-                checked={wanted.has(type)}
+                checked={selected.has(type)}
                 onChange={(event) => toggle(type, event.currentTarget.checked)}
               />
               <div className="grid gap-x-4 sm:flex-1 sm:grid-cols-[12rem_1fr] sm:items-baseline">
@@ -79,7 +79,7 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
             </div>
           ))}
         </div>
-        {isTooFew && <FieldError id={`${id}-too-few`}>Choose at least one kind of event.</FieldError>}
+        {isTooFew && <FieldError id={`${id}-too-few`}>Choose at least one event type.</FieldError>}
       </fieldset>
       {urlError === undefined && <ErrorNotice error={action.error} />}
       <p className="flex flex-wrap gap-3">

@@ -40,7 +40,7 @@ export function WebhookPage() {
       </>
     )
   }
-  // Its address may have been opened in the other mode.
+  // The URL may be that of the other mode.
   if (webhook.mode !== mode) return <Navigate to={pathTo(slug, webhook.mode, 'developers', 'webhooks', id)} replace />
   return <WebhookView webhook={webhook} />
 }
@@ -55,7 +55,7 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
     await changeWebhook(slug, webhook.id, terms)
     await refresh()
   }
-  const switching = useAction({ mutationFn: () => change({ enabled: !isEnabled }) })
+  const toggling = useAction({ mutationFn: () => change({ enabled: !isEnabled }) })
   const test = useAction({
     mutationFn: () => sendTestEvent(slug, webhook.id),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
@@ -71,13 +71,13 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
             <>
               {isEnabled && (
                 <Button variant="primary" disabled={test.isPending} onClick={() => test.mutate()}>
-                  Send a test event
+                  Send test event
                 </Button>
               )}
               <Button
                 variant={isEnabled ? 'plain' : 'primary'}
-                disabled={switching.isPending}
-                onClick={() => switching.mutate()}
+                disabled={toggling.isPending}
+                onClick={() => toggling.mutate()}
               >
                 {isEnabled ? 'Disable' : 'Enable'}
               </Button>
@@ -89,11 +89,11 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
           <span className="break-all">{hostOf(webhook.url)}</span> <WebhookStatus webhook={webhook} />
         </span>
       </PageHeading>
-      <ErrorNotice error={switching.error ?? test.error} />
+      <ErrorNotice error={toggling.error ?? test.error} />
       <TestEventResult deliveryId={test.data?.id} />
-      <Trouble webhook={webhook} />
+      <EndpointWarning webhook={webhook} />
       {isEditing ? (
-        <Section title="Change the endpoint" takesFocus>
+        <Section title="Change endpoint" takesFocus>
           <WebhookForm
             initial={webhook}
             submitLabel="Save"
@@ -107,25 +107,25 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
       ) : (
         <div className="grid gap-3">
           <DescriptionList>
-            <DescriptionItem term="Address">
-              <CodeText text={webhook.url} what="the address" />
+            <DescriptionItem term="URL">
+              <CodeText text={webhook.url} what="the URL" />
             </DescriptionItem>
             <DescriptionItem term="Events">{formatEventTypes(webhook.events)}</DescriptionItem>
             <DescriptionItem term="Created">
               <TimeText at={webhook.created_at} isExact />
             </DescriptionItem>
-            <DescriptionItem term="Id">
-              <CodeText text={webhook.id} what="the id" />
+            <DescriptionItem term="ID">
+              <CodeText text={webhook.id} what="the ID" />
             </DescriptionItem>
           </DescriptionList>
           {mayWrite && (
             <p>
-              <Button onClick={() => setEditing(true)}>Change address or events</Button>
+              <Button onClick={() => setEditing(true)}>Change URL or events</Button>
             </p>
           )}
         </div>
       )}
-      <DeliveryLog webhooks={[webhook]} isOfOne />
+      <DeliveryLog webhooks={[webhook]} isSingle />
       {mayWrite && (
         <>
           <WebhookReplay webhook={webhook} />
@@ -137,14 +137,14 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
   )
 }
 
-function Trouble({ webhook }: { readonly webhook: Webhook }) {
+function EndpointWarning({ webhook }: { readonly webhook: Webhook }) {
   const { status, disabled_because, failing_since } = webhook
   if (status === 'disabled') {
     return (
       <Notice tone={disabled_because === 'owner' ? 'plain' : 'warning'}>
         <p>
-          <strong>Nothing is sent to it.</strong> {explainDisabled(disabled_because)} Events of this time are not kept
-          for it; what was already on its way waits, and goes out once it is enabled.
+          <strong>This endpoint is disabled.</strong> {explainDisabled(disabled_because)} It misses the events that
+          happen meanwhile. Pending deliveries are sent once it is enabled.
         </p>
       </Notice>
     )
@@ -154,9 +154,9 @@ function Trouble({ webhook }: { readonly webhook: Webhook }) {
     <Notice tone="warning">
       <p>
         <strong>
-          It is failing: no attempt has succeeded since <TimeText at={failing_since} isExact />.
+          This endpoint is failing. No attempt has succeeded since <TimeText at={failing_since} isExact />.
         </strong>{' '}
-        The deliveries below say why. After five days of that it is disabled; one success ends the count.
+        See the deliveries below for the reason. After five days without a success it is disabled.
       </p>
     </Notice>
   )

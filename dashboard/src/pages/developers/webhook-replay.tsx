@@ -15,18 +15,18 @@ import { useAction } from '../../components/use-action.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const MINUTE_MS = 60_000
-/** The server's bound of one call. */
+/** The server replays at most this many events per request. */
 const REPLAYS_MAX = 10_000
 
 type Only = 'failed' | 'all'
 
-/** After an outage of the receiver: sends the events of a range of time once more. */
+/** Resends the events of a time range, for use after an outage of the receiver. */
 export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()
   const [only, setOnly] = useState<Only>('failed')
   const [error, setError] = useState<string | undefined>(undefined)
-  // What the fields begin with; the end is rounded up, so that what happened just now is within.
+  // The default time range. Its end is rounded up, so that it includes the latest events.
   const [openedAt] = useState(() => Date.now())
   const replay = useAction({
     mutationFn: (range: { from: Date; to: Date }) =>
@@ -36,8 +36,8 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   if (webhook.status === 'disabled') return null
   return (
     <Section
-      title="Send events again"
-      lead="After an outage on your side: the events of a stretch of time, as far back as 30 days. Each is tried once."
+      title="Resend events"
+      lead="Resends the events of a time range, for example after an outage of your server. Up to 30 days back. Each event gets one attempt."
     >
       <form
         className="grid max-w-4xl gap-4"
@@ -45,7 +45,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
           event.preventDefault()
           const [from, to] = [readTime(event.currentTarget, 'from'), readTime(event.currentTarget, 'to')]
           const isRange = from !== null && to !== null && from < to
-          setError(isRange ? undefined : 'It must be later than “From”.')
+          setError(isRange ? undefined : 'This time must be later than “From”.')
           if (isRange && !replay.isPending) replay.mutate({ from, to })
         }}
       >
@@ -66,11 +66,11 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
             error={error}
           />
           <SelectField
-            label="Which"
+            label="Events"
             value={only}
             choices={[
-              { value: 'failed', text: 'Those given up' },
-              { value: 'all', text: 'All, delivered ones too' },
+              { value: 'failed', text: 'Failed deliveries only' },
+              { value: 'all', text: 'All events, including delivered ones' },
             ]}
             onChange={(value) => setOnly(value === 'all' ? 'all' : 'failed')}
           />
@@ -78,7 +78,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
         <ErrorNotice error={replay.error} />
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           <Button type="submit" disabled={replay.isPending}>
-            Send them again
+            Resend events
           </Button>
           <p role="status" className="text-muted">
             {replay.data !== undefined && formatReplayed(replay.data)}
@@ -95,8 +95,8 @@ function readTime(form: HTMLFormElement, name: string): Date | null {
 }
 
 function formatReplayed(count: number): string {
-  if (count === 0) return 'There was nothing of the kind to send.'
+  if (count === 0) return 'There are no such events to resend.'
   if (count >= REPLAYS_MAX)
-    return `${count} events are on their way. There may be more: press again when they have been sent.`
-  return count === 1 ? 'One event is on its way.' : `${count} events are on their way.`
+    return `${count} events are being resent. There may be more. Repeat this once they have been sent.`
+  return count === 1 ? '1 event is being resent.' : `${count} events are being resent.`
 }

@@ -3,7 +3,7 @@ import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** An agent has one grant on a wallet at most: what there is already is changed, not added to. */
+/** An agent can have only one grant per wallet. Links to the existing one, to be replaced. */
 export function ExistingGrantNotice({ grant }: { readonly grant: Grant }) {
   const { to } = useWorkspace()
   return (
@@ -14,12 +14,11 @@ export function ExistingGrantNotice({ grant }: { readonly grant: Grant }) {
           <bdi className="font-semibold">{grant.wallet_name}</bdi>.{' '}
           {grant.status === 'pending' ? (
             <>
-              It waits for a signature: <TextLink to={to('grants', grant.id)}>sign or discard it</TextLink>.
+              It is awaiting signature. <TextLink to={to('grants', grant.id)}>Sign or discard it</TextLink>.
             </>
           ) : (
             <>
-              <TextLink to={to('grants', grant.id, 'replace')}>Replace its policy</TextLink> instead, with one
-              signature.
+              <TextLink to={to('grants', grant.id, 'replace')}>Replace this grant</TextLink> instead.
             </>
           )}
         </p>

@@ -11,17 +11,17 @@ interface ExpiryFieldProps {
 }
 
 const CHOICES = [
-  { value: 'never', text: 'Never', days: null },
+  { value: 'never', text: 'No end date', days: null },
   { value: '1', text: 'In 1 day', days: 1 },
   { value: '7', text: 'In 7 days', days: 7 },
   { value: '30', text: 'In 30 days', days: 30 },
-  { value: 'other', text: 'At a time…', days: null },
+  { value: 'other', text: 'Custom…', days: null },
 ] as const
 
 const DAYS_SUGGESTED = 7
 const MINUTE_MS = 60_000
 
-/** When a grant ends by itself. */
+/** When a grant expires. */
 export function ExpiryField({ draft, error, onChange }: ExpiryFieldProps) {
   const [value, setValue] = useState<string>(draft.hasNoEndDate ? 'never' : 'other')
   const nowMs = useNow(MINUTE_MS)
@@ -34,12 +34,12 @@ export function ExpiryField({ draft, error, onChange }: ExpiryFieldProps) {
   }
   return (
     <div className="grid gap-4">
-      <RadioGroupField label="Ends" value={value} choices={CHOICES} onChange={choose} />
+      <RadioGroupField label="End date" value={value} choices={CHOICES} onChange={choose} />
       {value === 'other' && (
         <div className="max-w-xs">
           <TextField
             name="expires_at"
-            label="Day and time, where you are"
+            label="Date and time (your time zone)"
             type="datetime-local"
             min={formatLocal(new Date(nowMs))}
             value={draft.until}
@@ -52,7 +52,7 @@ export function ExpiryField({ draft, error, onChange }: ExpiryFieldProps) {
   )
 }
 
-/** At the same time of the day, as the calendar goes: a day may have 23 hours. */
+/** The same time of day, counted in calendar days: with a daylight saving change, a day may have 23 hours. */
 function inDays(days: number): Date {
   const at = new Date()
   at.setDate(at.getDate() + days)

@@ -3,20 +3,20 @@ import { flushSync } from 'react-dom'
 
 interface FormWithSummaryProps {
   readonly children: ReactNode
-  /** What the form says so far, and the button that sends it: in sight while one types, where there is room. */
+  /** A summary of the input, and the submit button. Stays visible while the user types, if there is room. */
   readonly summary: ReactNode
-  /** Why the server refused what was sent. */
-  readonly refusal: unknown
-  /** Sends the form, or brings the faults to light. */
+  /** The error of the last submission. */
+  readonly error: unknown
+  /** Submits the form, or shows its errors. */
   readonly onSubmit: () => void
 }
 
-/** A long form beside what it comes to. After a refusal the first faulty field has the focus. */
-export function FormWithSummary({ children, summary, refusal, onSubmit }: FormWithSummaryProps) {
+/** A long form next to a summary. After an error, focuses the first invalid field. */
+export function FormWithSummary({ children, summary, error, onSubmit }: FormWithSummaryProps) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    if (refusal !== null) focusFirstError(form.current)
-  }, [refusal])
+    if (error !== null) focusFirstError(form.current)
+  }, [error])
   return (
     <form
       ref={form}

@@ -22,7 +22,7 @@ import { PendingReplacementNotice } from './pending-replacement-notice.tsx'
 import { useGrantActions } from './use-grant-actions.ts'
 import { useRecipients } from './use-recipients.ts'
 
-/** All there is to know of a grant, and what can be done with it. */
+/** A grant with its terms, properties and actions. */
 export function GrantDetail({ grant }: { readonly grant: Grant }) {
   const { slug, mode, role, to } = useWorkspace()
   const { list: recipients } = useRecipients()
@@ -47,8 +47,8 @@ export function GrantDetail({ grant }: { readonly grant: Grant }) {
       {actions.superseded !== null && <SupersededNotice superseded={actions.superseded} />}
       {actions.signature.isSuccess && grant.state === 'active' && <SignedNotice grant={grant} />}
       {grant.status === 'active' && <PendingReplacementNotice grant={grant} />}
-      <section aria-label="What it allows" className="grid gap-5 rounded-xl border border-line bg-surface p-5 sm:p-6">
-        <GrantSentence words={toSentenceValues(grant, recipients)} />
+      <section aria-label="Terms" className="grid gap-5 rounded-xl border border-line bg-surface p-5 sm:p-6">
+        <GrantSentence values={toSentenceValues(grant, recipients)} />
         <RecipientList addresses={grant.recipient_allowlist} recipients={recipients} />
         {grant.state === 'pending' && (
           <SigningPanel grant={grant} owner={owner} recipients={recipients} signature={actions.signature} />
@@ -60,8 +60,8 @@ export function GrantDetail({ grant }: { readonly grant: Grant }) {
         )}
         {grant.status === 'active' && !grant.is_mine_to_sign && owner !== null && (
           <p className="text-[0.9375rem] text-muted">
-            To revoke it, or to bring a new policy into force, takes <bdi>{formatOwner(owner)}</bdi>. Suspending it
-            takes no signature.
+            Revoking or replacing this grant needs a signature by <bdi>{formatOwner(owner)}</bdi>. Suspending it needs
+            no signature.
           </p>
         )}
       </section>

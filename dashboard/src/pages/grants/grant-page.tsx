@@ -22,9 +22,9 @@ export function GrantPage() {
       ) : (
         <EmptyState
           title={`This grant is in ${grant.mode} mode`}
-          action={<TextLink to={pathTo(slug, grant.mode, 'grants', id)}>Open it there</TextLink>}
+          action={<TextLink to={pathTo(slug, grant.mode, 'grants', id)}>Open it in that mode</TextLink>}
         >
-          You are looking at {mode} mode.
+          You are in {mode} mode.
         </EmptyState>
       )}
     </>

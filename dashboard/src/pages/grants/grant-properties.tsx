@@ -25,32 +25,32 @@ export function GrantProperties({ grant, owner }: GrantPropertiesProps) {
           <TextLink to={to('wallets', grant.wallet)}>
             <bdi>{grant.wallet_name}</bdi>
           </TextLink>
-          <CodeText text={grant.wallet} what="the wallet’s address" isShort />
+          <CodeText text={grant.wallet} what="the wallet address" isShort />
         </span>
       </DescriptionItem>
       {owner !== null && (
-        <DescriptionItem term="Wallet’s owner">
+        <DescriptionItem term="Wallet owner">
           <bdi>{formatOwnerTitle(owner)}</bdi>
         </DescriptionItem>
       )}
-      <DescriptionItem term="Prepared">
+      <DescriptionItem term="Created">
         <TimeText at={grant.created_at} isExact />
       </DescriptionItem>
       <When name="Signed" at={grant.activated_at} by={grant.activated_by} />
       <When name="Suspended" at={grant.suspended_at} />
       <When name={grant.replaced_by === null ? 'Revoked' : 'Replaced'} at={grant.revoked_at} />
       {grant.replaces !== null && (
-        <DescriptionItem term={grant.activated_at === null ? 'Is to replace' : 'Replaces'}>
-          <TextLink to={to('grants', grant.replaces)}>The earlier policy</TextLink>
+        <DescriptionItem term={grant.activated_at === null ? 'Will replace' : 'Replaces'}>
+          <TextLink to={to('grants', grant.replaces)}>Previous grant</TextLink>
         </DescriptionItem>
       )}
       {grant.replaced_by !== null && (
-        <DescriptionItem term="In its place">
-          <TextLink to={to('grants', grant.replaced_by)}>The later policy</TextLink>
+        <DescriptionItem term="Replaced by">
+          <TextLink to={to('grants', grant.replaced_by)}>Newer grant</TextLink>
         </DescriptionItem>
       )}
-      <DescriptionItem term="Grant id">
-        <CodeText text={grant.id} what="the grant’s id" />
+      <DescriptionItem term="Grant ID">
+        <CodeText text={grant.id} what="the grant ID" />
       </DescriptionItem>
     </DescriptionList>
   )

@@ -4,22 +4,22 @@ import { formatGrantSentence, type GrantSentenceValues } from '../../format/gran
 
 interface GrantSentenceProps {
   readonly id?: string
-  readonly words: GrantSentenceValues
+  readonly values: GrantSentenceValues
 }
 
-/** An amount, a date or a short name stays on one line, on the narrowest phone too. */
-const WHOLE_CHARS_MAX = 20
+/** Amounts, dates and short names do not wrap, even on the narrowest phone. */
+const UNWRAPPED_CHARS_MAX = 20
 
-/** What a signature allows, in one sentence whose weighty words stand out. */
-export function GrantSentence({ id, words }: GrantSentenceProps) {
+/** One sentence that says what a grant allows, with its terms in bold. */
+export function GrantSentence({ id, values }: GrantSentenceProps) {
   return (
     <p id={id} className="text-lg leading-relaxed text-muted">
-      {formatGrantSentence(words).map(({ text, isStrong }, index) =>
+      {formatGrantSentence(values).map(({ text, isStrong }, index) =>
         isStrong ? (
-          // The parts never change places.
+          // The parts are never reordered, so the index is a stable key.
           <strong
             key={index}
-            className={`font-semibold text-ink ${text.length <= WHOLE_CHARS_MAX ? 'whitespace-nowrap' : ''}`}
+            className={`font-semibold text-ink ${text.length <= UNWRAPPED_CHARS_MAX ? 'whitespace-nowrap' : ''}`}
           >
             <bdi>{text}</bdi>
           </strong>
@@ -31,7 +31,7 @@ export function GrantSentence({ id, words }: GrantSentenceProps) {
   )
 }
 
-/** The sentence's words from the server's record of a grant: what is really signed. */
+/** The values of the sentence, taken from the grant as the server stores it. This is what is signed. */
 export function toSentenceValues(grant: Grant, recipients: readonly Recipient[] | undefined): GrantSentenceValues {
   return {
     agentId: grant.agent_id,

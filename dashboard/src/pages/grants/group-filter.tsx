@@ -5,11 +5,11 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface GroupFilterProps {
   readonly grants: readonly Grant[]
-  /** Null: all of them. */
+  /** Null: all grants. */
   readonly group: GrantGroup | null
 }
 
-/** Narrows the list to grants of some states; the choice is in the address. */
+/** Filters the list by state. The choice is in the URL. */
 export function GroupFilter({ grants, group }: GroupFilterProps) {
   const { to } = useWorkspace()
   const segments = GRANT_GROUPS.map((other) => ({

@@ -25,7 +25,7 @@ import { useAction } from '../../components/use-action.ts'
 interface NewGrantFormProps {
   readonly agents: readonly Agent[]
   readonly wallets: readonly Wallet[]
-  /** Those of this mode, to tell when there is one already. */
+  /** The grants of this mode, to detect an existing one. */
   readonly grants: readonly Grant[]
   readonly recipients: readonly Recipient[]
 }
@@ -40,7 +40,9 @@ const EMPTY: GrantDraft = {
   until: '',
 }
 
-/** Puts a grant into words. It is sent to be signed on a page of its own, where it stands as the server holds it. */
+/**
+ * The form for a new grant. It is signed on its own page afterwards, which shows it exactly as the server stores it.
+ */
 export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFormProps) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
@@ -49,7 +51,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
   const [parameters] = useSearchParams()
   const [agent, setAgent] = useState<AgentChoice>(() => firstAgent(agents, parameters.get('agent')))
   const [address, setAddress] = useState(() => firstWallet(wallets, parameters.get('wallet')))
-  const [isTried, setTried] = useState(false)
+  const [wasSubmitted, setSubmitted] = useState(false)
   const { draft, parsed, change } = useDraft(() => EMPTY)
 
   const agentId = agent.id.trim() === '' ? null : agent.id.trim()
@@ -60,7 +62,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
   const terms = toTerms(parsed)
   const creation = useAction({
     mutationFn: async (grant: GrantTerms & { readonly agent_id: string; readonly wallet: string }) => {
-      // One that exists already is answered as it is.
+      // If the agent already exists, the server returns it unchanged.
       if (agent.isNew) await createAgent(slug, mode, grant.agent_id)
       return await createGrant(slug, { mode, ...grant })
     },
@@ -70,14 +72,14 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
     },
   })
   const submit = () => {
-    setTried(true)
+    setSubmitted(true)
     if (creation.isPending || existing !== undefined || terms === null || agentId === null || wallet === null) return
     creation.mutate({ ...terms, agent_id: agentId, wallet: wallet.address })
   }
 
   const agentError = fieldErrors(creation.error)['id']
-  const errors = isTried ? { ...termsErrors(creation.error, creation.variables, parsed), ...parsed.errors } : {}
-  const words = {
+  const errors = wasSubmitted ? { ...termsErrors(creation.error, creation.variables, parsed), ...parsed.errors } : {}
+  const values = {
     agentId,
     walletName: wallet?.name ?? null,
     maxPerTxUsdc: parsed.maxPerTxUsdc,
@@ -90,12 +92,12 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
   }
   return (
     <FormWithSummary
-      refusal={creation.error}
+      error={creation.error}
       onSubmit={submit}
       summary={
         <>
-          <h2 className="font-bold">What will be allowed</h2>
-          <GrantSentence id={sentenceId} words={words} />
+          <h2 className="font-bold">Summary</h2>
+          <GrantSentence id={sentenceId} values={values} />
           {existing !== undefined && <ExistingGrantNotice grant={existing} />}
           {wallet !== null && existing === undefined && <SignatureNote owner={wallet.owner} />}
           {!isFieldError(creation.error) && agentError === undefined && <ErrorNotice error={creation.error} />}
@@ -106,7 +108,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
             aria-describedby={sentenceId}
             disabled={creation.isPending || existing !== undefined}
           >
-            {wallet?.owner.is_mine === false ? 'Prepare the grant' : 'Review and sign'}
+            {wallet?.owner.is_mine === false ? 'Create grant' : 'Review and sign'}
           </Button>
         </>
       }
@@ -114,13 +116,13 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
       <AgentField
         agents={agents}
         choice={agent}
-        error={isTried && agentId === null ? 'Say which agent it is for.' : agentError}
+        error={wasSubmitted && agentId === null ? 'Choose an agent or enter the ID of a new one.' : agentError}
         onChange={setAgent}
       />
       <WalletField
         wallets={wallets}
         address={address}
-        error={isTried && wallet === null ? 'Say which wallet it may pay from.' : undefined}
+        error={wasSubmitted && wallet === null ? 'Choose a wallet.' : undefined}
         onChange={setAddress}
       />
       <TermsFields draft={draft} parsed={parsed} errors={errors} recipients={recipients} onChange={change} />

@@ -25,11 +25,11 @@ export function NewGrantPage() {
       <PageHeading
         title="New grant"
         breadcrumb={<TextLink to={to('grants')}>Grants</TextLink>}
-        lead="Say what an agent may spend. Nothing is allowed before the wallet’s owner has signed it."
+        lead="Set how much an agent can spend. The grant takes effect once the wallet’s owner has signed it."
       />
       {!isAdmin(role) && (
         <Notice>
-          <p>Viewers can’t prepare grants. Ask an admin or an owner of the workspace.</p>
+          <p>Viewers can’t create grants. Ask an owner or admin of this workspace.</p>
         </Notice>
       )}
       {isAdmin(role) && !isReady && (
@@ -41,14 +41,14 @@ export function NewGrantPage() {
       )}
       {isAdmin(role) && isReady && wallets.data.length === 0 && (
         <EmptyState
-          title="First there must be a wallet"
+          title="Create a wallet first"
           action={
             <ButtonLink variant="primary" to={to('wallets')}>
               Go to wallets
             </ButtonLink>
           }
         >
-          A grant lets an agent pay from a wallet, and its owner’s passkey signs it. Create a wallet, then come back.
+          A grant lets an agent pay from a wallet. Create a wallet, then come back.
         </EmptyState>
       )}
       {isAdmin(role) && isReady && wallets.data.length > 0 && (

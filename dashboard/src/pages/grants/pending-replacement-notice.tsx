@@ -5,17 +5,17 @@ import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** Another policy is to take this one's place, and waits for its signature. */
+/** Shown if a replacement for this grant is awaiting signature. */
 export function PendingReplacementNotice({ grant }: { readonly grant: Grant }) {
   const { slug, mode, to } = useWorkspace()
   const { data: grants } = useQuery(grantsQuery(slug, mode, { agent: grant.agent_id, wallet: grant.wallet }))
-  const successor = grants?.find(({ replaces, status }) => replaces === grant.id && status === 'pending')
-  if (successor === undefined) return null
+  const replacement = grants?.find(({ replaces, status }) => replaces === grant.id && status === 'pending')
+  if (replacement === undefined) return null
   return (
     <Notice tone="warning">
       <p>
-        A new policy is prepared, and waits for a signature.{' '}
-        <TextLink to={to('grants', successor.id)}>Review the new policy</TextLink>
+        A replacement for this grant is awaiting signature.{' '}
+        <TextLink to={to('grants', replacement.id)}>Review the replacement</TextLink>
       </p>
     </Notice>
   )

@@ -9,7 +9,7 @@ interface RecipientListProps {
 
 const SHOWN_MAX = 8
 
-/** Whom a grant lets an agent pay, each address in full: that is what is signed, not the label. */
+/** The recipients of a grant. Addresses are shown in full, because the address is signed, not the label. */
 export function RecipientList({ addresses, recipients }: RecipientListProps) {
   if (addresses.length === 0) return null
   const list = (
@@ -28,6 +28,6 @@ export function RecipientList({ addresses, recipients }: RecipientListProps) {
   return addresses.length <= SHOWN_MAX ? (
     list
   ) : (
-    <Disclosure summary={`The ${addresses.length} recipients`}>{list}</Disclosure>
+    <Disclosure summary={`${addresses.length} recipients`}>{list}</Disclosure>
   )
 }

@@ -9,7 +9,7 @@ import { RECIPIENTS_MAX, type GrantDraft } from '../../format/grant-draft.ts'
 interface RecipientsFieldProps {
   readonly draft: GrantDraft
   readonly error: string | undefined
-  /** The workspace's recipient book. */
+  /** The address book of the workspace. */
   readonly recipients: readonly Recipient[]
   readonly onChange: (change: Partial<GrantDraft>) => void
 }
@@ -19,13 +19,13 @@ const CHOICES = [
   { value: 'list', text: 'Only these…' },
 ] as const
 
-/** Whom a grant lets an agent pay: anybody, or a list from the recipient book and of further addresses. */
+/** The recipients of a grant: any, or a list of entries from the address book and other addresses. */
 export function RecipientsField({ draft, error, recipients, onChange }: RecipientsFieldProps) {
   const id = useId()
   return (
     <div className="grid gap-4">
       <RadioGroupField
-        label="To whom"
+        label="Recipients"
         value={draft.allowsAnyRecipient ? 'any' : 'list'}
         choices={CHOICES}
         onChange={(value) => onChange({ allowsAnyRecipient: value === 'any' })}
@@ -33,7 +33,7 @@ export function RecipientsField({ draft, error, recipients, onChange }: Recipien
       {!draft.allowsAnyRecipient && (
         <div className="grid gap-4">
           {recipients.length > 0 && (
-            <RecipientBook recipients={recipients} picked={draft.picked} onPick={(picked) => onChange({ picked })} />
+            <AddressBook recipients={recipients} picked={draft.picked} onPick={(picked) => onChange({ picked })} />
           )}
           <div className="grid gap-1.5">
             <label htmlFor={id} className="font-semibold">
@@ -52,7 +52,7 @@ export function RecipientsField({ draft, error, recipients, onChange }: Recipien
             />
             {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
             <p id={`${id}-hint`} className="text-sm text-muted">
-              One a line, {RECIPIENTS_MAX} in all at most.
+              One address per line. At most {RECIPIENTS_MAX} recipients in total.
             </p>
           </div>
         </div>
@@ -61,13 +61,13 @@ export function RecipientsField({ draft, error, recipients, onChange }: Recipien
   )
 }
 
-interface RecipientBookProps {
+interface AddressBookProps {
   readonly recipients: readonly Recipient[]
   readonly picked: readonly string[]
   readonly onPick: (picked: readonly string[]) => void
 }
 
-function RecipientBook({ recipients, picked, onPick }: RecipientBookProps) {
+function AddressBook({ recipients, picked, onPick }: AddressBookProps) {
   const chosen = new Set(picked.map((address) => address.toLowerCase()))
   const pick = (address: string, isPicked: boolean) => {
     const others = picked.filter((other) => other.toLowerCase() !== address.toLowerCase())
@@ -75,7 +75,7 @@ function RecipientBook({ recipients, picked, onPick }: RecipientBookProps) {
   }
   return (
     <fieldset className="grid min-w-0 gap-1.5">
-      <legend className="mb-1.5 font-semibold">From your recipients</legend>
+      <legend className="mb-1.5 font-semibold">From your address book</legend>
       <div className="max-h-64 divide-y divide-line overflow-y-auto rounded-lg border border-edge bg-surface">
         {recipients.map(({ address, label }) => (
           <label

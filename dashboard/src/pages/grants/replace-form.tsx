@@ -22,23 +22,23 @@ import { useAction } from '../../components/use-action.ts'
 interface ReplaceFormProps {
   readonly grant: Grant
   readonly recipients: readonly Recipient[]
-  /** Null while it is not known. */
+  /** Null while loading. */
   readonly owner: Wallet['owner'] | null
 }
 
-/** Changes a grant's terms by preparing the one that takes its place. */
+/** The form that changes the terms of a grant by creating a replacement. */
 export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
   const navigate = useNavigate()
   const sentenceId = useId()
-  const [isTried, setTried] = useState(false)
+  const [wasSubmitted, setSubmitted] = useState(false)
   const known = recipients.map(({ address }) => address)
   const { draft, parsed, change } = useDraft(() => toDraft(grant, known))
   const terms = toTerms(parsed)
   const changes = terms === null ? null : listChanges(grant, terms)
-  // The same terms again make sense for one that is suspended: a signature brings it back.
-  const isIdle = grant.state === 'active' && changes !== null && changes.terms.length === 0
+  // For a suspended grant the same terms are allowed: signing the replacement resumes it.
+  const hasNoChanges = grant.state === 'active' && changes !== null && changes.terms.length === 0
   const preparation = useAction({
     mutationFn: (next: GrantTerms) => prepareReplacement(slug, grant.id, next),
     onSuccess: async (next) => {
@@ -47,19 +47,19 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
     },
   })
   const submit = () => {
-    setTried(true)
-    if (terms !== null && !isIdle && !preparation.isPending) preparation.mutate(terms)
+    setSubmitted(true)
+    if (terms !== null && !hasNoChanges && !preparation.isPending) preparation.mutate(terms)
   }
   return (
     <FormWithSummary
-      refusal={preparation.error}
+      error={preparation.error}
       onSubmit={submit}
       summary={
         <>
-          <h2 className="font-bold">What will be allowed</h2>
+          <h2 className="font-bold">Summary</h2>
           <GrantSentence
             id={sentenceId}
-            words={{
+            values={{
               agentId: grant.agent_id,
               walletName: grant.wallet_name,
               maxPerTxUsdc: parsed.maxPerTxUsdc,
@@ -73,7 +73,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
           />
           {changes !== null && (
             <div className="grid gap-3 border-t border-line pt-4">
-              <h3 className="font-bold">What changes</h3>
+              <h3 className="font-bold">Changes</h3>
               <ChangesList changes={changes} recipients={recipients} />
             </div>
           )}
@@ -84,9 +84,9 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
             variant="primary"
             wide
             aria-describedby={sentenceId}
-            disabled={preparation.isPending || isIdle}
+            disabled={preparation.isPending || hasNoChanges}
           >
-            {owner?.is_mine === false ? 'Prepare the new policy' : 'Review and sign'}
+            {owner?.is_mine === false ? 'Create replacement' : 'Review and sign'}
           </Button>
         </>
       }
@@ -94,7 +94,9 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
       <TermsFields
         draft={draft}
         parsed={parsed}
-        errors={isTried ? { ...termsErrors(preparation.error, preparation.variables, parsed), ...parsed.errors } : {}}
+        errors={
+          wasSubmitted ? { ...termsErrors(preparation.error, preparation.variables, parsed), ...parsed.errors } : {}
+        }
         recipients={recipients}
         onChange={change}
       />

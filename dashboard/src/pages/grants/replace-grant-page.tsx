@@ -20,11 +20,11 @@ export function ReplaceGrantPage() {
   return (
     <>
       <PageHeading
-        title="Replace the policy"
+        title="Replace grant"
         breadcrumb={
           <TextLink to={to('grants', id)}>{grant === undefined ? 'Grant' : `Grant for ${grant.agent_id}`}</TextLink>
         }
-        lead="A policy is never edited: a new one takes its place, with one signature. Until then the old one holds."
+        lead="A signed grant can’t be edited. A replacement takes its place with one signature. Until then, the current grant stays in force."
       />
       {grant === undefined || recipients.isPending ? (
         <QueryState error={error} onRetry={refetch} lines={6} />
@@ -41,7 +41,7 @@ function Replacement({ grant, recipients }: { readonly grant: Grant; readonly re
   if (!isAdmin(role)) {
     return (
       <Notice>
-        <p>Viewers can’t replace a policy. Ask an admin or an owner of the workspace.</p>
+        <p>Viewers can’t replace grants. Ask an owner or admin of this workspace.</p>
       </Notice>
     )
   }
@@ -50,8 +50,8 @@ function Replacement({ grant, recipients }: { readonly grant: Grant; readonly re
       <Notice tone="warning">
         <p>
           {grant.status === 'pending'
-            ? 'This grant was never signed, so there is no policy to replace.'
-            : 'This grant has ended, so there is no policy to replace.'}{' '}
+            ? 'This grant was never signed, so it can’t be replaced.'
+            : 'This grant has ended, so it can’t be replaced.'}{' '}
           <TextLink to={to('grants', grant.id)}>Back to the grant</TextLink>
         </p>
       </Notice>

@@ -3,7 +3,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { Superseded } from './use-grant-actions.ts'
 
-/** What was asked of a grant came too late: the agent may go on under another one. */
+/** Shown if the grant ended before the action was done. The agent may still be active under another grant. */
 export function SupersededNotice({ superseded: { by } }: { readonly superseded: Superseded }) {
   const { to } = useWorkspace()
   return (
@@ -11,11 +11,11 @@ export function SupersededNotice({ superseded: { by } }: { readonly superseded: 
       <Notice tone="warning">
         <p>
           {by === null ? (
-            'It was revoked meanwhile: there is nothing more to end.'
+            'This grant has been revoked meanwhile. No further action is needed.'
           ) : (
             <>
-              Nothing was done: another policy took its place meanwhile, and the agent goes on under that one.{' '}
-              <TextLink to={to('grants', by)}>Open the later policy</TextLink>
+              Nothing was changed, because this grant has been replaced meanwhile. The agent can still pay under the
+              newer grant. <TextLink to={to('grants', by)}>Open the newer grant</TextLink>
             </>
           )}
         </p>

@@ -9,7 +9,7 @@ const FIELDS: readonly string[] = [
   'expires_at',
 ] satisfies readonly (keyof GrantTerms)[]
 
-/** What the server found wrong with the terms that were sent to it, as long as they are not changed. */
+/** The server's errors for the submitted terms. An error about recipients is dropped once they have changed. */
 export function termsErrors(error: unknown, sent: GrantTerms | undefined, parsed: ParsedDraft): ParsedDraft['errors'] {
   const errors = fieldErrors(error)
   const { recipient_allowlist: other, ...rest } = errors
@@ -19,7 +19,7 @@ export function termsErrors(error: unknown, sent: GrantTerms | undefined, parsed
   return isSame ? { ...rest, recipient_allowlist: message } : rest
 }
 
-/** The error is about the terms, and stands at its field. */
+/** Whether an error is shown at one of the term fields. */
 export function isFieldError(error: unknown): boolean {
   return Object.keys(fieldErrors(error)).some((name) => FIELDS.includes(name))
 }

@@ -8,22 +8,22 @@ import { RecipientsField } from './recipients-field.tsx'
 interface TermsFieldsProps {
   readonly draft: GrantDraft
   readonly parsed: ParsedDraft
-  /** What is wrong, as far as it is time to say so. */
+  /** The errors to show. Empty before the first submission. */
   readonly errors: ParsedDraft['errors']
   readonly recipients: readonly Recipient[]
   readonly onChange: (change: Partial<GrantDraft>) => void
 }
 
-/** The terms of a grant: how much, to whom, until when. */
+/** The fields for the terms of a grant: limits, recipients and end date. */
 export function TermsFields({ draft, parsed, errors, recipients, onChange }: TermsFieldsProps) {
   const { maxPerTxUsdc, dailyCapUsdc } = parsed
-  const isCapSmaller = maxPerTxUsdc !== null && dailyCapUsdc !== null && toMicro(dailyCapUsdc) < toMicro(maxPerTxUsdc)
+  const isDailyLower = maxPerTxUsdc !== null && dailyCapUsdc !== null && toMicro(dailyCapUsdc) < toMicro(maxPerTxUsdc)
   return (
     <>
       <div className="grid items-start gap-5 sm:grid-cols-2">
         <TextField
           name="max_per_tx_usdc"
-          label="Most per payment"
+          label="Per-payment limit"
           unit="USDC"
           inputMode="decimal"
           autoComplete="off"
@@ -34,7 +34,7 @@ export function TermsFields({ draft, parsed, errors, recipients, onChange }: Ter
         />
         <TextField
           name="daily_cap_usdc"
-          label="Most in 24 hours"
+          label="24-hour limit"
           unit="USDC"
           inputMode="decimal"
           autoComplete="off"
@@ -42,8 +42,8 @@ export function TermsFields({ draft, parsed, errors, recipients, onChange }: Ter
           value={draft.dailyCap}
           error={errors.daily_cap_usdc}
           hint={
-            isCapSmaller
-              ? `Below the most per payment, so no payment can exceed ${formatAmount(dailyCapUsdc)} USDC.`
+            isDailyLower
+              ? `Lower than the per-payment limit, so no payment can exceed ${formatAmount(dailyCapUsdc)} USDC.`
               : undefined
           }
           onChange={(event) => onChange({ dailyCap: event.currentTarget.value })}

@@ -4,7 +4,7 @@ import { useNow } from '../../components/use-now.ts'
 
 const STEP_MS = 15_000
 
-/** A grant's terms while they are typed, and what they say so far. */
+/** The state of the grant form: the draft as typed, and its parsed value. */
 export function useDraft(first: () => GrantDraft): {
   readonly draft: GrantDraft
   readonly parsed: ParsedDraft

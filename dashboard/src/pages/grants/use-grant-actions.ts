@@ -7,31 +7,31 @@ import type { Grant } from '../../api/wire-spending.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { useAction } from '../../components/use-action.ts'
 
-/** A grant that ended before what was asked of it could be done. */
+/** The grant ended before the action could be done. */
 export interface Superseded {
-  /** The grant that took its place. */
+  /** The ID of the grant that replaced it, or null if it was revoked. */
   readonly by: string | null
 }
 
-/** What can be done with a grant. Whatever comes of it, what is on the screen is read anew. */
+/** The actions on a grant. All of them refresh the data of the page, even if they fail. */
 export function useGrantActions({ id }: Grant) {
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()
-  const keep = (grant: Grant) => client.setQueryData(grantQuery(slug, mode, id).queryKey, grant)
+  const store = (grant: Grant) => client.setQueryData(grantQuery(slug, mode, id).queryKey, grant)
   const refresh = () => client.invalidateQueries({ queryKey: liveKey(slug, mode) })
   const signature = useAction({
     mutationFn: () => signGrant(slug, id, 'activate'),
-    onSuccess: keep,
-    // Somebody else may have signed or discarded it meanwhile.
+    onSuccess: store,
+    // Another user may have signed or discarded it meanwhile.
     onSettled: refresh,
   })
   const [superseded, setSuperseded] = useState<Superseded | null>(null)
-  const end = async (action: () => Promise<Grant>) => {
+  const endWith = async (action: () => Promise<Grant>) => {
     try {
-      keep(await action())
+      store(await action())
     } catch (error) {
       if (!hasCode(error, 'grant_revoked')) throw error
-      setSuperseded({ by: successorOf(error) })
+      setSuperseded({ by: readReplacement(error) })
     } finally {
       await refresh()
     }
@@ -39,12 +39,12 @@ export function useGrantActions({ id }: Grant) {
   return {
     signature,
     superseded,
-    revoke: () => end(() => signGrant(slug, id, 'revoke')),
-    suspend: () => end(() => suspendGrant(slug, id)),
+    revoke: () => endWith(() => signGrant(slug, id, 'revoke')),
+    suspend: () => endWith(() => suspendGrant(slug, id)),
   }
 }
 
-function successorOf(error: unknown): string | null {
+function readReplacement(error: unknown): string | null {
   if (!(error instanceof ApiError)) return null
   const { details } = error
   if (typeof details !== 'object' || details === null || !('replaced_by' in details)) return null

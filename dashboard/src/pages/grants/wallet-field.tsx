@@ -10,7 +10,7 @@ interface WalletFieldProps {
   readonly onChange: (address: string) => void
 }
 
-/** Which wallet a grant is on; what it holds is told with it. */
+/** The wallet of a grant, with its balance. */
 export function WalletField({ wallets, address, error, onChange }: WalletFieldProps) {
   const wallet = wallets.find((candidate) => candidate.address === address)
   return (
@@ -25,7 +25,7 @@ export function WalletField({ wallets, address, error, onChange }: WalletFieldPr
       hint={
         wallet === undefined || wallet.balance_usdc === null
           ? undefined
-          : `It holds ${formatAmount(wallet.balance_usdc)} USDC now.`
+          : `Balance: ${formatAmount(wallet.balance_usdc)} USDC.`
       }
       error={error}
       onChange={onChange}

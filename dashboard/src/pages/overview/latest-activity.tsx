@@ -16,7 +16,7 @@ export function LatestPayments({ payments }: Pick<Overview, 'payments'>) {
   return (
     <Section title="Latest payments" actions={<TextLink to={to('payments')}>All payments</TextLink>}>
       {payments.length === 0 ? (
-        <p className="rounded-xl border border-dashed border-line px-5 py-6 text-muted">Nothing has been paid yet.</p>
+        <p className="rounded-xl border border-dashed border-line px-5 py-6 text-muted">No payments yet.</p>
       ) : (
         <Lines>
           {payments.map(({ id, amount_usdc, status, to: recipient, agent_id, created_at }) => (
@@ -42,7 +42,7 @@ export function LatestDeposits({ deposits }: Pick<Overview, 'deposits'>) {
     <Section title="Latest deposits" actions={<TextLink to={to('wallets')}>All wallets</TextLink>}>
       {deposits.length === 0 ? (
         <p className="rounded-xl border border-dashed border-line px-5 py-6 text-muted">
-          Nothing has come in yet. A wallet’s page says where to send USDC to.
+          No deposits yet. Open a wallet to see its deposit address.
         </p>
       ) : (
         <Lines>
@@ -64,7 +64,7 @@ export function LatestDeposits({ deposits }: Pick<Overview, 'deposits'>) {
   )
 }
 
-/** On one line: what is too long for it is cut off, and stands in the title. */
+/** Sender and recipient on one line. Long names are truncated. */
 function Parties({ from, to }: { readonly from: ReactNode; readonly to: ReactNode }) {
   return (
     <span className="flex gap-x-1">

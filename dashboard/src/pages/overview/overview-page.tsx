@@ -13,9 +13,9 @@ import { PaymentResults } from './payment-results.tsx'
 import { SpendSection } from './spend-section.tsx'
 
 const RANGES = [
-  { range: '24h', text: '24 h' },
-  { range: '7d', text: '7 d' },
-  { range: '30d', text: '30 d' },
+  { range: '24h', text: '24 hours' },
+  { range: '7d', text: '7 days' },
+  { range: '30d', text: '30 days' },
 ] as const
 const DEFAULT_RANGE: Range = '7d'
 
@@ -29,22 +29,22 @@ export function OverviewPage() {
     to: choice.range === DEFAULT_RANGE ? '?' : `?range=${choice.range}`,
     isCurrent: choice.range === range,
   }))
-  const isBegun = overview?.steps.payment !== false
+  const hasPayments = overview?.steps.payment !== false
   return (
     <>
       <PageHeading
         title="Overview"
         breadcrumb={name}
-        actions={isBegun ? <SegmentedLinks label="Time" segments={segments} /> : undefined}
+        actions={hasPayments ? <SegmentedLinks label="Time range" segments={segments} /> : undefined}
       />
       {overview === undefined && <QueryState error={error} onRetry={refetch} lines={9} />}
-      {overview !== undefined && <Parts overview={overview} />}
+      {overview !== undefined && <Sections overview={overview} />}
     </>
   )
 }
 
-/** Before the first payment there is nothing to draw: what is to be done comes first. */
-function Parts({ overview }: { readonly overview: Overview }) {
+/** Before the first payment, the page shows the steps to get started instead of the chart. */
+function Sections({ overview }: { readonly overview: Overview }) {
   const { steps, counts, caps, payments, deposits } = overview
   return (
     <>

@@ -7,37 +7,37 @@ import { formatRate } from '../../format/rate.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { RANGE_TEXTS } from './range-texts.ts'
 
-const OUTCOMES = [
-  { outcome: 'confirmed', text: 'Confirmed' },
-  { outcome: 'pending', text: 'Pending' },
-  { outcome: 'failed', text: 'Failed' },
-  { outcome: 'refused', text: 'Refused' },
+const RESULTS = [
+  { result: 'confirmed', text: 'Confirmed' },
+  { result: 'pending', text: 'Pending' },
+  { result: 'failed', text: 'Failed' },
+  { result: 'refused', text: 'Rejected' },
 ] as const
 
-/** How the requests of the range ended; each number leads to those that it counts. */
+/** The number of payments by result. Each number links to the list of those payments. */
 export function PaymentResults({ overview: { counts, bars_at, range } }: { readonly overview: Overview }) {
   const { to } = useWorkspace()
   const from = bars_at[0] ?? ''
   return (
-    <Section title={`How requests ended in the ${RANGE_TEXTS[range]}`}>
+    <Section title={`Payment results, ${RANGE_TEXTS[range]}`}>
       <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-5">
         <li className="col-span-2 bg-surface px-5 py-4 sm:col-span-1">
-          <Figure title="Success rate" note="confirmed of settled">
+          <Figure title="Success rate" note="confirmed out of settled">
             {formatRate(counts.confirmed, counts.confirmed + counts.failed) ?? (
               <span className="text-muted">
                 <span aria-hidden="true">–</span>
-                <span className="sr-only">Nothing settled yet</span>
+                <span className="sr-only">No settled payments yet</span>
               </span>
             )}
           </Figure>
         </li>
-        {OUTCOMES.map(({ outcome, text }) => (
-          <li key={outcome} className="bg-surface">
+        {RESULTS.map(({ result, text }) => (
+          <li key={result} className="bg-surface">
             <Link
-              to={`${to('payments')}?${new URLSearchParams(outcome === 'refused' ? { status: outcome } : { status: outcome, from })}`}
+              to={`${to('payments')}?${new URLSearchParams(result === 'refused' ? { status: result } : { status: result, from })}`}
               className="block h-full px-5 py-4 hover:bg-sunken focus-visible:-outline-offset-2"
             >
-              <Figure title={text}>{formatCount(counts[outcome])}</Figure>
+              <Figure title={text}>{formatCount(counts[result])}</Figure>
             </Link>
           </li>
         ))}
@@ -48,7 +48,7 @@ export function PaymentResults({ overview: { counts, bars_at, range } }: { reado
 
 interface FigureProps {
   readonly title: string
-  /** What the number is of. */
+  /** Explains the number. */
   readonly note?: string
   readonly children: ReactNode
 }

@@ -8,7 +8,7 @@ const SERIES = [
 ] as const
 const OTHERS = { fill: 'fill-series-7', ground: 'bg-series-7' } as const
 
-/** The colour of a spender, by its rank; all those that are not named share a grey. */
+/** The colour of an agent by its rank. The group of all other agents is grey. */
 export function seriesColor(agentId: string | null, rank: number): { readonly fill: string; readonly ground: string } {
   return agentId === null ? OTHERS : (SERIES[rank] ?? OTHERS)
 }

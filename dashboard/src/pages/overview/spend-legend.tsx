@@ -6,11 +6,11 @@ import { seriesColor } from './series-color.ts'
 
 interface SpendLegendProps {
   readonly spend: Overview['spend']
-  /** The bar that is looked at: its amounts are told, not those of the whole range. */
+  /** The selected bar. Its amounts are shown instead of the totals of the range. */
   readonly bar: number | null
 }
 
-/** Which colour is whose, and what each spent; leads to the agents. */
+/** The colour and amount of each agent, with links to the agents. */
 export function SpendLegend({ spend, bar }: SpendLegendProps) {
   const { to } = useWorkspace()
   return (

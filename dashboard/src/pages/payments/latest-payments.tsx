@@ -13,7 +13,7 @@ interface LatestPaymentsProps {
 
 const SHOWN_MAX = 5
 
-/** The last few payments of an agent, or from a wallet, and the way to all of them. */
+/** The latest payments of an agent or from a wallet, with a link to all of them. */
 export function LatestPayments({ filter }: LatestPaymentsProps) {
   const { slug, mode, to } = useWorkspace()
   const { data, error, refetch } = useInfiniteQuery(paymentsQuery(slug, mode, filter))
@@ -29,7 +29,7 @@ export function LatestPayments({ filter }: LatestPaymentsProps) {
       }
     >
       {payments === undefined && <QueryState error={error} onRetry={refetch} />}
-      {payments?.length === 0 && <EmptyList>There are none yet.</EmptyList>}
+      {payments?.length === 0 && <EmptyList>No payments yet.</EmptyList>}
       {payments !== undefined && payments.length > 0 && (
         <PaymentsTable payments={payments} isOneAgent={filter.agent !== undefined} />
       )}

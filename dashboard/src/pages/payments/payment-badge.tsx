@@ -7,7 +7,7 @@ const BADGES: Readonly<Record<PaymentStatus, { readonly tone: Tone; readonly tex
   failed: { tone: 'danger', text: 'Failed' },
 }
 
-/** What became of a payment. */
+/** The status of a payment. */
 export function PaymentBadge({ status }: { readonly status: PaymentStatus }) {
   const { tone, text } = BADGES[status]
   return <StatusBadge tone={tone}>{text}</StatusBadge>

@@ -4,10 +4,10 @@ import { TimeText } from '../../components/time-text.tsx'
 import { DeliveryStatus } from '../developers/webhook-status.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** What was told of a payment, and to whom. */
+/** The events of a payment and their webhook deliveries. */
 export function PaymentEvents({ events }: { readonly events: readonly PaymentEvent[] }) {
   const { to } = useWorkspace()
-  if (events.length === 0) return <p>Nothing is kept of it any more: events are kept for 30 days.</p>
+  if (events.length === 0) return <p>The events are no longer available. They are kept for 30 days.</p>
   return (
     <ul className="grid gap-3">
       {events.map(({ id, type, created_at, deliveries }) => (
@@ -22,7 +22,8 @@ export function PaymentEvents({ events }: { readonly events: readonly PaymentEve
           </p>
           {deliveries.length === 0 && (
             <p>
-              No endpoint wanted it. <TextLink to={to('developers', 'webhooks')}>Webhook endpoints</TextLink>
+              No webhook endpoint is subscribed to this event.{' '}
+              <TextLink to={to('developers', 'webhooks')}>Go to webhooks</TextLink>
             </p>
           )}
           {deliveries.length > 0 && (
@@ -33,7 +34,7 @@ export function PaymentEvents({ events }: { readonly events: readonly PaymentEve
                   <TextLink to={to('developers', 'deliveries', delivery.id)}>
                     <span className="font-mono text-[0.9em] font-normal break-all">{delivery.url}</span>
                   </TextLink>
-                  {delivery.trigger === 'replay' && <span className="text-sm">sent once more</span>}
+                  {delivery.trigger === 'replay' && <span className="text-sm">replay</span>}
                 </li>
               ))}
             </ul>

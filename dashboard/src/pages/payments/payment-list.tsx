@@ -9,8 +9,8 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 import { PaymentsTable } from './payments-table.tsx'
 
-/** The payments that the address asks for, the newest first. */
-export function PaymentList({ search: { filter, view, isNarrowed } }: { readonly search: PaymentSearch }) {
+/** The payments that match the filters in the URL, newest first. */
+export function PaymentList({ search: { filter, view, isFiltered } }: { readonly search: PaymentSearch }) {
   const { slug, mode } = useWorkspace()
   const query = useInfiniteQuery(paymentsQuery(slug, mode, filter))
   const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
@@ -23,7 +23,7 @@ export function PaymentList({ search: { filter, view, isNarrowed } }: { readonly
       {payments.length > 0 && <PaymentsTable payments={payments} />}
       {payments.length === 0 &&
         !hasNextPage &&
-        (isNarrowed || view !== 'all' ? <NoMatch isNarrowed={isNarrowed} /> : <NoPayments />)}
+        (isFiltered || view !== 'all' ? <NoMatch isFiltered={isFiltered} /> : <NoPayments />)}
       <LoadMoreButton
         next={last?.next}
         isBusy={isFetchingNextPage}
@@ -41,21 +41,21 @@ function NoPayments() {
       title="No payments yet"
       action={
         <ButtonLink variant="primary" to={to('developers', 'examples')}>
-          Show the examples
+          Show examples
         </ButtonLink>
       }
     >
-      An agent with a grant and an API key pays with one request. The examples are made with your own ids.
+      An agent with a grant sends a payment with one API request. The examples already contain your IDs.
     </EmptyState>
   )
 }
 
-/** Something else would be there: the way back to it is one press. */
-function NoMatch({ isNarrowed }: { readonly isNarrowed: boolean }) {
+/** Shown if the filters match nothing. Links to the list without filters. */
+function NoMatch({ isFiltered }: { readonly isFiltered: boolean }) {
   const { to } = useWorkspace()
   return (
-    <EmptyState title="Nothing found" action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}>
-      {isNarrowed ? 'No payment fits these filters.' : 'No payment has this status.'}
+    <EmptyState title="No payments found" action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}>
+      {isFiltered ? 'No payments match these filters.' : 'No payments have this status.'}
     </EmptyState>
   )
 }

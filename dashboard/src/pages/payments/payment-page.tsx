@@ -44,7 +44,7 @@ export function PaymentPage() {
         </span>
       </PageHeading>
       <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-        <Section title="What happened">
+        <Section title="Timeline">
           <PaymentTimeline detail={detail} />
         </Section>
         <Section title="Details">

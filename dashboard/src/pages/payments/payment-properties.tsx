@@ -6,14 +6,14 @@ import { TimeText } from '../../components/time-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { RecipientAddress } from './recipient-address.tsx'
 
-/** All that a payment is made of, and who allowed it. */
+/** The properties of a payment, and the grant that allowed it. */
 export function PaymentProperties({ detail: { payment, grant } }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   return (
     <DescriptionList>
       <DescriptionItem term="From">
         <TextLink to={to('wallets', payment.from)}>{grant.wallet_name}</TextLink>{' '}
-        <CodeText text={payment.from} what="the wallet’s address" isShort />
+        <CodeText text={payment.from} what="the wallet address" isShort />
       </DescriptionItem>
       <DescriptionItem term="To">
         <RecipientAddress address={payment.to} />
@@ -24,20 +24,20 @@ export function PaymentProperties({ detail: { payment, grant } }: { readonly det
         </DescriptionItem>
       )}
       <DescriptionItem term="Allowed by">
-        <bdi>{grant.activated_by ?? 'Whoever runs this server'}</bdi>, with{' '}
+        <bdi>{grant.activated_by ?? 'Server operator'}</bdi>, under{' '}
         <TextLink to={to('grants', grant.id)}>the grant</TextLink>
         {grant.activated_at !== null && (
           <>
             {' '}
-            of <TimeText at={grant.activated_at} />
+            signed <TimeText at={grant.activated_at} />
           </>
         )}
       </DescriptionItem>
-      <DescriptionItem term="Payment">
-        <CodeText text={payment.id} what="the payment’s id" />
+      <DescriptionItem term="Payment ID">
+        <CodeText text={payment.id} what="the payment ID" />
       </DescriptionItem>
-      <DescriptionItem term="Grant">
-        <CodeText text={grant.id} what="the grant’s id" />
+      <DescriptionItem term="Grant ID">
+        <CodeText text={grant.id} what="the grant ID" />
       </DescriptionItem>
       {payment.idempotency_key !== null && (
         <DescriptionItem term="Idempotency key">

@@ -18,7 +18,7 @@ const VIEW_TEXTS: Readonly<Record<View, string>> = {
   confirmed: 'Confirmed',
   pending: 'Pending',
   failed: 'Failed',
-  refused: 'Refused requests',
+  refused: 'Rejected requests',
 }
 
 export function PaymentsPage() {
@@ -26,13 +26,13 @@ export function PaymentsPage() {
   const [params, setParams] = useSearchParams()
   const search = parsePaymentSearch(params)
   const { view, filter } = search
-  const isRefused = view === 'refused'
-  const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRefused })
+  const isRejected = view === 'refused'
+  const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRejected })
   const exporting = useAction({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
-  // Where nothing was paid yet there is nothing to look for.
-  const isBare =
+  // Without any payments there is nothing to filter or export.
+  const isEmpty =
     view === 'all' &&
-    !search.isNarrowed &&
+    !search.isFiltered &&
     data?.pages.every(({ payments, next }) => payments.length === 0 && next === null) === true
   const segmentOf = (choice: View) => ({
     text: VIEW_TEXTS[choice],
@@ -44,11 +44,9 @@ export function PaymentsPage() {
       <PageHeading
         title="Payments"
         breadcrumb={name}
-        lead={
-          isRefused ? 'Requests that were refused before anything was reserved. They are kept for 30 days.' : undefined
-        }
+        lead={isRejected ? 'Requests that were rejected by a limit. Kept for 30 days.' : undefined}
         actions={
-          isRefused || isBare ? undefined : (
+          isRejected || isEmpty ? undefined : (
             <Button disabled={exporting.isPending} onClick={() => exporting.mutate()}>
               {exporting.isPending ? 'Exporting…' : 'Export CSV'}
             </Button>
@@ -59,9 +57,9 @@ export function PaymentsPage() {
       <div className="grid gap-5">
         <div className="flex min-w-0 flex-wrap gap-x-4 gap-y-2">
           <SegmentedLinks label="Payments by status" segments={PAYMENT_VIEWS.map(segmentOf)} />
-          <SegmentedLinks label="What became no payment" segments={[segmentOf('refused')]} />
+          <SegmentedLinks label="Rejected requests" segments={[segmentOf('refused')]} />
         </div>
-        {!isBare && (
+        {!isEmpty && (
           <PaymentFilters
             search={search}
             onChange={(field, value) =>
@@ -69,7 +67,7 @@ export function PaymentsPage() {
             }
           />
         )}
-        {isRefused ? <RefusalList search={search} /> : <PaymentList search={search} />}
+        {isRejected ? <RefusalList search={search} /> : <PaymentList search={search} />}
       </div>
     </>
   )

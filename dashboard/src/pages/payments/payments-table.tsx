@@ -9,7 +9,7 @@ import { RecipientText } from './recipient-text.tsx'
 
 interface PaymentsTableProps {
   readonly payments: readonly Payment[]
-  /** On an agent's own page every payment is its own. */
+  /** All payments are of one agent, so the columns about the agent are hidden. */
   readonly isOneAgent?: boolean
 }
 
@@ -46,15 +46,18 @@ const MEMO: Column<Payment> = {
     </TruncatedText>
   ),
 }
-const WHEN: Column<Payment> = { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isRelative /> }
+const CREATED: Column<Payment> = {
+  title: 'Created',
+  render: ({ created_at }) => <TimeText at={created_at} isRelative />,
+}
 
-/** Payments, one a row; each leads to its page. */
+/** A table of payments. Each row links to its payment. */
 export function PaymentsTable({ payments, isOneAgent = false }: PaymentsTableProps) {
   const { to } = useWorkspace()
   return (
     <DataTable
       caption="Payments"
-      columns={isOneAgent ? [AMOUNT, STATUS, TO, WHEN] : [AMOUNT, STATUS, TO, AGENT, MEMO, WHEN]}
+      columns={isOneAgent ? [AMOUNT, STATUS, TO, CREATED] : [AMOUNT, STATUS, TO, AGENT, MEMO, CREATED]}
       items={payments}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => to('payments', id)}

@@ -3,7 +3,7 @@ import { labelOf, recipientsQuery } from '../../api/recipients.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** A recipient in full: its name in the recipient book if it has one, and its address. */
+/** The full address of a recipient, with its name from the address book. */
 export function RecipientAddress({ address }: { readonly address: string }) {
   const { slug, mode } = useWorkspace()
   const { data: recipients } = useQuery(recipientsQuery(slug, mode))
@@ -11,7 +11,7 @@ export function RecipientAddress({ address }: { readonly address: string }) {
   return (
     <>
       {label !== null && <bdi className="block">{label}</bdi>}
-      <CodeText text={address} what="the recipient’s address" />
+      <CodeText text={address} what="the recipient address" />
     </>
   )
 }

@@ -13,7 +13,7 @@ interface Advice {
   readonly links: readonly { readonly text: string; readonly to: string }[]
 }
 
-/** What can be done about a refusal, by its code, and where. */
+/** Advice on what to do about a rejected request, with links. */
 export function RefusalAdvice({ refusal }: { readonly refusal: Refusal }) {
   const { slug, mode, role, to } = useWorkspace()
   const { agent_id, wallet } = refusal
@@ -41,8 +41,7 @@ type To = (...parts: readonly string[]) => string
 function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
   const { code, details, agent_id, wallet } = refusal
   const resetsAt = detailOf(details, 'resets_at')
-  const replace =
-    grant?.status === 'active' ? [{ text: 'Replace the policy', to: to('grants', grant.id, 'replace') }] : []
+  const replace = grant?.status === 'active' ? [{ text: 'Replace grant', to: to('grants', grant.id, 'replace') }] : []
   const create = {
     text: 'New grant',
     to: `${to('grants', 'new')}?${new URLSearchParams({ agent: agent_id, wallet })}`,
@@ -50,42 +49,42 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
   switch (code) {
     case 'agent_not_found':
       return {
-        text: 'Create the agent, or correct the id in the program that asked. The other mode has agents of its own.',
+        text: 'Create the agent, or correct the ID in your program. Test and live mode have separate agents.',
         links: [{ text: 'Go to agents', to: to('agents') }],
       }
     case 'wallet_not_found':
       return {
-        text: 'Correct the address in the program that asked, or create a wallet. The other mode has wallets of its own.',
+        text: 'Correct the address in your program, or create a wallet. Test and live mode have separate wallets.',
         links: [{ text: 'Go to wallets', to: to('wallets') }],
       }
     case 'permission_not_found':
       return grant === null ? { text: NO_GRANT, links: [create] } : adviseOnGrant(grant, to)
     case 'permission_expired':
       return {
-        text: 'The owner can replace the policy with one that ends later, or never. It takes one signature.',
+        text: 'Replace the grant with one that has a later end date, or none. The wallet’s owner must sign it.',
         links: replace.length === 0 ? [create] : replace,
       }
     case 'contract_not_allowed':
-      return { text: 'The owner replaces the policy: the new one is written for the contract in use.', links: replace }
+      return { text: 'Replace the grant. The replacement allows the contract in use.', links: replace }
     case 'recipient_not_allowed':
       return {
-        text: 'If this recipient is to be paid, the owner replaces the policy with one that allows it too.',
+        text: 'To allow this recipient, replace the grant with one that includes it.',
         links: replace,
       }
     case 'amount_too_large':
       return {
-        text: 'The agent can pay less at a time, or the owner replaces the policy with a higher maximum.',
+        text: 'The agent can send a smaller payment, or you can replace the grant with a higher per-payment limit.',
         links: replace,
       }
     case 'daily_cap_exceeded':
       return {
         text:
           resetsAt === null ? (
-            'The amount is above the whole cap, so waiting does not help. The agent can pay less, or the owner replaces the policy with a higher cap.'
+            'The amount exceeds the whole 24-hour limit, so waiting does not help. The agent can send a smaller payment, or you can replace the grant with a higher limit.'
           ) : (
             <>
-              By <TimeText at={resetsAt} isExact /> enough of the window has passed: the agent can then ask for the same
-              once more, unless something else was spent meanwhile. Or the owner replaces the policy with a higher cap.
+              The agent can retry after <TimeText at={resetsAt} isExact />, when earlier payments no longer count,
+              unless it spends more meanwhile. Or replace the grant with a higher limit.
             </>
           ),
         links: replace,
@@ -94,46 +93,49 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
       return {
         text: (
           <>
-            Live payments go on {resetsAt === null ? 'next month' : <TimeText at={resetsAt} isExact />}, when the
-            allowance begins anew, or on a larger plan.
+            Live payments resume {resetsAt === null ? 'next month' : <TimeText at={resetsAt} isExact />}, when the
+            monthly count starts again, or once you have a larger plan.
           </>
         ),
-        links: [{ text: 'See the plan', to: to('plan') }],
+        links: [{ text: 'View plan', to: to('plan') }],
       }
     case 'insufficient_balance':
       return {
-        text: 'Fund the wallet, then let the agent ask again.',
-        links: [{ text: 'Fund the wallet', to: to('wallets', wallet) }],
+        text: 'Add USDC to the wallet, then let the agent retry.',
+        links: [{ text: 'Add USDC', to: to('wallets', wallet) }],
       }
     case 'insufficient_gas':
       return {
-        text: 'This server lets wallets pay for gas themselves. Send some of the chain’s own coin to the wallet, then let the agent ask again.',
-        links: [{ text: 'See the wallet', to: to('wallets', wallet) }],
+        text: 'On this server, wallets pay for gas themselves. Send some of the chain’s native coin to the wallet, then let the agent retry.',
+        links: [{ text: 'View wallet', to: to('wallets', wallet) }],
       }
     default:
-      return { text: 'The message says what was wrong. Correct the request, then ask again.', links: [] }
+      return { text: 'The message explains what was wrong. Correct the request and retry.', links: [] }
   }
 }
 
-const NO_GRANT = 'Give the agent a grant on this wallet. It allows nothing before the wallet’s owner has signed it.'
+const NO_GRANT = 'Create a grant for the agent on this wallet. It takes effect once the wallet’s owner has signed it.'
 
-/** There is a grant by now, or there was one that allowed nothing. */
+/** Advice if there is a grant now: one created since, or one that was not in force. */
 function adviseOnGrant(grant: Grant, to: To): Advice {
   const page = to('grants', grant.id)
   if (grant.state === 'pending') {
-    return { text: 'There is a grant, and its owner has not signed it yet.', links: [{ text: 'Sign it', to: page }] }
+    return {
+      text: 'There is a grant, but the wallet’s owner has not signed it yet.',
+      links: [{ text: 'View grant', to: page }],
+    }
   }
   if (grant.state === 'suspended') {
     return {
-      text: 'The grant is suspended. Only a new signature brings it back: the owner replaces its policy.',
+      text: 'The grant is suspended. To resume, replace it and have the wallet’s owner sign the replacement.',
       links: [
-        { text: 'Replace the policy', to: to('grants', grant.id, 'replace') },
-        { text: 'See the grant', to: page },
+        { text: 'Replace grant', to: to('grants', grant.id, 'replace') },
+        { text: 'View grant', to: page },
       ],
     }
   }
   return {
-    text: 'There is an active grant by now: let the agent ask again.',
-    links: [{ text: 'See the grant', to: page }],
+    text: 'There is an active grant now. Let the agent retry.',
+    links: [{ text: 'View grant', to: page }],
   }
 }

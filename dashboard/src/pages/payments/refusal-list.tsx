@@ -17,7 +17,7 @@ import { RecipientText } from './recipient-text.tsx'
 
 const COLUMNS: readonly Column<Refusal>[] = [
   { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
-  { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
+  { title: 'Created', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
   { title: 'Reason', render: ({ code, message }) => formatRefusal(code, message) },
   {
     title: 'To',
@@ -39,8 +39,8 @@ const COLUMNS: readonly Column<Refusal>[] = [
   },
 ]
 
-/** What was asked for and refused, the newest first. */
-export function RefusalList({ search: { filter, isNarrowed } }: { readonly search: PaymentSearch }) {
+/** Rejected requests, newest first. */
+export function RefusalList({ search: { filter, isFiltered } }: { readonly search: PaymentSearch }) {
   const { slug, mode, to } = useWorkspace()
   const query = useInfiniteQuery(refusalsQuery(slug, mode, filter.agent === undefined ? {} : { agent: filter.agent }))
   const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
@@ -52,7 +52,7 @@ export function RefusalList({ search: { filter, isNarrowed } }: { readonly searc
       <ErrorNotice error={error} onRetry={() => void refetch()} />
       {refusals.length > 0 && (
         <DataTable
-          caption="Refused requests"
+          caption="Rejected requests"
           columns={COLUMNS}
           items={refusals}
           keyOf={({ id }) => id}
@@ -60,10 +60,13 @@ export function RefusalList({ search: { filter, isNarrowed } }: { readonly searc
         />
       )}
       {refusals.length === 0 && !hasNextPage && (
-        <EmptyState title="Nothing was refused" action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}>
-          {isNarrowed
-            ? 'No request of this agent was refused in the last 30 days.'
-            : 'No request was refused in the last 30 days.'}
+        <EmptyState
+          title="No rejected requests"
+          action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}
+        >
+          {isFiltered
+            ? 'No requests of this agent were rejected in the last 30 days.'
+            : 'No requests were rejected in the last 30 days.'}
         </EmptyState>
       )}
       <LoadMoreButton

@@ -15,7 +15,7 @@ import { formatReason } from '../../format/refusal-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { RecipientAddress } from './recipient-address.tsx'
 import { RecipientText } from './recipient-text.tsx'
-import { answerOf } from './refusal-checks.ts'
+import { formatErrorResponse } from './refusal-checks.ts'
 import { RefusalAdvice } from './refusal-advice.tsx'
 import { RefusalTimeline } from './refusal-timeline.tsx'
 
@@ -23,11 +23,11 @@ export function RefusalPage() {
   const { slug, mode, to } = useWorkspace()
   const { id = '' } = useParams()
   const { data: refusal, error, refetch } = useQuery(refusalQuery(slug, mode, id))
-  const breadcrumb = <TextLink to={`${to('payments')}?status=refused`}>Refused requests</TextLink>
+  const breadcrumb = <TextLink to={`${to('payments')}?status=refused`}>Rejected requests</TextLink>
   if (refusal === undefined) {
     return (
       <>
-        <PageHeading title="Refused request" breadcrumb={breadcrumb} />
+        <PageHeading title="Rejected request" breadcrumb={breadcrumb} />
         <QueryState error={error} onRetry={refetch} lines={9} />
       </>
     )
@@ -35,7 +35,7 @@ export function RefusalPage() {
   return (
     <>
       <PageHeading
-        title={`Refused: ${formatReason(refusal.code, refusal.message)}`}
+        title={`Rejected: ${formatReason(refusal.code, refusal.message)}`}
         breadcrumb={breadcrumb}
         lead={
           <>
@@ -48,12 +48,12 @@ export function RefusalPage() {
         <RefusalAdvice refusal={refusal} />
       </Section>
       <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-        <Section title="What happened">
+        <Section title="Timeline">
           <RefusalTimeline refusal={refusal} />
         </Section>
         <div className="grid grid-cols-1 gap-8">
-          <Section title="What the agent was answered">
-            <CodeBlock what="Answer" copied="the answer" code={answerOf(refusal)} />
+          <Section title="Response to the agent">
+            <CodeBlock what="Response" copied="the response" code={formatErrorResponse(refusal)} />
           </Section>
           <Section title="Details">
             <RefusalProperties refusal={refusal} />
@@ -87,25 +87,25 @@ function RefusalProperties({
           <CodeText text={idempotency_key} what="the idempotency key" />
         </DescriptionItem>
       )}
-      <DescriptionItem term="Request">
-        <CodeText text={id} what="the request’s id" />
+      <DescriptionItem term="Request ID">
+        <CodeText text={id} what="the request ID" />
       </DescriptionItem>
     </DescriptionList>
   )
 }
 
-/** The wallet that was named; one that is not here leads nowhere. */
+/** The wallet of the request. Linked if it exists. */
 function SourceText({ address }: { readonly address: string }) {
   const { slug, mode, to } = useWorkspace()
   const { data: wallets } = useQuery(walletsQuery(slug, mode))
   const wallet = wallets?.find((candidate) => candidate.address === address)
-  if (wallet === undefined) return <CodeText text={address} what="the wallet’s address" />
+  if (wallet === undefined) return <CodeText text={address} what="the wallet address" />
   return (
     <>
       <TextLink to={to('wallets', address)}>
         <bdi>{wallet.name}</bdi>
       </TextLink>{' '}
-      <CodeText text={address} what="the wallet’s address" isShort />
+      <CodeText text={address} what="the wallet address" isShort />
     </>
   )
 }

@@ -12,20 +12,20 @@ interface NewRecipientFormProps {
 
 export const LABEL_CHARS_MAX = 100
 
-/** Names an address. One that has a name already gets the new one. */
+/** Adds a recipient to the address book. If the address already has a name, renames it. */
 export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
   const form = useRef<HTMLFormElement>(null)
-  const naming = useAction({
+  const saving = useAction({
     mutationFn: onSubmit,
     onSuccess: () => {
       form.current?.reset()
       form.current?.querySelector('input')?.focus()
     },
   })
-  const errors = fieldErrors(naming.error)
-  const mistyped = addressError(naming.error, [naming.variables?.address ?? ''])
+  const errors = fieldErrors(saving.error)
+  const invalidAddress = addressError(saving.error, [saving.variables?.address ?? ''])
   const isFieldError = errors['address'] !== undefined || errors['label'] !== undefined
-  const hasFieldError = naming.isError && isFieldError
+  const hasFieldError = saving.isError && isFieldError
   useEffect(() => {
     if (hasFieldError) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [hasFieldError])
@@ -37,7 +37,7 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
         event.preventDefault()
         const address = readFormText(event.currentTarget, 'address')
         const label = readFormText(event.currentTarget, 'label')
-        if (address !== '' && label !== '' && !naming.isPending) naming.mutate({ address, label })
+        if (address !== '' && label !== '' && !saving.isPending) saving.mutate({ address, label })
       }}
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)_auto]">
@@ -48,11 +48,11 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           required
           placeholder="0x…"
           pattern="0x[0-9a-fA-F]{40}"
-          title="0x and 40 characters of 0 to 9 and a to f"
+          title="0x followed by 40 characters from 0 to 9 and a to f"
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
-          error={mistyped ?? errors['address']}
+          error={invalidAddress ?? errors['address']}
         />
         <TextField
           name="label"
@@ -64,12 +64,12 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           error={errors['label']}
         />
         <div className="lg:pt-[1.9rem]">
-          <Button type="submit" variant="primary" disabled={naming.isPending}>
-            Save the name
+          <Button type="submit" variant="primary" disabled={saving.isPending}>
+            Save recipient
           </Button>
         </div>
       </div>
-      {!isFieldError && <ErrorNotice error={naming.error} />}
+      {!isFieldError && <ErrorNotice error={saving.error} />}
     </form>
   )
 }

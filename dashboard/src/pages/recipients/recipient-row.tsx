@@ -15,9 +15,9 @@ import { useAction } from '../../components/use-action.ts'
 
 interface RecipientRowProps {
   readonly recipient: Recipient
-  /** The grants that name the address. */
+  /** The grants that list this address. */
   readonly grants: readonly Grant[]
-  /** Null for who may not. */
+  /** Null if the user may not change recipients. */
   readonly actions: Pick<ReturnType<typeof useRecipientActions>, 'label' | 'remove'> | null
 }
 
@@ -27,7 +27,7 @@ export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) 
   const [isRenaming, setRenaming] = useState(false)
   const renaming = useAction({ mutationFn: async (name: string) => actions?.label({ address, label: name }) })
   const place = useRef<HTMLDivElement>(null)
-  /** Opens the form, or takes it away; the focus goes to what comes in its place. */
+  /** Opens or closes the form, and moves the focus to what replaces it. */
   const change = (next: boolean) => {
     flushSync(() => setRenaming(next))
     place.current?.querySelector<HTMLElement>('input, button')?.focus()
@@ -57,11 +57,11 @@ export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) 
                 <ConfirmDialog
                   label="Remove"
                   labelDetail={label}
-                  title={`Remove the name “${label}”?`}
-                  confirmLabel="Remove the name"
+                  title={`Remove “${label}”?`}
+                  confirmLabel="Remove recipient"
                   onConfirm={() => actions.remove(address)}
                 >
-                  Grants and payments show the bare address again. What agents may pay does not change.
+                  Grants and payments will show the address instead of the name. What agents can pay does not change.
                 </ConfirmDialog>
               </>
             )}

@@ -23,20 +23,20 @@ export function RecipientsPage() {
       <PageHeading
         title="Recipients"
         breadcrumb={name}
-        lead="Names for the addresses that agents pay. They are shown in place of the address; what a grant allows is the address itself."
+        lead="Names for the addresses that your agents pay. Names are only labels: a grant allows the address itself."
       />
       {isAdmin(role) && (
-        <Section title="Name an address">
+        <Section title="Add a recipient">
           <NewRecipientForm onSubmit={actions.label} />
         </Section>
       )}
       <Section title="Address book">
         {recipients === undefined && <QueryState error={error} onRetry={refetch} />}
         {recipients?.length === 0 && (
-          <EmptyState title="No names yet">
+          <EmptyState title="No recipients yet">
             {isAdmin(role)
-              ? 'Name the addresses that your agents pay most. Grants and payments then say who it is.'
-              : 'An admin or an owner of the workspace can name the addresses that agents pay.'}
+              ? 'Add the addresses that your agents pay. Grants and payments then show their names.'
+              : 'An owner or admin of this workspace can add recipients.'}
           </EmptyState>
         )}
         {recipients !== undefined && recipients.length > 0 && (
@@ -56,7 +56,7 @@ export function RecipientsPage() {
   )
 }
 
-/** Those that are not over and name the address. */
+/** The grants that have not ended and list the address. */
 function grantsFor(grants: readonly Grant[] | undefined, address: string): readonly Grant[] {
   const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
   return open.filter((grant) =>

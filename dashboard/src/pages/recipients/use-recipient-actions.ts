@@ -6,12 +6,12 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 type Named = Pick<Recipient, 'address' | 'label'>
 
 interface RecipientActions {
-  /** Names an address, or names it anew: it shows at once, and is taken back when the server refuses. */
+  /** Adds or renames a recipient. Updates the list optimistically, and reverts it if the server rejects the change. */
   readonly label: (recipient: Named) => Promise<unknown>
   readonly remove: (address: string) => Promise<void>
 }
 
-/** Changes of the address book. */
+/** The actions on the address book. */
 export function useRecipientActions(): RecipientActions {
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()

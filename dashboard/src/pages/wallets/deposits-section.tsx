@@ -16,7 +16,7 @@ import { formatShortAddress } from '../../format/address.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { SenderText } from './sender-text.tsx'
 
-/** What came in, the latest first. */
+/** The deposits of a wallet, latest first. */
 export function DepositsSection({ address }: { readonly address: string }) {
   const { slug, mode } = useWorkspace()
   const { data: workspace } = useQuery(workspaceQuery(slug))
@@ -26,7 +26,7 @@ export function DepositsSection({ address }: { readonly address: string }) {
   return (
     <Section title="Deposits">
       {deposits === undefined && <QueryState error={query.error} onRetry={query.refetch} />}
-      {deposits?.length === 0 && <EmptyList>Nothing has come in yet.</EmptyList>}
+      {deposits?.length === 0 && <EmptyList>No deposits yet.</EmptyList>}
       {deposits !== undefined && deposits.length > 0 && (
         <DataTable caption="Deposits" columns={columnsWith(explorer)} items={deposits} keyOf={({ id }) => id} />
       )}
@@ -38,7 +38,7 @@ export function DepositsSection({ address }: { readonly address: string }) {
 function columnsWith(explorer: string | null): readonly Column<Deposit>[] {
   return [
     { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} isStrong /> },
-    { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
+    { title: 'Received', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
     {
       title: 'From',
       isLong: true,
@@ -53,7 +53,7 @@ function columnsWith(explorer: string | null): readonly Column<Deposit>[] {
 }
 
 function Transaction({ hash, explorer }: { readonly hash: string; readonly explorer: string | null }) {
-  if (explorer === null) return <CodeText text={hash} what="the transaction’s hash" isShort />
+  if (explorer === null) return <CodeText text={hash} what="the transaction hash" isShort />
   return (
     <ExternalLink href={`${explorer}/tx/${hash}`}>
       <span className="sr-only">Block explorer: </span>

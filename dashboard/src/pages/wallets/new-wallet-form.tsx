@@ -18,7 +18,7 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 import { useCancel } from '../../components/use-cancel.ts'
 import { useAction } from '../../components/use-action.ts'
 
-/** Makes a wallet that one of one's own passkeys owns, and leads to it. */
+/** Creates a wallet owned by one of the user's passkeys, and opens its page. */
 export function NewWalletForm(props: { readonly onCancel: () => void }) {
   const onCancel = useCancel(props.onCancel)
   const { data: passkeys, error, refetch } = useQuery(passkeysQuery)
@@ -62,7 +62,8 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
       await navigate(to('wallets', wallet.address))
     },
   })
-  if (passkeys.length === 0) return <p>You have no passkey. Add one in your account: it is to own the wallet.</p>
+  if (passkeys.length === 0)
+    return <p>You have no passkey. Add one in your account first, because a passkey must own the wallet.</p>
   const owner = passkeys.find(({ id }) => id === picked)
   return (
     <form
@@ -76,14 +77,14 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
       <TextField
         name="name"
         label="Name"
-        hint="For the people here: “Main wallet”, “Research”."
+        hint="Shown to members of this workspace, such as “Main wallet” or “Research”."
         required
         maxLength={WALLET_NAME_CHARS_MAX}
         autoComplete="off"
       />
       {passkeys.length > 1 && (
         <SelectField
-          label="The passkey that owns it"
+          label="Owner passkey"
           value={picked}
           placeholder="Choose one of your passkeys"
           choices={passkeys.map(({ id, name }) => ({ value: id, text: name }))}
@@ -94,19 +95,18 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
       <Notice tone={mode === 'live' ? 'warning' : 'plain'}>
         <p>
           {owner === undefined ? 'The passkey' : <strong>Your passkey “{owner.name}”</strong>} will own the wallet. Only
-          it can let an agent spend from the wallet, or stop that for good. It can’t be changed later, so keep the
-          passkey.
+          this passkey can sign and revoke grants on it. The owner can’t be changed later, so don’t lose the passkey.
         </p>
         {mode === 'live' && (
           <p>
-            <strong>This is live:</strong> the wallet will hold real money.
+            <strong>This is live mode.</strong> The wallet will hold real money.
           </p>
         )}
       </Notice>
       <ErrorNotice error={creation.error} />
       <p className="flex flex-wrap gap-3">
         <Button type="submit" variant="primary" disabled={creation.isPending}>
-          Create the wallet
+          Create wallet
         </Button>
         <Button variant="quiet" disabled={creation.isPending} onClick={onCancel}>
           Cancel

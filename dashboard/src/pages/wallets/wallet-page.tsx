@@ -63,8 +63,8 @@ function Balance({ usdc }: { readonly usdc: string | null }) {
       <p className="text-sm font-semibold text-muted">Balance</p>
       {usdc === null ? (
         <p className="text-lg">
-          The chain does not answer.{' '}
-          <span className="text-muted">What is in the wallet is safe; the balance is shown again in a while.</span>
+          The balance is not available.{' '}
+          <span className="text-muted">The chain could not be reached. Your USDC is safe. Try again later.</span>
         </p>
       ) : (
         <p className="text-4xl font-bold tracking-tight tabular-nums">
@@ -75,14 +75,14 @@ function Balance({ usdc }: { readonly usdc: string | null }) {
   )
 }
 
-/** What the wallet pays its gas with, where the provider does not sponsor it. */
+/** The native coin that the wallet pays gas with, if the provider does not sponsor gas. */
 function CoinBalance({ coin: { symbol, balance } }: { readonly coin: NonNullable<Wallet['coin']> }) {
   return (
     <section aria-label="Gas" className="grid gap-1">
       <p className="text-sm font-semibold text-muted">Gas</p>
       <p className="text-lg tabular-nums">
-        {balance === null ? 'The chain does not respond.' : `${balance} ${symbol}`}{' '}
-        <span className="text-muted">Payments from this wallet pay their gas from it.</span>
+        {balance === null ? 'Not available.' : `${balance} ${symbol}`}{' '}
+        <span className="text-muted">This balance pays the gas of payments from this wallet.</span>
       </p>
     </section>
   )
@@ -97,13 +97,13 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
   return (
     <Section
       title="Grants"
-      lead="Who may spend from this wallet."
+      lead="Agents that can spend from this wallet."
       actions={isAdmin(role) && open.length > 0 && <TextLink to={newGrant}>New grant</TextLink>}
     >
       {grants === undefined && <QueryState error={error} onRetry={refetch} />}
       {grants !== undefined && open.length === 0 && (
         <EmptyState
-          title="Nobody may spend from it"
+          title="No agent can spend from this wallet"
           action={
             isAdmin(role) && (
               <ButtonLink variant="primary" to={newGrant}>
@@ -112,13 +112,13 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
             )
           }
         >
-          A grant lets one agent pay from this wallet, within limits that its owner signs.
+          Create a grant to let an agent spend from this wallet. Its owner signs the limits.
         </EmptyState>
       )}
-      {open.length > 0 && <GrantTable caption="Grants" grants={open} without="wallet" />}
+      {open.length > 0 && <GrantTable caption="Grants" grants={open} hiddenColumn="wallet" />}
       {ended.length > 0 && (
         <Disclosure summary={`Ended grants (${ended.length})`}>
-          <GrantTable caption="Ended grants" grants={ended} without="wallet" />
+          <GrantTable caption="Ended grants" grants={ended} hiddenColumn="wallet" />
         </Disclosure>
       )}
     </Section>

@@ -28,14 +28,14 @@ export function WalletsPage() {
       <PageHeading
         title="Wallets"
         breadcrumb={name}
-        lead="Where the USDC is that agents pay with. Each is owned by one passkey."
+        lead="Wallets hold the USDC that your agents spend. Each wallet is owned by one passkey."
         actions={wallets !== undefined && wallets.length > 0 && add}
       />
       {isAdding && <NewWalletForm onCancel={() => setAdding(false)} />}
       {wallets === undefined && <QueryState error={error} onRetry={refetch} />}
       {wallets?.length === 0 && !isAdding && (
         <EmptyState title="No wallets yet" action={add}>
-          A wallet holds the USDC that agents pay with. Your passkey owns it: only that passkey can let an agent spend.
+          A wallet holds the USDC that your agents spend. Your passkey owns it: only that passkey can sign grants.
         </EmptyState>
       )}
       {wallets !== undefined && wallets.length > 0 && (

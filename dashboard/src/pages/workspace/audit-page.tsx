@@ -23,13 +23,11 @@ export function AuditPage() {
       <PageHeading
         title="Audit log"
         breadcrumb={name}
-        lead="Who did what, in both modes, the latest first. Nothing is ever taken out of it."
+        lead="Who did what in this workspace, in both modes, latest first. Entries are never changed or deleted."
       />
       {entries === undefined && <QueryState error={query.error} onRetry={query.refetch} lines={8} />}
       {entries?.length === 0 && (
-        <EmptyState title="Nothing has happened yet">
-          What people, keys and applications do here is told here.
-        </EmptyState>
+        <EmptyState title="No entries yet">Actions by members, API keys and applications are listed here.</EmptyState>
       )}
       {entries !== undefined && entries.length > 0 && (
         <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
@@ -47,7 +45,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   const { at, actor, action, details } = entry
   const { mode, ...others } = details
   const more = listDetails(others)
-  // Who joined is named once.
+  // If actors act on themselves, such as by joining, their name is shown only once.
   const hasSubject = entry.subject !== null && entry.subject !== actor.id
   return (
     <li className="grid gap-x-6 gap-y-0.5 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_auto] sm:px-5">
@@ -81,7 +79,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   )
 }
 
-/** What it was done to: a link, where it has a page. */
+/** The subject of an entry. Linked if it has a page. */
 function Subject({ entry }: { readonly entry: AuditEntry }) {
   const { slug } = useWorkspace()
   if (entry.subject === null) return null
@@ -94,9 +92,9 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
       </span>
     )
   }
-  const place = locateSubject(entry)
+  const location = locateSubject(entry)
   const text = <span className="font-mono break-all">{entry.subject}</span>
-  return place === null ? text : <TextLink to={pathTo(slug, place.mode, ...place.parts)}>{text}</TextLink>
+  return location === null ? text : <TextLink to={pathTo(slug, location.mode, ...location.parts)}>{text}</TextLink>
 }
 
 function FormerMember() {

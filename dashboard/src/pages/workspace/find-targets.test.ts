@@ -3,21 +3,21 @@ import { describe, test } from 'node:test'
 import { findTargets, type SearchableItems } from './find-targets.ts'
 
 const NOTHING: SearchableItems = { agents: [], wallets: [], grants: [] }
-const THINGS: SearchableItems = {
+const ITEMS: SearchableItems = {
   agents: [{ id: 'shop-bot' }, ...Array.from({ length: 20 }, (_, index) => ({ id: `crawler-${index}` }))],
   wallets: [{ name: 'Shop till', address: '0x52908400098527886E0F7030069857D2E4169EE7' }],
   grants: [{ id: 'grant_1', agent_id: 'shop-bot', wallet_name: 'Shop till', state: 'active' }],
 }
-const find = (text: string, items = THINGS) => findTargets(text, { slug: 'demo', mode: 'test', items })
+const find = (text: string, items = ITEMS) => findTargets(text, { slug: 'demo', mode: 'test', items })
 const pathsOf = (text: string) => find(text).map(({ path }) => path)
 
 describe('findTargets', () => {
-  test('shows every page while nothing is typed, and no more', () => {
+  test('lists all pages and nothing else while the text is empty', () => {
     assert.deepEqual(find(''), find('', NOTHING))
     assert.ok(pathsOf('').includes('/w/demo/test/developers/keys'))
   })
 
-  test('finds agents, wallets and grants by their names, whatever the case', () => {
+  test('finds agents, wallets and grants by name, ignoring case', () => {
     assert.deepEqual(pathsOf('SHOP'), [
       '/w/demo/test/agents/shop-bot',
       '/w/demo/test/wallets/0x52908400098527886E0F7030069857D2E4169EE7',
@@ -32,12 +32,12 @@ describe('findTargets', () => {
     )
   })
 
-  test('shows only some of many of a kind, and pages first', () => {
+  test('limits the results of a kind, and lists pages first', () => {
     assert.equal(pathsOf('crawler').length, 6)
     assert.equal(pathsOf('gra')[0], '/w/demo/test/grants')
   })
 
-  test('leads from the id of a payment or a refusal straight to it', () => {
+  test('finds a payment or rejected request by its ID', () => {
     const id = '01ARZ3NDEKTSV4RRFFQ69G5FAV'
     assert.deepEqual(pathsOf(` pay_${id} `), [`/w/demo/test/payments/pay_${id}`])
     assert.deepEqual(pathsOf(`ref_${id}`), [`/w/demo/test/refusals/ref_${id}`])

@@ -1,16 +1,16 @@
 import { ButtonLink } from '../../components/button-link.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 
-/** For somebody who belonged to the workspace until a moment ago. */
+/** Shown to a user who has just left the workspace or was removed. */
 export function FormerMemberPage({ name }: { readonly name: string }) {
   return (
     <>
       <PageHeading
-        title="You no longer belong to this workspace"
+        title="You are no longer a member of this workspace"
         isStep
         lead={
           <>
-            You left <bdi>{name}</bdi>, or one of its members removed you. To come back you need a new invitation.
+            You left <bdi>{name}</bdi>, or another member removed you. To rejoin, you need a new invitation.
           </>
         }
       />

@@ -16,7 +16,7 @@ export function MembersPage() {
       <PageHeading
         title="Members"
         breadcrumb={name}
-        lead="Who belongs to the workspace, in both modes, and what each may do."
+        lead="The members of this workspace and their roles. Roles apply to both modes."
       />
       {members === undefined && <QueryState error={error} onRetry={refetch} />}
       {members !== undefined && (

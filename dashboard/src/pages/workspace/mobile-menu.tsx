@@ -2,7 +2,7 @@ import { useId, useRef } from 'react'
 import type { Mode, Workspace } from '../../api/wire.ts'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
-/** The navigation where there is no room for it beside the page: the browser's own popover, which Escape closes. */
+/** The navigation on narrow screens: a native popover, which closes on Escape. */
 export function MobileMenu({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const id = useId()
   const popover = useRef<HTMLElement>(null)
@@ -26,7 +26,7 @@ export function MobileMenu({ workspace, mode }: { readonly workspace: Workspace;
         className="fixed inset-auto top-0 left-0 m-0 h-dvh max-h-dvh w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-surface p-4 text-ink shadow-lift"
       >
         <p className="truncate px-3 pb-4 text-lg font-bold">{workspace.name}</p>
-        <WorkspaceNavigation workspace={workspace} mode={mode} onFollow={() => popover.current?.hidePopover()} />
+        <WorkspaceNavigation workspace={workspace} mode={mode} onNavigate={() => popover.current?.hidePopover()} />
       </nav>
     </div>
   )

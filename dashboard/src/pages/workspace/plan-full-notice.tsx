@@ -6,25 +6,25 @@ import { useWorkspace } from './use-workspace.ts'
 
 type Kind = 'agents' | 'wallets'
 
-/** The plan has no room for another one. While that is not known, there is some: the server decides. */
+/** Whether the plan allows no more agents or wallets. False while loading: the server checks again. */
 export function useIsPlanFull(kind: Kind): boolean {
   const { slug, mode } = useWorkspace()
   const { data: use } = useQuery(planQuery(slug))
-  const of = use?.[kind][mode]
-  return of !== undefined && of.limit !== null && of.used >= of.limit
+  const usage = use?.[kind][mode]
+  return usage !== undefined && usage.limit !== null && usage.used >= usage.limit
 }
 
-/** Says that the plan has no room for another one, and where to see about it. */
+/** Says that the plan allows no more agents or wallets, with a link to the plan. */
 export function PlanFullNotice({ kind }: { readonly kind: Kind }) {
   const { slug, mode, to } = useWorkspace()
   const { data: use } = useQuery(planQuery(slug))
-  const of = use?.[kind][mode]
-  if (of === undefined) return null
+  const usage = use?.[kind][mode]
+  if (usage === undefined) return null
   return (
     <Notice tone="warning">
       <p>
-        {of.used} of {of.limit} {kind} in {mode} mode: the plan has no room for another one.{' '}
-        <TextLink to={to('plan')}>See the plan</TextLink>
+        You use {usage.used} of {usage.limit} {kind} in {mode} mode. Your plan does not allow more.{' '}
+        <TextLink to={to('plan')}>View plan</TextLink>
       </p>
     </Notice>
   )

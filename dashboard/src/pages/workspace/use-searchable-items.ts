@@ -5,12 +5,12 @@ import { walletsQuery } from '../../api/wallets.ts'
 import type { Mode } from '../../api/wire.ts'
 import type { SearchableItems } from './find-targets.ts'
 
-/** What was read a moment ago is not read anew for a few letters. */
+/** Cached data is reused for this long. */
 const STALE_AFTER_MS = 60_000
 
-/** The agents, wallets and grants of a workspace; they are asked for once somebody looks for something. */
-export function useSearchableItems(slug: string, mode: Mode, isWanted: boolean): SearchableItems {
-  const options = { enabled: isWanted, staleTime: STALE_AFTER_MS }
+/** The agents, wallets and grants of a workspace. Loaded only once the command palette is open. */
+export function useSearchableItems(slug: string, mode: Mode, isEnabled: boolean): SearchableItems {
+  const options = { enabled: isEnabled, staleTime: STALE_AFTER_MS }
   const agents = useQuery({ ...agentsQuery(slug, mode), ...options }).data ?? []
   const wallets = useQuery({ ...walletsQuery(slug, mode), ...options }).data ?? []
   const grants = useQuery({ ...grantsQuery(slug, mode), ...options }).data ?? []

@@ -4,12 +4,12 @@ import { pathTo } from '../../navigation/paths.ts'
 
 export interface CurrentWorkspace extends Workspace {
   readonly mode: Mode
-  /** The address of a page of this workspace, in this mode. */
+  /** The path of a page of this workspace in this mode. */
   readonly to: (...parts: readonly string[]) => string
 }
 
-/** The workspace that the pages below `WorkspaceLayout` are about, one's role in it, and the mode. */
+/** The current workspace with the user's role in it, and the mode. For pages below `WorkspaceLayout`. */
 export function useWorkspace(): CurrentWorkspace {
-  const place = useOutletContext<Workspace & { readonly mode: Mode }>()
-  return { ...place, to: (...parts) => pathTo(place.slug, place.mode, ...parts) }
+  const context = useOutletContext<Workspace & { readonly mode: Mode }>()
+  return { ...context, to: (...parts) => pathTo(context.slug, context.mode, ...parts) }
 }

@@ -18,7 +18,7 @@ import { FormerMemberPage } from './former-member-page.tsx'
 import { MobileMenu } from './mobile-menu.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
-/** Everything of a workspace, in one mode: the mode is in the address, so that a link says it too. */
+/** The layout of all pages of a workspace. The mode is part of the URL, so that links include it. */
 export function WorkspaceLayout() {
   const { slug = '', mode } = useParams()
   const { pathname, search } = useLocation()
@@ -28,18 +28,18 @@ export function WorkspaceLayout() {
   if (workspace === undefined) {
     return <AppShell>{last?.slug === slug ? <FormerMemberPage name={last.name} /> : <NotFoundPage />}</AppShell>
   }
-  if (isMode(mode)) return <WorkspaceFrame workspace={workspace} mode={mode} />
-  // A short address, as in a message or a bookmark: the mode is that of one's last visit.
+  if (isMode(mode)) return <WorkspaceShell workspace={workspace} mode={mode} />
+  // A URL without a mode opens in the mode of the last visit.
   const [, , , ...parts] = pathname.split('/').filter((part, index) => index < 3 || part !== '')
   return <Navigate to={[pathTo(slug, readLastMode(slug)), ...parts].join('/') + search} replace />
 }
 
 const MAIN_ID = 'main'
 
-function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
+function WorkspaceShell({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const { slug, name } = workspace
   useEffect(() => saveLastVisit(slug, mode), [slug, mode])
-  const isLive = useLiveChanges(slug, mode)
+  const isConnected = useLiveChanges(slug, mode)
   return (
     <>
       <SkipLink to={MAIN_ID} />
@@ -65,7 +65,7 @@ function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; re
             <UserMenu />
           </span>
         </div>
-        <ModeBanner mode={mode} isLive={isLive} />
+        <ModeBanner mode={mode} isConnected={isConnected} />
         <NavigationProgress />
       </header>
       <div className="mx-auto grid w-full max-w-[88rem] lg:grid-cols-[15rem_minmax(0,1fr)]">
@@ -83,7 +83,7 @@ function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; re
           tabIndex={-1}
           className="grid min-w-0 content-start gap-8 px-4 py-7 outline-none sm:px-6 sm:py-9 lg:min-h-[calc(100dvh-5.75rem)] lg:border-l lg:border-line lg:px-10"
         >
-          {/* Nothing of one mode is left standing on the other one's page. */}
+          {/* The key resets all state when the mode changes. */}
           <Outlet key={mode} context={{ ...workspace, mode }} />
         </main>
       </div>

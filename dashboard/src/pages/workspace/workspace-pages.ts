@@ -1,4 +1,4 @@
-/** The pages that a workspace's navigation leads to, in its order. */
+/** The pages in the navigation of a workspace, in order. */
 export const PAGE_GROUPS = [
   {
     title: null,
