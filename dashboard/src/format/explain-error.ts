@@ -23,5 +23,5 @@ export function explainError(error: unknown): string {
 function explainApiError({ message, details }: ApiError): string {
   const retryAt =
     typeof details === 'object' && details !== null && 'retry_at' in details ? details.retry_at : undefined
-  return typeof retryAt === 'string' ? `${message} You can retry at ${formatTime(retryAt)} at the latest.` : message
+  return typeof retryAt === 'string' ? `${message} You can retry after ${formatTime(retryAt)}.` : message
 }

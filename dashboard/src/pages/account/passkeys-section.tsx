@@ -72,12 +72,12 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
                 be signed and revoked with this passkey.
               </p>
               <p>
-                You can’t sign in with it any more. Keep it on your device for as long as{' '}
+                You won’t be able to sign in with it any more. Keep it on your device for as long as{' '}
                 {wallets === 1 ? 'the wallet is' : 'the wallets are'} in use.
               </p>
             </>
           ) : (
-            'You can’t sign in with it any more. Your device may still offer it until you delete it there as well.'
+            'You won’t be able to sign in with it any more. Your device may still offer it until you delete it there as well.'
           )}
         </ConfirmDialog>
       }

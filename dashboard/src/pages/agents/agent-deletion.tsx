@@ -43,8 +43,8 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
             confirmLabel="Delete agent"
             onConfirm={remove}
           >
-            The agent can’t pay any more, and applications that act as it are disconnected immediately. Its payments are
-            kept.
+            The agent won’t be able to pay any more, and applications that act as it are disconnected immediately. Its
+            payments are kept.
           </ConfirmDialog>
         </p>
       )}

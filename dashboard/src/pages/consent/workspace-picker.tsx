@@ -14,7 +14,7 @@ interface WorkspacePickerProps {
 }
 
 const MODES = [
-  { mode: 'test', title: 'Test', meaning: 'play money' },
+  { mode: 'test', title: 'Test', meaning: 'test money' },
   { mode: 'live', title: 'Live', meaning: 'real money' },
 ] as const
 

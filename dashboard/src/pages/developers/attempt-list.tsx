@@ -35,7 +35,7 @@ function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
       {response_body === null || response_body === '' ? (
         status_code !== null && <p className="text-sm text-muted">The response had no body.</p>
       ) : (
-        <Disclosure summary="Response body">
+        <Disclosure summary="Show response body">
           <CodeBlock what="Response body" copied="the response body" code={formatJson(response_body)} />
         </Disclosure>
       )}

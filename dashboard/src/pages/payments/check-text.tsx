@@ -30,13 +30,13 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
     case 'agent_not_found':
       return (
         <Prose>
-          There is no agent “<bdi>{agent_id}</bdi>” in this mode.
+          There was no agent “<bdi>{agent_id}</bdi>” in this mode.
         </Prose>
       )
     case 'wallet_not_found':
       return (
         <Prose>
-          There is no wallet with this address in this mode: <CodeText text={wallet} />
+          There was no wallet with this address in this mode: <CodeText text={wallet} />
         </Prose>
       )
     case 'permission_not_found':

@@ -5,7 +5,7 @@ import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { findTargets, type Target } from './find-targets.ts'
 import { useSearchableItems } from './use-searchable-items.ts'
 
-/** Ctrl or Command and K, and a few letters, lead to any page, agent, wallet or grant; an id leads to what has it. */
+/** Opens with Ctrl+K or Command+K. Finds pages, agents, wallets and grants by name, and most objects by ID. */
 export function CommandPalette({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
@@ -75,14 +75,14 @@ export function CommandPalette({ workspace, mode }: { readonly workspace: Worksp
         >
           <input
             role="combobox"
-            aria-label="Where to"
+            aria-label="Search"
             aria-expanded={targets.length > 0}
             aria-controls={listId}
             aria-activedescendant={targets.length === 0 ? undefined : `${listId}-${current}`}
             aria-autocomplete="list"
             autoComplete="off"
             spellCheck={false}
-            placeholder="A page, an agent, a wallet, an id"
+            placeholder="Page, agent, wallet, grant or ID"
             value={text}
             onChange={(event) => type(event.currentTarget.value)}
             onKeyDown={press}
@@ -90,7 +90,7 @@ export function CommandPalette({ workspace, mode }: { readonly workspace: Worksp
           />
           <div id={listId} role="listbox" aria-label="Pages" className="mt-2 max-h-80 overflow-y-auto">
             {targets.map((target, index) => (
-              // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- the keys go to the field, as the combobox pattern has it
+              // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- the focus stays in the input, as in the ARIA combobox pattern
               <div
                 key={target.path}
                 id={`${listId}-${index}`}
@@ -105,7 +105,7 @@ export function CommandPalette({ workspace, mode }: { readonly workspace: Worksp
               </div>
             ))}
           </div>
-          {targets.length === 0 && <p className="px-3 py-2 text-muted">Nothing of the kind.</p>}
+          {targets.length === 0 && <p className="px-3 py-2 text-muted">No results.</p>}
         </form>
       </dialog>
     </>

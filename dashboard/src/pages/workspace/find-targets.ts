@@ -34,7 +34,8 @@ const REFUSAL_ID = /^ref_[0-9A-Z]{26}$/
 export function findTargets(text: string, { slug, mode, items }: SearchContext): readonly Target[] {
   const query = text.trim()
   if (PAYMENT_ID.test(query)) return [{ text: `Payment ${query}`, path: pathTo(slug, mode, 'payments', query) }]
-  if (REFUSAL_ID.test(query)) return [{ text: `Refusal ${query}`, path: pathTo(slug, mode, 'refusals', query) }]
+  if (REFUSAL_ID.test(query))
+    return [{ text: `Rejected request ${query}`, path: pathTo(slug, mode, 'refusals', query) }]
   const matches = (...texts: readonly string[]) =>
     texts.some((candidate) => candidate.toLowerCase().includes(query.toLowerCase()))
   const pages = listPages(slug, mode).filter((page) => matches(page.text))
