@@ -1,7 +1,15 @@
+import type { Input, RouteName } from '@bursar/server/src/console/contract/all-routes.ts'
+
 /** The strings that an endpoint's path is made of. */
 interface PathInput {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | undefined>>
+}
+
+/** The path of an endpoint that the browser reads by itself: a stream, or a download. */
+export function pathOf<Name extends RouteName>(name: Name, input: Input<Name> & PathInput): string {
+  const [, url = ''] = name.split(' ')
+  return buildPath(url, input)
 }
 
 /** Fills in the parameters of an endpoint's path, each escaped, and adds the query. Members that are undefined are left out. */

@@ -22,7 +22,7 @@ export function useLiveChanges(slug: string, mode: Mode): boolean {
   const [isLive, setLive] = useState(true)
   useEffect(
     () =>
-      listenToChanges(pathOf('/console/workspaces/:slug/changes', { params: { slug }, query: { mode } }), {
+      listenToChanges(pathOf('GET /console/workspaces/:slug/changes', { params: { slug }, query: { mode } }), {
         onChange: () => client.invalidateQueries({ queryKey: liveKey(slug, mode) }),
         onLive: setLive,
         // Perhaps the person is no longer a member. The session says so.

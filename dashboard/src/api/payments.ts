@@ -33,7 +33,7 @@ export function paymentQuery(slug: string, mode: Mode, id: string) {
 
 /** The path of the file with the payments of a filter: CSV, the newest first. More than 100,000 rows are refused. */
 export function paymentsExportPath(slug: string, mode: Mode, filter: PaymentFilter): string {
-  return pathOf('/console/workspaces/:slug/payments/export', { params: { slug }, query: { mode, ...filter } })
+  return pathOf('GET /console/workspaces/:slug/payments/export', { params: { slug }, query: { mode, ...filter } })
 }
 
 /** Requests that a limit rejected. They are kept for 30 days. */

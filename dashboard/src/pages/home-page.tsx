@@ -15,11 +15,11 @@ export function HomePage() {
     <>
       <PageHeading
         title="Your workspaces"
-        lead="Each has its own agents, wallets, keys and people, and nothing of it is seen from another one."
+        lead="Each workspace has its own agents, wallets, keys and members. Nothing is shared between workspaces."
       />
       {isNew ? (
-        <EmptyState title="You belong to no workspace yet">
-          Create one below, or ask somebody who has one for an invitation link.
+        <EmptyState title="You don’t have a workspace yet">
+          Create one below, or ask a workspace owner or admin for an invitation link.
         </EmptyState>
       ) : (
         <ul className="grid grid-cols-1 gap-4 sm:grid-cols-2">
@@ -31,7 +31,7 @@ export function HomePage() {
       <Section title="Create a workspace">
         <div className="max-w-md">
           <CreateWorkspaceForm
-            look={isNew ? 'primary' : 'plain'}
+            variant={isNew ? 'primary' : 'plain'}
             onCreated={({ slug }) => void navigate(pathOf(slug))}
           />
         </div>

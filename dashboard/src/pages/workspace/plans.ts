@@ -11,7 +11,7 @@ interface PlanLimits {
   readonly wallets: number | null
 }
 
-/** What each plan gives (specification, part 8; D10, D12). */
+/** The limits of each plan. */
 export const PLANS: readonly PlanLimits[] = [
   { plan: 'developer', payments: 1_000, agents: 100, wallets: 3 },
   { plan: 'pro', payments: 50_000, agents: 10_000, wallets: 100 },

@@ -12,6 +12,8 @@ const EventEnvelopeSchema = Type.Object({
   data: Type.Record(Type.String(), Type.Unknown()),
 })
 
+const EventPageSchema = Type.Object({ events: list(EventEnvelopeSchema), next })
+
 /** `body` is the envelope as JSON, byte for byte as receivers get it. */
 const EventDetailSchema = Type.Object({
   body: Type.String(),
@@ -20,6 +22,8 @@ const EventDetailSchema = Type.Object({
 })
 
 export type EventEnvelope = Shape<typeof EventEnvelopeSchema>
+export type EventPage = Shape<typeof EventPageSchema>
+export type EventDetail = Shape<typeof EventDetailSchema>
 
 export const EVENT_ROUTES = {
   /** The newest first. */
@@ -34,7 +38,7 @@ export const EVENT_ROUTES = {
         type: Type.Optional(Type.Enum([...EVENT_TYPES, TEST_EVENT_TYPE])),
         before: Type.Optional(id),
       }),
-      response: { 200: Type.Object({ events: list(EventEnvelopeSchema), next }) },
+      response: { 200: EventPageSchema },
     },
   },
   get: {

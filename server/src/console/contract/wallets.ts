@@ -41,8 +41,11 @@ const WalletSchema = Type.Object({
   grants: Type.Integer(),
 })
 
+const DepositPageSchema = Type.Object({ deposits: list(DepositSchema), next })
+
 export type Wallet = Shape<typeof WalletSchema>
 export type Deposit = Shape<typeof DepositSchema>
+export type DepositPage = Shape<typeof DepositPageSchema>
 
 const walletAnswer = Type.Object({ wallet: WalletSchema })
 
@@ -98,7 +101,7 @@ export const WALLET_ROUTES = {
         wallet: Type.Optional(Type.String({ minLength: 1, maxLength: ADDRESS_CHARS_MAX })),
         before: Type.Optional(id),
       }),
-      response: { 200: Type.Object({ deposits: list(DepositSchema), next }) },
+      response: { 200: DepositPageSchema },
     },
   },
 } as const satisfies ConsoleRoutes
