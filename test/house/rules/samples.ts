@@ -31,7 +31,12 @@ function importing(path: string): string {
   return `import { a } from '${path}'`
 }
 
+function importingType(path: string): string {
+  return `import type { A } from '${path}'`
+}
+
 const DOMAIN = 'server/src/domain'
+const CONTRACT = 'server/src/console/contract/'
 export const SAMPLES: readonly Sample[] = [
   {
     rule: FLOORS,
@@ -66,9 +71,14 @@ export const SAMPLES: readonly Sample[] = [
       broken('sandbox/src/chain/start-chain.ts', importing('@bursar/server/src/values/money.ts')),
       broken('sandbox/src/main.ts', importing('../../server/src/main.ts')),
       broken('server/src/main.ts', importing('../../sandbox/src/main.ts')),
+      broken('dashboard/src/api/agents.ts', importing(`@bursar/${CONTRACT}agents.ts`)),
+      broken('dashboard/src/api/agents.ts', importingType('@bursar/server/src/values/money.ts')),
+      broken('dashboard/src/roles.ts', importingType('../../server/src/console/authorize.ts')),
+      broken('dashboard/src/roles.ts', importingType('@bursar/sandbox/src/main.ts')),
     ],
     passes: [
       file('sandbox/src/control/routes.ts', importing('@bursar/server/src/service.ts')),
+      file('dashboard/src/api/agents.ts', importingType(`@bursar/${CONTRACT}agents.ts`)),
       file('sandbox/src/start-server.ts', "new URL('../../server/src/main.ts', import.meta.url)"),
       file('server/src/db/pool.test.ts', importing('../../../sandbox/src/postgres/start-postgres.ts')),
     ],
