@@ -1,8 +1,8 @@
 import type { FastifyContextConfig, FastifyRequest, RouteOptions } from 'fastify'
 import type { Context } from '../domain/context.ts'
-import { getMembership } from '../domain/people/get-membership.ts'
-import type { Role } from '../domain/people/role.ts'
-import { takeAttempt } from '../domain/take-attempt.ts'
+import { getMembership } from '../domain/members/get-membership.ts'
+import type { Role } from '../domain/members/role.ts'
+import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import { clientAddress } from '../http/client-address.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { Problem } from '../values/problem.ts'
@@ -45,9 +45,9 @@ function checkDeclaration({ method, url, config = {} }: RouteOptions): void {
 async function enforceBucket(ctx: Context, request: FastifyRequest): Promise<void> {
   const session = findCurrentSession(request)
   const subject = session === null ? clientAddress(request) : session.secretHash.toString('hex')
-  await takeAttempt(ctx, { subject, bucket: 'dashboard' })
+  await enforceRateLimit(ctx, { subject, bucket: 'dashboard' })
   const { bucket } = accessOf(request.routeOptions.config)
-  if (bucket !== 'dashboard') await takeAttempt(ctx, { subject: clientAddress(request), bucket })
+  if (bucket !== 'dashboard') await enforceRateLimit(ctx, { subject: clientAddress(request), bucket })
 }
 
 async function enforceRole(ctx: Context, request: WorkspaceRequest): Promise<void> {

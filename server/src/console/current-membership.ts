@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Membership } from '../domain/people/member.ts'
+import type { Membership } from '../domain/members/member.ts'
 import { actorOf } from './current-session.ts'
 
 const memberships = new WeakMap<FastifyRequest, Membership>()

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { ROLES } from '../../domain/people/role.ts'
+import { ROLES } from '../../domain/members/role.ts'
 import { MODES } from '../../values/mode.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { GRANT_STATES } from '../../domain/grants/grant-state.ts'
 import { GrantSchema as PublicGrantSchema } from '../../domain/grants/grant-schema.ts'
-import { RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
+import { GRANT_RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { ADDRESS_CHARS_MAX, agentId, EmptyBody, mode, SlugIdParams, SlugParams, time } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
@@ -48,7 +48,7 @@ const terms = {
   max_per_tx_usdc: amount,
   daily_cap_usdc: amount,
   /** Required, because an empty list allows every recipient. */
-  recipient_allowlist: Type.Immutable(Type.Array(address, { maxItems: RECIPIENTS_MAX })),
+  recipient_allowlist: Type.Immutable(Type.Array(address, { maxItems: GRANT_RECIPIENTS_MAX })),
   /** Required, because null means that the grant never expires. */
   expires_at: nullable(time),
 }

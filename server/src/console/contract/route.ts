@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import type { Role } from '../../domain/people/role.ts'
+import type { Role } from '../../domain/members/role.ts'
 
 /** Who may call an endpoint, and how often. `authorize.ts` enforces the role and the bucket. */
 export interface Access {

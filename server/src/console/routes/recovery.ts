@@ -1,5 +1,5 @@
-import { issueRecoveryCodes } from '../../domain/people/issue-recovery-codes.ts'
-import { recover } from '../../domain/people/recover.ts'
+import { issueRecoveryCodes } from '../../domain/passkeys/issue-recovery-codes.ts'
+import { signInWithRecoveryCode } from '../../domain/sessions/sign-in-with-recovery-code.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { SESSION_ROUTES } from '../contract/session.ts'
@@ -13,7 +13,7 @@ export function addRecoveryRoutes(http: HttpServer, consoleContext: ConsoleConte
   http.route({
     ...SESSION_ROUTES.signInWithRecoveryCode,
     handler: async (request, reply) => {
-      const issued = await recover(ctx, { code: request.body.code, device: deviceOf(request) })
+      const issued = await signInWithRecoveryCode(ctx, { code: request.body.code, device: deviceOf(request) })
       return { session: await startSession(consoleContext, request, reply, issued) }
     },
   })
