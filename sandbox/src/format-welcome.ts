@@ -1,6 +1,6 @@
 import type { SandboxFacts } from './state/sandbox-facts.ts'
 
-/** Nobody's address, to pay to. */
+/** An address that belongs to no one, used as a recipient. */
 const SAMPLE_RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 /** What the person at the terminal needs: addresses, the demo workspace's keys, and commands to paste. */
@@ -35,7 +35,7 @@ export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
   ].join('\n')
 }
 
-/** Each on its own, to be pasted into any POSIX shell. */
+/** Each command works on its own in any POSIX shell. */
 function formatCommands({ base_url: baseUrl, workspace }: SandboxFacts): string[] {
   const key = `-H 'Authorization: Bearer ${workspace.keys.test}'`
   const post = (path: string, body: object): string =>

@@ -5,7 +5,7 @@ import { SHOP, STRANGER, type DemoScript } from './demo-script.ts'
 const MONTHLY_ALLOWANCE_DEVELOPER = 1_000
 const TWO_HOURS_SECONDS = 2 * 60 * 60
 
-/** One refusal for each limit, each with its own code. */
+/** Provokes every limit once; each rejection has its own code. */
 export async function meetEveryLimit(story: DemoScript, granted: Granted): Promise<void> {
   story.title('Every limit refuses with a reason')
   await refuseOutsideGrant(story, granted)

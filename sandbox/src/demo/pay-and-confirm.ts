@@ -11,7 +11,10 @@ export interface Granted {
   readonly grantId: string
 }
 
-/** From nothing to a confirmed payment: an agent, a wallet, the owner's signature, and the transfer on the chain. */
+/**
+ * Starts from nothing and ends with a confirmed payment: an agent, a wallet, the owner's signature, and the transfer on
+ * the chain.
+ */
 export async function payAndConfirm(story: DemoScript): Promise<Granted> {
   const { test, control, step, title, facts } = story
   const { slug } = facts.workspace

@@ -25,7 +25,7 @@ const findFreePort = async (): Promise<number> => {
 
 const folders: string[] = []
 
-// A test's own clean-up runs in the order of its registration, so the servers would lose their data before they stop.
+// A test's own clean-up hooks run in the order of registration, so the data would be deleted before the servers stop.
 process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
