@@ -31,7 +31,7 @@ export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
     'Try it:',
     ...formatCommands(facts),
     '',
-    'Ctrl-C stops everything, and npm start goes on from there. npm run reset removes the data.',
+    'Ctrl-C stops everything; npm start continues with the same data. npm run reset deletes it.',
   ].join('\n')
 }
 
@@ -50,9 +50,9 @@ function formatCommands({ base_url: baseUrl, workspace }: SandboxFacts): string[
   return [
     '  # a new agent',
     post('/v1/agents', { id: 'my-agent' }),
-    '  # a payment of the demo agent, and the same once more: one key, one payment',
+    '  # a payment by the demo agent; run it twice: the same key makes only one payment',
     post('/v1/payments', payment),
-    '  # its state on the chain: put its id in',
+    '  # its state on the chain: replace PAYMENT_ID',
     `  curl -s ${baseUrl}/v1/payments/PAYMENT_ID ${key}`,
   ]
 }

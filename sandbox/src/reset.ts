@@ -11,7 +11,7 @@ async function main(): Promise<number> {
   try {
     const { dataDir } = readConfig()
     const isRemoved = await removeDataDir(dataDir, stopLeftovers)
-    process.stdout.write(isRemoved ? `Removed ${dataDir}.\n` : `There is no ${dataDir}: nothing to remove.\n`)
+    process.stdout.write(isRemoved ? `Removed ${dataDir}.\n` : `${dataDir} does not exist: nothing to remove.\n`)
     return 0
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

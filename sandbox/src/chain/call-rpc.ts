@@ -18,7 +18,7 @@ export const callRpc = async (
     signal: AbortSignal.timeout(timeoutMs),
   })
   const answer: unknown = await response.json()
-  if (typeof answer !== 'object' || answer === null) throw new Error(`${method}: the node's answer is not an object`)
+  if (typeof answer !== 'object' || answer === null) throw new Error(`${method}: the node's response is not an object`)
   if ('error' in answer) throw new Error(`${method}: ${readMessage(answer.error)}`)
   return 'result' in answer ? answer.result : undefined
 }
@@ -34,7 +34,7 @@ export const callRpcString = async (
   params: readonly unknown[] = [],
 ): Promise<string> => {
   const result = await callRpc(rpcUrl, method, params)
-  if (typeof result !== 'string') throw new Error(`${method}: the node's answer is not a string`)
+  if (typeof result !== 'string') throw new Error(`${method}: the node's response is not a string`)
   return result
 }
 

@@ -36,7 +36,7 @@ export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
   await callRpc(rpcUrl, 'evm_mine')
   const deadline = performance.now() + RECEIPT_TIMEOUT_MS
   while (!(await isDeployed(rpcUrl))) {
-    if (performance.now() > deadline) throw new Error('the USDC contract can not be deployed', { cause: refusal })
+    if (performance.now() > deadline) throw new Error('the USDC contract cannot be deployed', { cause: refusal })
     await delay(NODE_POLL_MS)
   }
   return usdcAddress

@@ -11,7 +11,7 @@ import { checkCount } from './miner.ts'
 export const reorgChain = async (rpcUrl: string, blocks: number): Promise<void> => {
   checkCount(blocks, REORG_BLOCKS_MAX)
   const height = await callRpcNumber(rpcUrl, 'eth_blockNumber')
-  if (blocks > height) throw new Error(`the chain has only ${height} blocks to reorganise`)
+  if (blocks > height) throw new Error(`the chain has only ${height} blocks to reorganize`)
   const orphaned = await listRawTransactions(rpcUrl, height - blocks + 1, height)
   await callRpc(rpcUrl, 'anvil_reorg', [blocks, []])
   for (const raw of orphaned) await callRpcString(rpcUrl, 'eth_sendRawTransaction', [raw])

@@ -110,7 +110,7 @@ test('a port in use is one clear message', async (t) => {
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   await assert.rejects(startTestChain(t, { port: address.port }), {
-    message: `port ${address.port} is in use: the chain's node can't listen on it`,
+    message: `port ${address.port} is in use: the chain's node cannot listen on it`,
   })
 })
 

@@ -48,7 +48,7 @@ export const startNode = async (options: StartNodeOptions): Promise<Node> => {
   rmSync(loadFile, { force: true })
   if (failed) {
     await stopChild(child)
-    throw new Error(`the chain's node does not start: ${readFileSync(logFile, 'utf8').trim()}`)
+    throw new Error(`the chain's node did not start: ${readFileSync(logFile, 'utf8').trim()}`)
   }
   return watchNode(child, rpcUrl)
 }
@@ -85,7 +85,7 @@ const spawnNode = (file: string, args: readonly string[], logFile: string): Chil
 const checkPort = async (port: number): Promise<void> => {
   const deadline = performance.now() + PORT_RELEASE_TIMEOUT_MS
   while (!(await isFree(port))) {
-    if (performance.now() > deadline) throw new Error(`port ${port} is in use: the chain's node can't listen on it`)
+    if (performance.now() > deadline) throw new Error(`port ${port} is in use: the chain's node cannot listen on it`)
     await delay(NODE_POLL_MS)
   }
 }

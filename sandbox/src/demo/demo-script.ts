@@ -12,7 +12,7 @@ export interface DemoScript extends Printer {
   readonly control: Client
 }
 
-export function openStory(facts: SandboxFacts): DemoScript {
+export function openDemo(facts: SandboxFacts): DemoScript {
   const { keys } = facts.workspace
   return {
     ...createPrinter(),

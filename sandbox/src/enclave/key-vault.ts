@@ -24,11 +24,11 @@ const TAG_BYTES = 16
 export function openKeyVault(dataDir: string, { create }: { create: boolean }): KeyVault {
   const path = join(dataDir, 'enclave.key')
   if (!existsSync(path)) {
-    if (!create) throw new Error('The enclave has wallets but its key file is gone: they cannot be opened.')
+    if (!create) throw new Error('The enclave has wallets, but its key file is missing, so they cannot be opened.')
     writeKeyFile(path)
   }
   const key = readFileSync(path)
-  if (key.length !== KEY_BYTES) throw new Error('The enclave has a key file that is not 32 bytes long.')
+  if (key.length !== KEY_BYTES) throw new Error("The enclave's key file must be 32 bytes long.")
   return {
     seal: (walletId, privateKey) => {
       const nonce = randomBytes(NONCE_BYTES)

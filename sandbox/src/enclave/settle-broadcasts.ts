@@ -77,6 +77,6 @@ function settle(store: EnclaveContext['store'], { id }: TransactionRecord, found
 }
 
 function nameOf({ id, userOperationHash }: TransactionRecord): Hash {
-  if (userOperationHash === null) throw new Error(`Transaction ${id} is no user operation.`)
+  if (userOperationHash === null) throw new Error(`Transaction ${id} is not a user operation.`)
   return userOperationHash
 }

@@ -132,7 +132,7 @@ test('a port in use is one clear message', async (t) => {
   const address = other.address()
   assert.ok(typeof address === 'object' && address !== null)
   await assert.rejects(start(t, join(makeFolder(), 'data'), address.port), {
-    message: `port ${address.port} is in use: PostgreSQL can't listen on it`,
+    message: `port ${address.port} is in use: PostgreSQL cannot listen on it`,
   })
 })
 

@@ -115,7 +115,7 @@ const spawnServer = (launch: Launch): Server => {
   // Node reports a program that cannot be run in two ways: the process has no pid, and there is an event that would
   // crash us if not handled.
   child.once('error', () => undefined)
-  if (child.pid === undefined) throw new Error(`PostgreSQL can't be run: ${file}`)
+  if (child.pid === undefined) throw new Error(`PostgreSQL cannot be run: ${file}`)
   return { child, pid: child.pid, logFile, logStart }
 }
 
@@ -131,8 +131,8 @@ const isRunning = (child: ChildProcess): boolean => child.exitCode === null && c
 
 const explain = (tail: string, { port, dataDir }: Launch): Error =>
   /Address already in use/.test(tail)
-    ? new Error(`port ${port} is in use: PostgreSQL can't listen on it`)
-    : new Error(`PostgreSQL does not start (its log is ${dataDir}.log): ${tail}`)
+    ? new Error(`port ${port} is in use: PostgreSQL cannot listen on it`)
+    : new Error(`PostgreSQL did not start (its log is ${dataDir}.log): ${tail}`)
 
 const watchExit = (server: Server, onExit: StartPostgresOptions['onExit']): { expect(): void } => {
   let expected = false

@@ -38,7 +38,7 @@ export async function endLeftovers(dataDir: string): Promise<void> {
   const areGone = (): boolean => !left.some(isSame)
   if (await pollUntil(areGone, LEFTOVER_MS_MAX)) return
   for (const program of left.filter(isSame)) process.kill(program.pid, 'SIGKILL')
-  if (!(await pollUntil(areGone, LEFTOVER_MS_MAX))) throw new Error('The processes of an earlier sandbox do not end.')
+  if (!(await pollUntil(areGone, LEFTOVER_MS_MAX))) throw new Error('The processes of an earlier sandbox did not exit.')
 }
 
 function isSame({ pid, command }: Recorded): boolean {

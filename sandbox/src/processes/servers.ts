@@ -70,6 +70,6 @@ export class Servers {
 function firstPort(ready: Readonly<Record<string, unknown>>): number {
   const ports = ready['ports']
   const [port] = Array.isArray(ports) ? (ports as unknown[]) : []
-  if (typeof port !== 'number') throw new Error('The server did not say where it listens.')
+  if (typeof port !== 'number') throw new Error('The server did not report its port.')
   return port
 }

@@ -67,7 +67,7 @@ export async function startProgram({ name, file, env, logFile, onExit }: Program
   const ready = await awaitReady(child)
   if (ready === null || child.pid === undefined) {
     await end(child, 'SIGKILL')
-    throw new Error(`The ${name} does not start (its log is ${logFile}): ${readLogTail(logFile, logStart)}`)
+    throw new Error(`The ${name} did not start (its log is ${logFile}): ${readLogTail(logFile, logStart)}`)
   }
   let expected = false
   child.once('exit', (code, signal) => {

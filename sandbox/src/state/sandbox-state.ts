@@ -58,9 +58,9 @@ function readState(file: string): SandboxState {
     const state = JSON.parse(readFileSync(file, 'utf8')) as SandboxState
     if (state.version === 1) return state
   } catch (cause) {
-    throw new Error(`${file} can't be read; restore it, or start anew with npm run reset`, { cause })
+    throw new Error(`${file} cannot be read: restore it, or start again with npm run reset`, { cause })
   }
-  throw new Error(`${file} is of another version of the sandbox; start anew with npm run reset`)
+  throw new Error(`${file} was written by another version of the sandbox: start again with npm run reset`)
 }
 
 function createState(): SandboxState {

@@ -39,9 +39,12 @@ export function takeDataDir(dataDir: string): TakenDataDir {
   } catch (error) {
     if (error instanceof DataDirInUse) throw error
     const detail = error instanceof Error ? error.message : String(error)
-    throw new Error(`The data directory ${dataDir} can't be written (${detail}): set BURSAR_DATA_DIR to another one.`, {
-      cause: error,
-    })
+    throw new Error(
+      `The data directory ${dataDir} cannot be written (${detail}): set BURSAR_DATA_DIR to another one.`,
+      {
+        cause: error,
+      },
+    )
   }
   heldHere.add(dataDir)
   return {
