@@ -1,3 +1,4 @@
+import { readBody } from '../lib/read-body.ts'
 import type { Address } from '../values/address.ts'
 import { formatAmount, type MicroUsdc } from '../values/money.ts'
 import { Problem } from '../values/problem.ts'
@@ -33,22 +34,10 @@ export async function askFaucet(
 }
 
 async function readTxHash(response: Response): Promise<string> {
-  const text = await readText(response)
+  const text = (await readBody(response.body, ANSWER_BYTES_MAX)).toString('utf8')
   if (!response.ok) throw new Error(`the faucet answered with HTTP status ${response.status}`)
   const answer: unknown = JSON.parse(text)
   const hash = typeof answer === 'object' && answer !== null && 'tx_hash' in answer ? answer.tx_hash : null
   if (typeof hash !== 'string' || !TX_HASH_PATTERN.test(hash)) throw new Error('the faucet answered with no tx_hash')
   return hash
-}
-
-/** Leaving the loop ends the connection. */
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > ANSWER_BYTES_MAX) throw new Error('the faucet answered with too long a body')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

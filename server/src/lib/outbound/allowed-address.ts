@@ -1,9 +1,12 @@
 import { BlockList, isIP } from 'node:net'
 import type { OutboundPolicy } from './policy.ts'
 
+// The ranges are listed here and matched by Node's `BlockList`. The ranges of ipaddr.js do not cover all of them (the
+// cloud platform's address, 2001::/23, 3ffe::/16, everything outside 2000::/3), so these lists would be needed anyway.
+
 /**
- * IPv4 addresses that are not public hosts (IANA's registry of special-purpose addresses, multicast and the reserved
- * rest), and the one public address behind which a cloud's hosts reach their own platform.
+ * IPv4 addresses that are not public hosts: IANA's special-purpose registry, multicast, the reserved ranges, and one
+ * public address at which the hosts of a cloud reach the cloud's own platform.
  */
 const IPV4_REFUSED = [
   '0.0.0.0/8',
