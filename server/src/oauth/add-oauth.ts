@@ -29,14 +29,14 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
     addMetadata(scope, options)
   })
   await http.register(async (scope: HttpServer) => {
-    answerPrograms(scope, { '/oauth/token': 'POST', '/oauth/revoke': 'POST' }, options)
+    servePrograms(scope, options)
     scope.setErrorHandler(createJsonErrorHandler(FORM))
     takeFormsOnly(scope)
     addToken(scope, ctx, options)
     addRevoke(scope, ctx)
   })
   await http.register(async (scope: HttpServer) => {
-    answerPrograms(scope, { '/oauth/register': 'POST' }, options)
+    servePrograms(scope, options)
     scope.setErrorHandler(createJsonErrorHandler(JSON_METADATA))
     addRegister(scope, ctx, options)
   })
@@ -51,8 +51,8 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
   addPageStyle(http)
 }
 
-function answerPrograms(scope: HttpServer, paths: Readonly<Record<string, string>>, origins: Origins): void {
-  allowCrossOrigin(scope, paths)
+function servePrograms(scope: HttpServer, origins: Origins): void {
+  allowCrossOrigin(scope)
   scope.addHook('onRequest', onAuthHostOnly(origins))
   scope.addHook('onRequest', async (_request, reply) => {
     // RFC 6749, section 5.1.

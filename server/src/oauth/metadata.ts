@@ -17,7 +17,7 @@ const CACHE_CONTROL = 'public, max-age=3600'
  */
 export function addMetadata(scope: HttpServer, origins: Origins): void {
   const paths = [AS_PATH, RESOURCE_PATH].flatMap((path) => RESOURCE_SUFFIXES.map((suffix) => path + suffix))
-  allowCrossOrigin(scope, Object.fromEntries(paths.map((path) => [path, 'GET, HEAD'])))
+  allowCrossOrigin(scope)
   const server = describeServer(origins.authUrl)
 
   for (const suffix of RESOURCE_SUFFIXES) {
@@ -32,7 +32,7 @@ export function addMetadata(scope: HttpServer, origins: Origins): void {
     })
   }
   for (const path of paths) refuseOtherMethods(scope, path, { allowed: ['GET', 'HEAD'], besides: ['OPTIONS'] })
-  scope.get('/.well-known/*', { schema: { hide: true } }, async () => {
+  scope.get('/.well-known/*', { config: { rejectsAll: true }, schema: { hide: true } }, async () => {
     throw new Problem('not_found', 'No such path.')
   })
 }

@@ -17,6 +17,7 @@ export function refuseOtherMethods(
     method: METHODS.filter((method) => !allowed.includes(method) && !besides.includes(method)),
     url: path,
     exposeHeadRoute: false,
+    config: { rejectsAll: true },
     schema: { hide: true },
     onRequest: async () => {
       throw new InvalidRequest(`This address takes ${allow}.`, { status: 405, headers: { Allow: allow } })
