@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
-import { maskSource, type MaskedSource } from './mask-source.ts'
-import { scanImports, type Import } from './scan-imports.ts'
+import { parseSource, type Import, type ParsedSource } from './parse-source.ts'
 
-/** A module (`.ts`, `.mjs`) with everything the rules ask of it. Paths are relative to the root, with slashes. */
-export interface Module extends MaskedSource {
+/** A module (`.ts`, `.tsx`, `.mjs`) with everything that the rules need. Paths are relative to the root, with slashes. */
+export interface Module extends ParsedSource {
   readonly path: string
   readonly text: string
   readonly imports: readonly ResolvedImport[]
@@ -23,7 +22,7 @@ export interface SourceTree {
   readonly texts: readonly { readonly path: string; readonly text: string }[]
 }
 
-const MODULE_PATTERN = /\.(?:ts|mjs)$/
+const MODULE_PATTERN = /\.(?:tsx?|mjs)$/
 const TEXT_PATTERN = /(?:\.(?:tsx?|mjs|js|json|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
 const IGNORED_FOLDERS = new Set(['node_modules', '.git', '.bursar', 'coverage', 'dist'])
 /** npm writes the address that it fetched from into its lock file. */
@@ -50,8 +49,8 @@ export function createSourceTree(files: Readonly<Record<string, string>>): Sourc
 }
 
 function readModule(path: string, text: string): Module {
-  const source = maskSource(text)
-  const imports = scanImports(source).map((found) => ({
+  const source = parseSource(path, text)
+  const imports = source.imports.map((found) => ({
     ...found,
     target: resolveTarget(path, found.specifier),
     line: lineAt(text, found.start),
@@ -61,7 +60,7 @@ function readModule(path: string, text: string): Module {
 
 /** Tests, and what only tests and benchmarks use. */
 function isTestPath(path: string): boolean {
-  return /\.test\.ts$|^(?:test|bench)\/|^\w+\/test\//.test(path)
+  return /\.test\.tsx?$|^(?:test|bench)\/|^\w+\/test\//.test(path)
 }
 
 function resolveTarget(importer: string, specifier: string): string | null {

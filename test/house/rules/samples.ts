@@ -293,7 +293,7 @@ export const SAMPLES: readonly Sample[] = [
     fails: [
       broken('docs/a.md', ['see ', 'tmp', 'a'].join('/')),
       broken('README.md', ['cd ', 'work', 'main'].join('/')),
-      broken('scripts/a.ts', ['', 'home', 'ann'].join('/')),
+      broken('scripts/a.ts', `'${['', 'home', 'ann'].join('/')}'`),
       broken('.ci/run', ['registry', 'npmjs', 'org'].join('.')),
     ],
     passes: [file('docs/a.md', 'POST /workspaces/{slug}/keys, a/tmp, network/'), file('a.ts', 'join(tmpdir(), name)')],
