@@ -1,17 +1,25 @@
 import { isServer, type Rule, type Violation } from '../rule.ts'
 import { lineAt, type Module, type SourceTree } from '../source-tree.ts'
 
-/** A noun's own file decides and describes; it neither reads nor writes (ARCHITECTURE.md, "Pure files"). */
-const PURE_PATTERN = new RegExp(
-  '^server/src/(?:' +
-    [
-      'values/.+',
-      'domain/[a-z]+/(?:agent|wallet|grant|payment|deposit|key|api-key|person|account|plan|event|policy|endpoint|delivery|client|connection|tokens|authorization-request|role|session|user|passkey|member|invitation)',
-      'chain/settlement',
-      'enclave/policy-rules',
-    ].join('|') +
-    String.raw`)\.ts$`,
-)
+/** Files outside `domain/` that decide or describe, and must not read or write (ARCHITECTURE.md, "Pure files"). */
+const PURE_PATTERN =
+  /^server\/src\/(?:values\/.+|(?:.+\/)?decide-[a-z-]+|chain\/settlement|enclave\/(?:policy-rules|send-outcome))\.ts$/
+/** In `domain/`, a file is pure unless it is a store or its name says that it acts: `create-payment.ts`, `sign-in.ts`. */
+const DOMAIN_PATTERN = /^server\/src\/domain\/[a-z-]+\/(?:[a-z-]+\/)*(?<name>[a-z0-9-]+)\.ts$/
+const ACTING_WORDS =
+  'accept add append authenticate cancel change check choose claim clean count create delete end enforce exchange fail ' +
+  'find finish follow get is issue join keep label list lock make open read reconcile record refresh register release ' +
+  'remove replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
+  'walk with'
+const ACTING_PATTERN = new RegExp(String.raw`^(?:${ACTING_WORDS.replaceAll(' ', '|')})-|(?:^|-)store$|^queries$`)
+/** Files whose name says nothing of it although they act, each with its reason. */
+const ACTING_FILES: ReadonlyMap<string, string> = new Map([
+  [
+    'server/src/domain/connections/decide-authorization-request.ts',
+    'the user decides here; it stores what they decided',
+  ],
+  ['server/src/domain/wallets/owner-passkey.ts', 'the library that verifies signatures is asynchronous'],
+])
 /** Node modules and packages that only compute. */
 const PURE_PACKAGES = new Set(['node:buffer', 'node:crypto', 'node:util', 'node:zlib', 'typebox', 'viem', 'viem/utils'])
 const LOW_PATTERN = /^server\/src\/(?:lib|chain|enclave)\//
@@ -22,8 +30,14 @@ export const PURE_FILES: Rule = {
   name: 'pure files import pure files only (or types), and wait for nothing',
   check: (tree) =>
     tree.modules
-      .filter((module) => isServer(module) && PURE_PATTERN.test(module.path))
+      .filter((module) => isServer(module) && mustBePure(module.path))
       .flatMap((module) => [...checkImports(module, tree), ...checkAsync(module)]),
+}
+
+function mustBePure(path: string): boolean {
+  if (ACTING_FILES.has(path)) return false
+  const name = DOMAIN_PATTERN.exec(path)?.groups?.['name']
+  return PURE_PATTERN.test(path) || (name !== undefined && !ACTING_PATTERN.test(name))
 }
 
 function checkImports(module: Module, tree: SourceTree): Violation[] {
@@ -49,7 +63,7 @@ function checkAsync(module: Module): Violation[] {
 
 /** A file of a low floor counts as pure while it, and all that it imports, only computes; the clock never does. */
 function isPure(path: string, tree: SourceTree, seen: ReadonlySet<string> = new Set()): boolean {
-  if (PURE_PATTERN.test(path) || seen.has(path)) return true
+  if (mustBePure(path) || seen.has(path)) return true
   const module = tree.modules.find((candidate) => candidate.path === path)
   if (module === undefined || !LOW_PATTERN.test(path) || path === CLOCK_FILE || ASYNC_PATTERN.test(module.code))
     return false
