@@ -1,4 +1,4 @@
-import { parseSync, Visitor, type TemplateElement } from 'oxc-parser'
+import { parseSync, Visitor, type Program, type TemplateElement } from 'oxc-parser'
 
 /** A string literal of the source. For a template, the text between its placeholders, joined by `${}`. */
 export interface StringLiteral {
@@ -8,7 +8,10 @@ export interface StringLiteral {
   readonly text: string
 }
 
-/** `export` is a re-export, `dynamic` also a type's `import('x')`, `url` a file named by `new URL('x', import.meta.url)`. */
+/**
+ * `export` is a re-export. `dynamic` is also a type's `import('x')`. `url` is a file named by `new URL('x', import.meta.url)`
+ * or `import.meta.resolve('x')`.
+ */
 export type ImportKind = 'import' | 'export' | 'dynamic' | 'url'
 
 export interface Import {
@@ -25,7 +28,11 @@ export interface ParsedSource {
   readonly code: string
   readonly strings: readonly StringLiteral[]
   readonly imports: readonly Import[]
+  /** It declares nothing and only exports what other files export. */
+  readonly isBarrel: boolean
 }
+
+type Statement = Program['body'][number]
 
 interface Span {
   readonly start: number
@@ -76,9 +83,27 @@ export function parseSource(path: string, text: string): ParsedSource {
     NewExpression({ callee, arguments: [first] }) {
       if (callee.type === 'Identifier' && callee.name === 'URL' && first !== undefined) addImport('url', first)
     },
+    CallExpression({ callee, arguments: [first] }) {
+      if (first !== undefined && text.slice(callee.start, callee.end) === 'import.meta.resolve') addImport('url', first)
+    },
   }).visit(program)
 
-  return { code: blankOut(text, blanks), strings: inOrder(strings), imports: inOrder(imports) }
+  return {
+    code: blankOut(text, blanks),
+    strings: inOrder(strings),
+    imports: inOrder(imports),
+    isBarrel: isBarrel(program.body),
+  }
+}
+
+function isBarrel(statements: readonly Statement[]): boolean {
+  const isExport = (statement: Statement): boolean =>
+    statement.type === 'ExportAllDeclaration' ||
+    (statement.type === 'ExportNamedDeclaration' && statement.declaration === null)
+  return (
+    statements.some(isExport) &&
+    statements.every((statement) => statement.type === 'ImportDeclaration' || isExport(statement))
+  )
 }
 
 /** The parser counts the delimiters to a template's element: the backtick, `${` and `}`. */

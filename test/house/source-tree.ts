@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
 import { parseSource, type Import, type ParsedSource } from './parse-source.ts'
 
-/** A module (`.ts`, `.tsx`, `.mjs`) with everything that the rules need. Paths are relative to the root, with slashes. */
+/** A module (TypeScript or JavaScript) with everything that the rules need. Paths are relative to the root, with slashes. */
 export interface Module extends ParsedSource {
   readonly path: string
   readonly text: string
@@ -22,8 +22,8 @@ export interface SourceTree {
   readonly texts: readonly { readonly path: string; readonly text: string }[]
 }
 
-const MODULE_PATTERN = /\.(?:tsx?|mjs)$/
-const TEXT_PATTERN = /(?:\.(?:tsx?|mjs|js|json|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
+const MODULE_PATTERN = /\.[cm]?[jt]sx?$/
+const TEXT_PATTERN = /(?:\.(?:[cm]?[jt]sx?|json|txt|svg|toml|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
 const IGNORED_FOLDERS = new Set(['node_modules', '.git', '.bursar', 'coverage', 'dist'])
 /** npm writes the address that it fetched from into its lock file. */
 const IGNORED_FILES = new Set(['package-lock.json'])

@@ -25,13 +25,18 @@ const PURE_PACKAGES = new Set(['node:buffer', 'node:crypto', 'node:util', 'node:
 const LOW_PATTERN = /^server\/src\/(?:lib|chain|enclave)\//
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const ASYNC_PATTERN = /\b(?:async|await|Promise)\b/
+/** What can read or do something without an import, and randomness. */
+const AMBIENT_PATTERN =
+  /(?<![.\w$])(?:(?:fetch|setTimeout|setInterval|setImmediate|queueMicrotask)\s*\(|(?:process|globalThis|crypto)\s*[.[])/
+/** The maker of an id or a secret stands in its noun's file. What decides makes nothing. */
+const RANDOM_PATTERN = /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/
 
 export const PURE_FILES: Rule = {
   name: 'pure files import pure files only (or types), and wait for nothing',
   check: (tree) =>
     tree.modules
       .filter((module) => isServer(module) && mustBePure(module.path))
-      .flatMap((module) => [...checkImports(module, tree), ...checkAsync(module)]),
+      .flatMap((module) => [...checkImports(module, tree), ...checkCode(module)]),
 }
 
 function mustBePure(path: string): boolean {
@@ -54,11 +59,19 @@ function checkImports(module: Module, tree: SourceTree): Violation[] {
     }))
 }
 
-function checkAsync(module: Module): Violation[] {
-  const match = ASYNC_PATTERN.exec(module.code)
+function checkCode(module: Module): Violation[] {
+  const isDeciding = /\/(?:decide-[^/]+|policy)\.ts$/.test(module.path)
+  return [
+    findInCode(module, ASYNC_PATTERN, 'move the waiting to a verb and hand its result in'),
+    findInCode(module, AMBIENT_PATTERN, 'move this to a verb and hand its result in'),
+    isDeciding ? findInCode(module, RANDOM_PATTERN, 'take the random value as an argument') : [],
+  ].flat()
+}
+
+function findInCode({ path, text, code }: Module, pattern: RegExp, instead: string): Violation[] {
+  const match = pattern.exec(code)
   if (match === null) return []
-  const message = `a pure file has no \`${match[0]}\`: move the waiting to a verb and hand its answer in`
-  return [{ path: module.path, line: lineAt(module.text, match.index), message }]
+  return [{ path, line: lineAt(text, match.index), message: `a pure file has no \`${match[0]}\`: ${instead}` }]
 }
 
 /** A file of a low floor counts as pure while it, and all that it imports, only computes; the clock never does. */
