@@ -8,5 +8,5 @@ const STRIPPED = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u280
  */
 export function toClientName(text: string): string {
   const visible = text.replace(/\s/gu, ' ').replace(STRIPPED, '').replace(/ +/g, ' ').normalize('NFC').trim()
-  return [...visible].slice(0, NAME_CODE_POINTS_MAX).join('').trim()
+  return Array.from(visible).slice(0, NAME_CODE_POINTS_MAX).join('').trim()
 }
