@@ -6,14 +6,14 @@ import type { HttpServer } from '../http/open-http.ts'
 import { setPageHeaders } from '../http/page-headers.ts'
 import { addAuthorize } from './authorize.ts'
 import { addConsent } from './consent.ts'
-import { takeFormsOnly } from './form.ts'
+import { acceptFormsOnly } from './form.ts'
 import { addMetadata } from './metadata.ts'
 import type { OauthOptions } from './oauth-options.ts'
 import { STYLE_PATH } from './page.ts'
 import { addRegister } from './register.ts'
 import { addRevoke } from './revoke.ts'
 import { sendErrorPage } from './send-error-page.ts'
-import { createJsonErrorHandler } from './error-answer.ts'
+import { createJsonErrorHandler } from './error-response.ts'
 import { FORM, JSON_METADATA } from './to-oauth-error.ts'
 import { addToken } from './token.ts'
 
@@ -31,7 +31,7 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
   await http.register(async (scope: HttpServer) => {
     servePrograms(scope, options)
     scope.setErrorHandler(createJsonErrorHandler(FORM))
-    takeFormsOnly(scope)
+    acceptFormsOnly(scope)
     addToken(scope, ctx, options)
     addRevoke(scope, ctx)
   })
@@ -44,7 +44,7 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
     scope.addHook('onRequest', onAuthHostOnly(options))
     scope.addHook('onRequest', async (_request, reply) => setPageHeaders(reply))
     scope.setErrorHandler(sendErrorPage)
-    takeFormsOnly(scope)
+    acceptFormsOnly(scope)
     addAuthorize(scope, ctx, options)
     addConsent(scope, ctx, options)
   })
@@ -55,7 +55,7 @@ function servePrograms(scope: HttpServer, origins: Origins): void {
   allowCrossOrigin(scope)
   scope.addHook('onRequest', onAuthHostOnly(origins))
   scope.addHook('onRequest', async (_request, reply) => {
-    // RFC 6749, section 5.1.
+    // Responses that hold tokens must not be cached (RFC 6749, section 5.1).
     void reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
   })
 }

@@ -9,7 +9,7 @@ import type { HttpServer } from '../http/open-http.ts'
 import { clientAddress } from '../http/client-address.ts'
 import type { OauthOptions } from './oauth-options.ts'
 import { checkAuthorization } from './authorization-steps.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 import { InvalidClient, InvalidRequest, OauthError } from './oauth-error.ts'
 import { getParameter, listParameter, parseParameters, type RequestParameters } from './parameters.ts'
 import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.ts'
@@ -38,7 +38,7 @@ export function addAuthorize(scope: HttpServer, ctx: Context, options: OauthOpti
       return redirectError(reply, { redirectUri, error, state: soleValue(parameters, 'state'), iss: options.authUrl })
     }
   })
-  refuseOtherMethods(scope, PATH, { allowed: ['GET'] })
+  rejectOtherMethods(scope, PATH, { allowed: ['GET'] })
 }
 
 async function getClient(ctx: Context, parameters: RequestParameters): Promise<Client> {

@@ -13,7 +13,7 @@ import { Problem } from '../values/problem.ts'
 import { parseScopes, type Scope } from '../values/scope.ts'
 import type { OauthOptions } from './oauth-options.ts'
 import { readForm } from './form.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 import { checkNoRepetition, findParameter, getParameter, type RequestParameters } from './parameters.ts'
 import { formatAnswerUri } from './redirect-uri.ts'
 
@@ -38,7 +38,7 @@ export function addConsent(scope: HttpServer, ctx: Context, options: OauthOption
     const decided = await decideAuthorizationRequest(ctx, { handle, session, decision })
     return reply.redirect(formatAnswerUri(decided.redirectUri, formatDecided(decided, authUrl)), 303)
   })
-  refuseOtherMethods(scope, PATH, { allowed: ['POST'] })
+  rejectOtherMethods(scope, PATH, { allowed: ['POST'] })
 }
 
 async function parseDecision(

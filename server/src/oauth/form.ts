@@ -4,7 +4,7 @@ import { parseParameters, type RequestParameters } from './parameters.ts'
 import { FORM } from './to-oauth-error.ts'
 
 /** The one way in which these endpoints take a body (RFC 6749, appendix B). */
-export function takeFormsOnly(scope: HttpServer): void {
+export function acceptFormsOnly(scope: HttpServer): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(FORM.contentType, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     parseParameters(body),

@@ -3,7 +3,7 @@ import { onAuthHostOnly, originOf, type Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { Problem } from '../values/problem.ts'
 import { SCOPES } from '../values/scope.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 
 const AS_PATH = '/.well-known/oauth-authorization-server'
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
@@ -31,7 +31,7 @@ export function addMetadata(scope: HttpServer, origins: Origins): void {
       return reply.header('Cache-Control', CACHE_CONTROL).send(describeResource(resource, origins))
     })
   }
-  for (const path of paths) refuseOtherMethods(scope, path, { allowed: ['GET', 'HEAD'], besides: ['OPTIONS'] })
+  for (const path of paths) rejectOtherMethods(scope, path, { allowed: ['GET', 'HEAD'], besides: ['OPTIONS'] })
   scope.get('/.well-known/*', { config: { rejectsAll: true }, schema: { hide: true } }, async () => {
     throw new Problem('not_found', 'No such path.')
   })
@@ -51,7 +51,7 @@ function describeServer(issuer: string) {
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     code_challenge_methods_supported: ['S256'],
-    // RFC 9207, section 2.3.
+    // Every authorization response names its issuer (RFC 9207, section 2.3).
     authorization_response_iss_parameter_supported: true,
   }
 }

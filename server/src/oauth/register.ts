@@ -8,7 +8,7 @@ import { clientAddress } from '../http/client-address.ts'
 import { formatScopes } from '../values/scope.ts'
 import { parseClientMetadata } from './client-metadata.ts'
 import { toClientName } from './client-name.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 
 const PATH = '/oauth/register'
 
@@ -27,7 +27,7 @@ export function addRegister(scope: HttpServer, ctx: Context, origins: Origins): 
     })
     return reply.code(201).send(formatClient(client))
   })
-  refuseOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
+  rejectOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
 }
 
 /** D37: everything that is registered, and no member without a value. */

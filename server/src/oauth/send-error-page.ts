@@ -3,13 +3,13 @@ import { setPageHeaders } from '../http/page-headers.ts'
 import { toProblem } from '../http/to-problem.ts'
 import { InvalidClient, OauthError } from './oauth-error.ts'
 import { formatErrorPage, type ErrorPage } from './page.ts'
-import { startErrorAnswer } from './error-answer.ts'
+import { startErrorResponse } from './error-response.ts'
 
 /** The error handler of what a person's browser opens: a page, whatever went wrong, and never a redirect (D35). */
 export function sendErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { fault, ...told } = thrown instanceof OauthError ? tellOauthError(thrown) : tellProblem(thrown)
   setPageHeaders(reply)
-  startErrorAnswer(fault, request, reply)
+  startErrorResponse(fault, request, reply)
   void reply
     .header('Content-Type', 'text/html; charset=utf-8')
     .send(formatErrorPage({ ...told, message: fault.message, requestId: request.id }))
@@ -28,7 +28,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 }
 
 type Told = Pick<ErrorPage, 'title' | 'advice' | 'error' | 'parameter'> & {
-  readonly fault: Parameters<typeof startErrorAnswer>[0]
+  readonly fault: Parameters<typeof startErrorResponse>[0]
 }
 
 const NOT_CONNECTED = 'The application could not be connected'

@@ -6,9 +6,9 @@ import type { Context } from '../domain/context.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { formatScopes, parseScopes, type Scope } from '../values/scope.ts'
-import { takeClient } from './take-client.ts'
+import { identifyClient } from './identify-client.ts'
 import { readForm } from './form.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 import { InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnsupportedGrantType } from './oauth-error.ts'
 import { checkNoRepetition, findParameter, getParameter, type RequestParameters } from './parameters.ts'
 import { parseResource } from './resource.ts'
@@ -33,14 +33,14 @@ const REFUSALS = { invalid_grant: InvalidGrant, invalid_scope: InvalidScope, inv
 export function addToken(scope: HttpServer, ctx: Context, origins: Origins): void {
   scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {
     const parameters = readForm(request.body)
-    const client = await takeClient(ctx, request, { parameters, bucket: 'token' })
+    const client = await identifyClient(ctx, request, { parameters, bucket: 'token' })
     checkNoRepetition(parameters)
     if (client === null) throw InvalidRequest.missing('client_id')
     const outcome = await getGrant(parameters)(ctx, { parameters, client, origins })
     if (outcome.kind === 'refused') throw new REFUSALS[outcome.error](outcome.description)
     return reply.send(formatTokens(outcome))
   })
-  refuseOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
+  rejectOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
 }
 
 function getGrant(parameters: RequestParameters) {
@@ -61,7 +61,7 @@ function exchange(ctx: Context, { parameters, client, origins }: Asked): Promise
   })
 }
 
-/** RFC 6749, section 6. */
+/** Refreshes tokens: a `scope` here can only narrow what was granted (RFC 6749, section 6). */
 function refresh(ctx: Context, { parameters, client, origins }: Asked): Promise<Tokens | TokenRefusal> {
   return refreshTokens(ctx, {
     refreshToken: getParameter(parameters, 'refresh_token'),

@@ -15,7 +15,7 @@ const BASIC_PATTERN = /^basic(?: |$)/i
  * id, and for HTTP authentication, which public clients don't have: that answer alone carries a challenge (RFC 6749,
  * section 5.2). A `client_secret` is not looked at.
  */
-export async function takeClient(
+export async function identifyClient(
   ctx: Context,
   request: FastifyRequest,
   { parameters, bucket }: { parameters: RequestParameters; bucket: 'token' | 'revoke' },

@@ -8,7 +8,7 @@ import { toOauthError, type BodyKind } from './to-oauth-error.ts'
 export function createJsonErrorHandler(kind: BodyKind) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toOauthError(thrown, kind)
-    startErrorAnswer(error, request, reply)
+    startErrorResponse(error, request, reply)
     void reply
       .header('Content-Type', 'application/json; charset=utf-8')
       .send(JSON.stringify({ error: error.error, error_description: error.message }))
@@ -24,7 +24,7 @@ interface Fault {
 }
 
 /** Status, headers and the line in the log of an error, whatever its body is. */
-export function startErrorAnswer(fault: Fault, request: FastifyRequest, reply: FastifyReply): void {
+export function startErrorResponse(fault: Fault, request: FastifyRequest, reply: FastifyReply): void {
   if (fault.status >= 500) request.log.error({ err: fault.cause ?? fault, request: request.id }, fault.message)
   void reply.code(fault.status).headers({ ...fault.headers, 'Cache-Control': 'no-store' })
   if (fault.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(fault.retryAfterSeconds))

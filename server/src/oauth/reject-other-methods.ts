@@ -7,7 +7,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
  * 405 with `Allow` for every method that the path does not have (RFC 9110, section 15.5.6), before a body is read.
  * `besides`: methods that somebody else answers.
  */
-export function refuseOtherMethods(
+export function rejectOtherMethods(
   scope: HttpServer,
   path: string,
   { allowed, besides = [] }: { allowed: readonly string[]; besides?: readonly string[] },
