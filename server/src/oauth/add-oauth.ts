@@ -20,8 +20,8 @@ import { addToken } from './token.ts'
 const STYLE_FILE = new URL('page.css', import.meta.url)
 
 /**
- * The authorization server's door, on the host of `AUTH_URL` (D1). Every endpoint's answers have its kind of body, errors
- * too (D35): JSON for programs, pages for browsers. Pages of other sites may call the former, never the latter (D41).
+ * Adds the authorization server, on the host of `AUTH_URL` (D1). Endpoints for programs respond with JSON and endpoints
+ * for browsers with pages, for errors too (D35). Pages of other sites can call the former but never the latter (D41).
  */
 export async function addOauth(http: HttpServer, ctx: Context, options: OauthOptions): Promise<void> {
   await http.register(async (scope: HttpServer) => {

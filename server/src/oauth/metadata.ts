@@ -7,13 +7,14 @@ import { rejectOtherMethods } from './reject-other-methods.ts'
 
 const AS_PATH = '/.well-known/oauth-authorization-server'
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
-/** A resource may have a path (RFC 9728, section 3.1): that of the MCP server. */
+/** A resource can have a path (RFC 9728, section 3.1). Ours is that of the MCP server. */
 const RESOURCE_SUFFIXES = ['', '/mcp'] as const
 const CACHE_CONTROL = 'public, max-age=3600'
 
 /**
- * What a client may know beforehand: RFC 8414, and RFC 9728 on both hosts (D40, D40a). Every address comes of the
- * configuration. Whatever else is well-known to others is 404 here, never a page.
+ * Adds the metadata that clients read first: of the authorization server (RFC 8414), and of the protected resource (RFC
+ * 9728) on both hosts (D40, D40a). Every address comes from the configuration. Other well-known paths are 404, never a
+ * page of the dashboard.
  */
 export function addMetadata(scope: HttpServer, origins: Origins): void {
   const paths = [AS_PATH, RESOURCE_PATH].flatMap((path) => RESOURCE_SUFFIXES.map((suffix) => path + suffix))
@@ -33,7 +34,7 @@ export function addMetadata(scope: HttpServer, origins: Origins): void {
   }
   for (const path of paths) rejectOtherMethods(scope, path, { allowed: ['GET', 'HEAD'], besides: ['OPTIONS'] })
   scope.get('/.well-known/*', { config: { rejectsAll: true }, schema: { hide: true } }, async () => {
-    throw new Problem('not_found', 'No such path.')
+    throw new Problem('not_found', 'There is no endpoint at this path.')
   })
 }
 

@@ -1,18 +1,21 @@
-/** RFC 6749, sections 4.1.2.1 and 5.2: a description holds neither quotes and backslashes nor anything beyond ASCII. */
+/** A description must be ASCII, without quotes and backslashes (RFC 6749, sections 4.1.2.1 and 5.2). */
 const DESCRIPTION_FORBIDDEN = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
 const DESCRIPTION_CHARS_MAX = 300
 
 interface Narrowing {
-  /** Another status than the error's own. */
+  /** Replaces the error's own status. */
   readonly status?: number
-  /** The parameter or member that is at fault. */
+  /** The parameter or member that caused the error. */
   readonly parameter?: string
   readonly retryAfterSeconds?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly cause?: unknown
 }
 
-/** An error of the protocol: a registered `error`, a sentence for the client's maker, and the status at the JSON endpoints. */
+/**
+ * An error of the protocol: a registered `error`, a sentence for the client's developer, and the status at JSON
+ * endpoints.
+ */
 export abstract class OauthError extends Error {
   abstract readonly error: string
   readonly status: number
@@ -34,11 +37,14 @@ export class InvalidRequest extends OauthError {
   override readonly error = 'invalid_request'
 
   static missing(parameter: string): InvalidRequest {
-    return new InvalidRequest(`The parameter ${parameter} is required, once.`, { parameter })
+    return new InvalidRequest(`${parameter} is required and must appear exactly once.`, { parameter })
   }
 }
 
-/** RFC 6749, section 5.2: 401, with a challenge only where the client used the `Authorization` header. */
+/**
+ * The client is unknown. 401, with a challenge only if the client used the `Authorization` header (RFC 6749, section
+ * 5.2).
+ */
 export class InvalidClient extends OauthError {
   override readonly error = 'invalid_client'
 
@@ -92,12 +98,12 @@ export class RequestUriNotSupported extends OauthError {
   override readonly error = 'request_uri_not_supported'
 }
 
-/** RFC 6749, section 4.1.2.1. Here it is 503, or 429 for whoever asks too often (D35). */
+/** The service cannot respond now: 503, or 429 for too many requests (D35; RFC 6749, section 4.1.2.1). */
 export class TemporarilyUnavailable extends OauthError {
   override readonly error = 'temporarily_unavailable'
 }
 
-/** RFC 6749, section 4.1.2.1. Here it is 500 (D35). */
+/** Something went wrong on our side: 500 (D35; RFC 6749, section 4.1.2.1). */
 export class ServerError extends OauthError {
   override readonly error = 'server_error'
 }

@@ -9,8 +9,9 @@ import { checkNoRepetition, getParameter } from './parameters.ts'
 const PATH = '/oauth/revoke'
 
 /**
- * The revocation endpoint (RFC 7009): either token ends the whole connection. The answer is the same for a token that
- * nobody knows or that another client has, of which nothing happens. `token_type_hint` is not needed to find one.
+ * Adds the revocation endpoint (RFC 7009). Revoking either token ends the whole connection. For an unknown token, or
+ * one of another client, nothing happens and the response is the same. `token_type_hint` is ignored: tokens are found
+ * without it.
  */
 export function addRevoke(scope: HttpServer, ctx: Context): void {
   scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {
