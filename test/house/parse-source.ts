@@ -9,8 +9,8 @@ export interface StringLiteral {
 }
 
 /**
- * `export` is a re-export. `dynamic` is also a type's `import('x')`. `url` is a file named by `new URL('x', import.meta.url)`
- * or `import.meta.resolve('x')`.
+ * `export` is a re-export. `dynamic` is also a type's `import('x')`. `url` is a file named by `new URL('x',
+ * import.meta.url)` or `import.meta.resolve('x')`.
  */
 export type ImportKind = 'import' | 'export' | 'dynamic' | 'url'
 

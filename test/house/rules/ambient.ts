@@ -1,15 +1,15 @@
 import { banInCode, isServer, isShipped, type Rule } from '../rule.ts'
 
-// What a file may not take from its surroundings.
+// Rules about what a file may not take from its environment.
 
 const CONFIG_FILES = ['server/src/config.ts', 'sandbox/src/config.ts', 'sandbox/src/enclave/config.ts']
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const MONEY_FILE = 'server/src/values/money.ts'
-/** What handles no amounts. Everywhere else in the server a floating-point number could be money (D19). */
+/** Files that handle no amounts. Anywhere else in the server, a floating-point number could be money (D19). */
 const MONEY_FREE_PATTERN = /^server\/src\/doctor\//
 const AMOUNT_WORDS = '(?:amount|micro|usdc|cap|spent|balance|allowance|maxPerTx)'
 
-/** Any use of `process` but that of a member by its name: an alias of it would hide what is read. */
+/** Any use of `process` other than a member by its name. An alias would hide what is read. */
 const BARE_PROCESS = String.raw`(?<![.\w$])process\b(?!\s*(?:\?\.|\.)\s*\w|\s*:)`
 const READS_ENVIRONMENT = String.raw`\bprocess\s*(?:\?\.|\.)\s*(?:env|loadEnvFile)\b|\bimport\s*\.\s*meta\s*\.\s*env\b`
 

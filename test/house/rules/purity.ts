@@ -1,10 +1,10 @@
 import { isServer, type Rule, type Violation } from '../rule.ts'
 import { lineAt, type Module, type SourceTree } from '../source-tree.ts'
 
-/** Files outside `domain/` that decide or describe, and must not read or write (ARCHITECTURE.md, "Pure files"). */
+/** Files outside `domain/` that only decide or describe (ARCHITECTURE.md, "Pure files"). */
 const PURE_PATTERN =
   /^server\/src\/(?:values\/.+|(?:.+\/)?decide-[a-z-]+|chain\/settlement|enclave\/(?:policy-rules|send-outcome))\.ts$/
-/** In `domain/`, a file is pure unless it is a store or its name says that it acts: `create-payment.ts`, `sign-in.ts`. */
+/** In `domain/`, a file must be pure unless it is a store or begins with a verb: `create-payment.ts`, `sign-in.ts`. */
 const DOMAIN_PATTERN = /^server\/src\/domain\/[a-z-]+\/(?:[a-z-]+\/)*(?<name>[a-z0-9-]+)\.ts$/
 const ACTING_WORDS =
   'accept add append authenticate cancel change check choose claim clean count create delete end enforce exchange fail ' +
@@ -12,7 +12,7 @@ const ACTING_WORDS =
   'remove replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
   'walk with'
 const ACTING_PATTERN = new RegExp(String.raw`^(?:${ACTING_WORDS.replaceAll(' ', '|')})-|(?:^|-)store$|^queries$`)
-/** Files whose name says nothing of it although they act, each with its reason. */
+/** Files that act although their names do not say so, each with the reason. */
 const ACTING_FILES: ReadonlyMap<string, string> = new Map([
   [
     'server/src/domain/connections/decide-authorization-request.ts',
@@ -25,10 +25,10 @@ const PURE_PACKAGES = new Set(['node:buffer', 'node:crypto', 'node:util', 'node:
 const LOW_PATTERN = /^server\/src\/(?:lib|chain|enclave)\//
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const ASYNC_PATTERN = /\b(?:async|await|Promise)\b/
-/** What can read or do something without an import, and randomness. */
+/** Globals that read or do something. */
 const AMBIENT_PATTERN =
   /(?<![.\w$])(?:(?:fetch|setTimeout|setInterval|setImmediate|queueMicrotask)\s*\(|(?:process|globalThis|crypto)\s*[.[])/
-/** The maker of an id or a secret stands in its noun's file. What decides makes nothing. */
+/** Files of nouns may create ids and secrets. Files that decide may not. */
 const RANDOM_PATTERN = /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/
 
 export const PURE_FILES: Rule = {
@@ -48,7 +48,7 @@ function mustBePure(path: string): boolean {
 function checkImports(module: Module, tree: SourceTree): Violation[] {
   return module.imports
     .filter(({ specifier, target, typeOnly }) => {
-      // A type does nothing, but a clock as an argument is still a clock.
+      // Importing a type has no effect. The exception is the clock: a pure file must receive a time instead.
       if (typeOnly && target !== CLOCK_FILE) return false
       return target === null ? !PURE_PACKAGES.has(specifier) : !isPure(target, tree)
     })
@@ -74,7 +74,7 @@ function findInCode({ path, text, code }: Module, pattern: RegExp, instead: stri
   return [{ path, line: lineAt(text, match.index), message: `a pure file has no \`${match[0]}\`: ${instead}` }]
 }
 
-/** A file of a low floor counts as pure while it, and all that it imports, only computes; the clock never does. */
+/** A file of a low floor is pure if it and everything that it imports only compute. The clock is never pure. */
 function isPure(path: string, tree: SourceTree, seen: ReadonlySet<string> = new Set()): boolean {
   if (mustBePure(path) || seen.has(path)) return true
   const module = tree.modules.find((candidate) => candidate.path === path)

@@ -4,7 +4,7 @@ import { roomOf } from '../room.ts'
 
 /** About what a person can read in one sitting. */
 const ROOM_LINES_MAX = 1_600
-/** The endpoints of a door. No file of this folder knows another, so it counts as a room of its own. */
+/** The endpoints of a door. They do not import each other, so this folder counts as a room of its own. */
 const ROUTES_PATTERN = /^server\/src\/(?<room>\w+\/routes)\//
 /** Blank lines and comments. */
 const NO_CODE_PATTERN = /^\s*(?:\/\/.*|\/?\*.*)?$/

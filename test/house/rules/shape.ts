@@ -1,11 +1,11 @@
 import { banInCode, type Rule } from '../rule.ts'
 
-/** Above this a file holds more than one thing. */
+/** A longer file usually holds more than one thing. */
 const FILE_LINES_MAX = 400
 const SIZED_PATTERN = /\.(?:[cm]?[jt]sx?|sql|sol|html|css)$/
-/** Files that may be longer, each with its reason. */
+/** Files that may be longer, each with the reason. */
 const LONG_FILES: ReadonlyMap<string, string> = new Map()
-/** Files that a tool wants to have a default export, each with its tool. */
+/** Files that need a default export, each with the tool that needs it. */
 const DEFAULT_EXPORT_FILES: ReadonlyMap<string, string> = new Map([['dashboard/vite.config.ts', 'vite']])
 
 export const NO_BARRELS: Rule = {

@@ -17,10 +17,13 @@ const SQL_CLOCK_PATTERN =
 const WRITE_PATTERN =
   /\b(?:insert\s+into|delete\s+from|update|merge\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?(?:\w+\.)?"?([a-z_]+)"?(?:\s*$|\s*[;)(]|\s+(?:as\s+\w+\s+|\w+\s+)?(?:set\b|\(|select\b|values\b|where\b|using\b|default\b|returning\b))/gi
 
-/** It compares the database's clock with ours, so it has to ask for it. Nothing that it reads is stored or decided on. */
+/**
+ * It compares the database's clock with ours, so it has to read it. The result is neither stored nor used in a
+ * decision.
+ */
 const CLOCK_INSPECTOR = 'server/src/db/inspect-database.ts'
 
-/** `store.ts`, or `grants-store.ts` beside the verbs that use it. */
+/** Whether the file is a store: `store.ts`, or `grants-store.ts` beside the verbs that use it. */
 function isStore(path: string): boolean {
   return path.endsWith('/store.ts') || path.endsWith('-store.ts')
 }
@@ -40,7 +43,7 @@ export const SQL_IN_STORES: Rule = {
     ),
 }
 
-/** D49: the database's clock can't be moved, and differs from the server's. */
+/** The database's clock differs from the server's, and the sandbox cannot move it (D49). */
 export const SQL_WITHOUT_CLOCK: Rule = {
   name: 'SQL never asks for the time',
   check: (tree) => {
@@ -95,7 +98,7 @@ const SOURCE_PATTERN = /\b(?:from|join|update|into)\s+(\w+)(?=(?:\s+(?:as\s+)?(\
 const STAR_PATTERN =
   /\b(\w+)\.\*|\bselect\s+\*\s+from\s+(\w+)|\breturning\s+\*|\b(?:to_jsonb?|row_to_json)\s*\(\s*(\w+)\s*\)|^\s*table\s+(\w+)/gi
 
-/** A prepared statement whose result gains a column fails; and a secret column is never read by accident. */
+/** A prepared statement fails if its result gains a column, and a star could read a secret column by accident. */
 export const NAMED_COLUMNS: Rule = {
   name: 'a statement names the columns that it reads of a table',
   check: (tree) => {
