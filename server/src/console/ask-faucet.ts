@@ -1,3 +1,4 @@
+import { readBody } from '../lib/read-body.ts'
 import type { Address } from '../values/address.ts'
 import { formatAmount, type MicroUsdc } from '../values/money.ts'
 import { Problem } from '../values/problem.ts'
@@ -33,23 +34,11 @@ export async function askFaucet(
 }
 
 async function readTxHash(response: Response): Promise<string> {
-  const text = await readText(response)
+  const text = (await readBody(response.body, RESPONSE_BYTES_MAX)).toString('utf8')
   if (!response.ok) throw new Error(`the faucet responded with HTTP status ${response.status}`)
   const body: unknown = JSON.parse(text)
   const hash = typeof body === 'object' && body !== null && 'tx_hash' in body ? body.tx_hash : null
   if (typeof hash !== 'string' || !TX_HASH_PATTERN.test(hash))
     throw new Error('the response of the faucet has no tx_hash')
   return hash
-}
-
-/** Throwing inside the loop closes the connection. */
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > RESPONSE_BYTES_MAX) throw new Error('the response of the faucet is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

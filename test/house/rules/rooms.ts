@@ -1,0 +1,42 @@
+import { dirname } from 'node:path/posix'
+import { isServer, type Rule } from '../rule.ts'
+import { roomOf } from '../room.ts'
+
+/** About what a person can read in one sitting. */
+const ROOM_LINES_MAX = 1_600
+/** The endpoints of a door. They do not import each other, so this folder counts as a room of its own. */
+const ROUTES_PATTERN = /^server\/src\/(?<room>\w+\/routes)\//
+/** Blank lines and comments. */
+const NO_CODE_PATTERN = /^\s*(?:\/\/.*|\/?\*.*)?$/
+
+export const SMALL_ROOMS: Rule = {
+  name: `no room of the server has more than ${ROOM_LINES_MAX} lines of code, tests apart`,
+  check: (tree) => {
+    const lines = new Map<string, number>()
+    return tree.modules.filter(isServer).flatMap(({ path, text }) => {
+      const room = ROUTES_PATTERN.exec(path)?.groups?.['room'] ?? roomOf(path)
+      const before = lines.get(room) ?? 0
+      const now = before + text.split('\n').filter((line) => !NO_CODE_PATTERN.test(line)).length
+      lines.set(room, now)
+      if (before > ROOM_LINES_MAX || now <= ROOM_LINES_MAX) return []
+      const message = `\`${room}\` has more than ${ROOM_LINES_MAX} lines of code: give a noun of it a room of its own`
+      return [{ path, line: 1, message }]
+    })
+  },
+}
+
+export const NO_SINGLE_FILES: Rule = {
+  name: 'no folder of the server holds a single file, tests apart',
+  check: (tree) => {
+    const paths = tree.texts.map(({ path }) => path).filter((path) => path.startsWith('server/src/'))
+    const folders = Map.groupBy(
+      paths.filter((path) => !path.includes('.test.')),
+      dirname,
+    )
+    return [...folders].flatMap(([folder, [path = '', ...others]]) =>
+      others.length > 0
+        ? []
+        : [{ path, line: 1, message: `the only file in ${folder}/: move it to the folder above, beside its users` }],
+    )
+  },
+}
