@@ -6,6 +6,7 @@ const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/main.ts', owns: 'server/src/' },
   { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },
   { entry: 'server/src/provider-check/main.ts', owns: 'server/src/provider-check/' },
+  { entry: 'dashboard/src/main.tsx', owns: 'dashboard/src/' },
   { entry: 'sandbox/src/main.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/reset.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/demo/main.ts', owns: 'sandbox/src/' },

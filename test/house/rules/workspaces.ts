@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 
-/** The folders of the sandbox that may import the server. The rest of the sandbox starts it as a program. */
+/** The places in the sandbox that drive the server's own operations; everything else knows it as a program. */
 const SERVER_DRIVERS = ['sandbox/src/control/']
 
 export const WORKSPACE_BORDERS: Rule = {
@@ -10,7 +10,7 @@ export const WORKSPACE_BORDERS: Rule = {
       .filter((module) => !module.isTest)
       .flatMap(({ path, imports }) =>
         imports.flatMap(({ target, line, kind }) => {
-          // A URL names a program to start, which is how the sandbox uses the server.
+          // A URL names a program to start, and that is how the sandbox shall use the server.
           if (target === null || kind === 'url') return []
           const message = findFault(path, target)
           return message === null ? [] : [{ path, line, message }]
