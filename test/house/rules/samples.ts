@@ -312,6 +312,7 @@ export const SAMPLES: readonly Sample[] = [
   {
     rule: NO_DEAD_FILES,
     fails: [
+      { files: { 'dashboard/src/main.tsx': '', 'dashboard/src/a.tsx': '' }, at: ['dashboard/src/a.tsx:1'] },
       {
         files: {
           'server/src/main.ts': '',
