@@ -59,6 +59,12 @@ export function nullable<Value>(column: Column<Value>): Column<Value | null> {
   return { ...column, isNullable: true }
 }
 
+/** A nullable column that is never null here, because the statement selects only rows that have it. */
+export function required<Value>(column: Column<Value | null>): Column<NonNullable<Value>>
+export function required(column: Column<unknown>): Column<unknown> {
+  return { ...column, isNullable: false }
+}
+
 /** All of these columns where the row that they come from may be missing. */
 export function nullableAll<Shape extends Columns>(
   columns: Shape,
