@@ -1,7 +1,7 @@
 /**
- * A column of a statement's result. `tables.ts`, which is generated from the migrations, has the columns of every table;
- * a statement that computes a value declares it with `computed`. A test prepares every statement and compares these
- * declarations with what PostgreSQL says that it returns.
+ * A column of a statement's result. `tables.ts`, which is generated from the migrations, has the columns of every
+ * table; a statement that computes a value declares it with `computed`. A test prepares every statement and compares
+ * these declarations with what PostgreSQL says that it returns.
  */
 export interface Column<Value> {
   readonly type: ColumnType
@@ -74,8 +74,8 @@ export function nullableAll(columns: Columns): Columns {
 }
 
 /**
- * Says that a column holds only values of a narrower type, which the schema does not enforce: only the stores of its room
- * write it, with values of that type. It is not checked.
+ * Says that a column holds only values of a narrower type, which the schema does not enforce: only the stores of its
+ * room write it, with values of that type. It is not checked.
  */
 export function narrow<Value extends string>(column: Column<string>): Column<Value>
 export function narrow<Value extends string>(column: Column<string | null>): Column<Value | null>

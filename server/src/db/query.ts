@@ -2,8 +2,8 @@ import type { QueryResult } from 'pg'
 import type { Columns, RowOf } from './column.ts'
 
 /**
- * One SQL statement with its values and the reader of its result. Stores make queries; a caller that runs several of them
- * in one batch pays for one round trip. `name` makes it a prepared statement: a name always has the same text.
+ * One SQL statement with its values and the reader of its result. Stores make queries; a caller that runs several of
+ * them in one batch pays for one round trip. `name` makes it a prepared statement: a name always has the same text.
  */
 export interface Query<Result> {
   readonly name: string
@@ -82,7 +82,9 @@ export function countChanged(_rows: readonly RawRow[], count: number): number {
   return count
 }
 
-/** The columns of a row that a `left join` has found: they had to be declared nullable, and none of them is null here. */
+/**
+ * The columns of a row that a `left join` has found: they had to be declared nullable, and none of them is null here.
+ */
 export function foundRow<Shape extends Columns>(columns: Shape, row: object): RowOf<Shape> {
   return checkRow(columns, { ...row })
 }

@@ -25,8 +25,8 @@ const AGENT_ROW = {
 }
 
 /**
- * One row for each agent and each of its grants that is not revoked, with what was spent in the grant's window; an agent
- * without a grant has one row. A pending replacement has a row beside the grant that it replaces. Grants by
+ * One row for each agent and each of its grants that is not revoked, with what was spent in the grant's window; an
+ * agent without a grant has one row. A pending replacement has a row beside the grant that it replaces. Grants by
  * `grants_live_by_agent`, sums by `payments_in_window`.
  */
 const AGENT_ROWS = `
@@ -113,7 +113,10 @@ export function markDeleted(accountId: string, mode: Mode, id: string, now: Date
   }
 }
 
-/** The key with which the agent authorizes requests at the enclave; `privateKeySealed` is its private half, encrypted (D15a). */
+/**
+ * The key with which the agent authorizes requests at the enclave; `privateKeySealed` is its private half, encrypted
+ * (D15a).
+ */
 export interface SignerRow {
   readonly signerId: string | null
   readonly privateKeySealed: Buffer | null

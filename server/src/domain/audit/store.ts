@@ -34,10 +34,10 @@ export function insertAuditEntry({
 }
 
 /**
- * The same for what a person did with their own sign-ins, passkeys and codes. Writes one row to the person's log, and one
- * without subject and details to the log of each workspace that the person belongs to now. Nothing is written for a person
- * who has never belonged to a workspace, because anybody can sign up and the log is kept forever. By the primary key and
- * `members_by_user`.
+ * The same for what a person did with their own sign-ins, passkeys and codes. Writes one row to the person's log, and
+ * one without subject and details to the log of each workspace that the person belongs to now. Nothing is written for a
+ * person who has never belonged to a workspace, because anybody can sign up and the log is kept forever. By the primary
+ * key and `members_by_user`.
  */
 export function insertPersonalEntry(
   userId: string,

@@ -9,9 +9,9 @@ import type { Connection, ConnectionSummary, RevocationCause } from './connectio
 import { CONNECTIONS_LISTED_MAX } from './limits.ts'
 
 /*
- * The connection's row is the lock for its family of codes and tokens: a transaction that takes a code or a refresh token
- * locks that row first and reads only then. A revocation updates the row, so it happens entirely before or entirely after,
- * and every join on the row sees it.
+ * The connection's row is the lock for its family of codes and tokens: a transaction that takes a code or a refresh
+ * token locks that row first and reads only then. A revocation updates the row, so it happens entirely before or
+ * entirely after, and every join on the row sees it.
  */
 
 const { connections, oauth_clients: clients, users } = tables
@@ -164,8 +164,8 @@ export function findConnectionId(accountId: string, id: string): Query<string | 
 }
 
 /**
- * Deletes connections that ended before this time without an exchange of their code, once the code is deleted too; returns
- * their rate subjects. Such a connection never had a token. By `connections_never_exchanged`.
+ * Deletes connections that ended before this time without an exchange of their code, once the code is deleted too;
+ * returns their rate subjects. Such a connection never had a token. By `connections_never_exchanged`.
  */
 export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Query<Buffer[]> {
   return {
@@ -218,7 +218,9 @@ export function revokeByAgent(
 
 export type RevokedFamily = Pick<Connection, 'accountId' | 'id' | 'clientId'>
 
-/** Revokes the connection of an access token, unless it is revoked already or is not this client's (null: any client). */
+/**
+ * Revokes the connection of an access token, unless it is revoked already or is not this client's (null: any client).
+ */
 export function revokeByAccessToken(
   tokenHash: Buffer,
   clientId: string | null,

@@ -47,8 +47,8 @@ export function insertCursor(mode: Mode, cursor: DepositCursor): Query<boolean> 
 }
 
 /**
- * Compare and set; returns false if another process has moved it. The update also locks the cursor, even when it moves to
- * the same place.
+ * Compare and set; returns false if another process has moved it. The update also locks the cursor, even when it moves
+ * to the same place.
  */
 export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): Query<boolean> {
   return {
@@ -70,8 +70,8 @@ export interface NewDeposits {
 }
 
 /**
- * Inserts deposits and returns the new ones. Deposits that are already stored (`deposits_once`) and transfers to addresses
- * that are not wallets of the mode (`wallets_by_address`) are left out.
+ * Inserts deposits and returns the new ones. Deposits that are already stored (`deposits_once`) and transfers to
+ * addresses that are not wallets of the mode (`wallets_by_address`) are left out.
  */
 export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Query<Deposit[]> {
   return {

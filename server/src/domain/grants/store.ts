@@ -95,7 +95,10 @@ export function countLiveGrants(
   }
 }
 
-/** Returns the enclave's policy ids of the agent's other grants on the wallet, without revoked ones. By `grants_live_by_agent`. */
+/**
+ * Returns the enclave's policy ids of the agent's other grants on the wallet, without revoked ones. By
+ * `grants_live_by_agent`.
+ */
 export function listOtherPolicies(grant: Grant): Query<string[]> {
   return {
     name: 'list_other_policies',
@@ -160,8 +163,8 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
 }
 
 /**
- * active → revoked for the agent's one other grant on the wallet, if the enclave no longer enforces it: its policy is not
- * among `bound`. `replacedBy` is the grant that took its place. By `grants_one_active_per_agent_and_wallet`.
+ * active → revoked for the agent's one other grant on the wallet, if the enclave no longer enforces it: its policy is
+ * not among `bound`. `replacedBy` is the grant that took its place. By `grants_one_active_per_agent_and_wallet`.
  */
 export function endUnbound(
   grant: Grant,

@@ -63,8 +63,8 @@ export function insertKey(key: ApiKey): Query<boolean> {
 }
 
 /**
- * Returns the holder of the key with this hash, and counts this request in the key's bucket (`rate` is null if the request
- * was rejected). By `api_keys_by_secret_hash` and primary keys.
+ * Returns the holder of the key with this hash, and counts this request in the key's bucket (`rate` is null if the
+ * request was rejected). By `api_keys_by_secret_hash` and primary keys.
  */
 export function countKeyRequest(
   secretHash: Buffer,

@@ -59,14 +59,16 @@ export const TRANSFER_LOG_INDEX = 'payments_one_per_transfer_log'
 
 /**
  * The condition of an update. The concatenation keeps the planner away from the indexes on the pending payments of all
- * workspaces: when they were analyzed while few payments were pending, it takes such an index for empty and would read all
- * of it instead of the primary key.
+ * workspaces: when they were analyzed while few payments were pending, it takes such an index for empty and would read
+ * all of it instead of the primary key.
  */
 function statusIs(status: PaymentStatus): string {
   return `status || '' = '${status}'`
 }
 
-/** Inserts the reservation with the limits that it was admitted under. Its first look-up is due when its attempt ends. */
+/**
+ * Inserts the reservation with the limits that it was admitted under. Its first look-up is due when its attempt ends.
+ */
 export function insertPayment(payment: Payment, admission: Admission): Query<boolean> {
   return {
     name: 'insert_payment',
@@ -125,9 +127,9 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
 }
 
 /**
- * Claims the next attempt at the enclave, unless one is in progress or none is needed; returns the payment with the claimed
- * attempt. Nothing may be sent before `armAttempt`. If the process of the last attempt died, the expiry of its request
- * becomes the fence.
+ * Claims the next attempt at the enclave, unless one is in progress or none is needed; returns the payment with the
+ * claimed attempt. Nothing may be sent before `armAttempt`. If the process of the last attempt died, the expiry of its
+ * request becomes the fence.
  */
 export function takeAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
@@ -143,8 +145,8 @@ export function takeAttempt(payment: Payment, now: Date, until: Date): Query<Pay
 }
 
 /**
- * Records when the claimed attempt's request expires, by the provider's clock, before the request is sent. Returns null if
- * the attempt is no longer held.
+ * Records when the claimed attempt's request expires, by the provider's clock, before the request is sent. Returns null
+ * if the attempt is no longer held.
  */
 export function armAttempt(payment: Payment, requestExpiresAt: Date): Query<Payment | null> {
   return {
@@ -158,8 +160,8 @@ export function armAttempt(payment: Payment, requestExpiresAt: Date): Query<Paym
 }
 
 /**
- * Releases the attempt, so that the next one can begin. With `mayArrive`, its request may still arrive until it expires,
- * which is recorded as the fence; without, it was certainly not sent, or it was rejected.
+ * Releases the attempt, so that the next one can begin. With `mayArrive`, its request may still arrive until it
+ * expires, which is recorded as the fence; without, it was certainly not sent, or it was rejected.
  */
 export function giveBackAttempt(
   payment: Payment,
@@ -177,8 +179,8 @@ export function giveBackAttempt(
 }
 
 /**
- * The only function that moves a payment: from the state that `PAYMENT_MOVES` names, and only while `guard` holds, so that
- * only one of two processes that see the same thing moves it. Returns the moved payment, or null.
+ * The only function that moves a payment: from the state that `PAYMENT_MOVES` names, and only while `guard` holds, so
+ * that only one of two processes that see the same thing moves it. Returns the moved payment, or null.
  */
 function movePayment(
   payment: Payment,
@@ -287,8 +289,8 @@ export function markMined(payment: Payment, block: { number: bigint; hash: strin
 }
 
 /**
- * Confirms the payment by the Transfer log at `logIndex`. Violates `payments_one_per_transfer_log` if that log has settled
- * another payment.
+ * Confirms the payment by the Transfer log at `logIndex`. Violates `payments_one_per_transfer_log` if that log has
+ * settled another payment.
  */
 export function markConfirmed(
   payment: Payment,
@@ -304,7 +306,10 @@ export function markConfirmed(
   })
 }
 
-/** Fails the payment, but only while its hash, the enclave's id and the attempt are those that the decision was based on. */
+/**
+ * Fails the payment, but only while its hash, the enclave's id and the attempt are those that the decision was based
+ * on.
+ */
 export function markFailed(payment: Payment, code: FailureCode, now: Date): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_failed',

@@ -72,8 +72,8 @@ export function countWallets(accountId: string, mode: Mode): Query<number> {
 }
 
 /**
- * The summaries of `wallets w`. By the primary keys, and `grants_by_wallet`. The owner's passkey must match by its public
- * key too, because anybody can register a passkey of their own under a credential id that is not in use.
+ * The summaries of `wallets w`. By the primary keys, and `grants_by_wallet`. The owner's passkey must match by its
+ * public key too, because anybody can register a passkey of their own under a credential id that is not in use.
  */
 const SUMMARY = {
   columns: `w.account_id, w.mode, w.address, w.name, w.enclave_wallet_id, w.owner_quorum_id, w.owner_credential_id,
@@ -107,7 +107,9 @@ export function listWalletSummaries(accountId: string, mode: Mode, limit: number
   }
 }
 
-/** Returns how many wallets in the user's workspaces each of their passkeys owns. By `members_by_user` and primary keys. */
+/**
+ * Returns how many wallets in the user's workspaces each of their passkeys owns. By `members_by_user` and primary keys.
+ */
 export function countWalletsByOwner(userId: string): Query<[credentialId: string, wallets: number][]> {
   return {
     name: 'count_wallets_by_owner',
@@ -146,8 +148,8 @@ export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Que
 }
 
 /**
- * A lease on a wallet's signers is valid between these times. A later one was written before the clock was set back, and
- * is ignored.
+ * A lease on a wallet's signers is valid between these times. A later one was written before the clock was set back,
+ * and is ignored.
  */
 export interface LeaseSpan {
   readonly now: Date

@@ -42,9 +42,9 @@ export interface TokenHolder {
 }
 
 /**
- * Returns the holder of the live token with this hash, and counts this request in the connection's bucket. `rate` is null
- * if the request was rejected, or was not counted because the scope is missing. By primary keys; `offset 0` makes sure
- * that the plan uses them.
+ * Returns the holder of the live token with this hash, and counts this request in the connection's bucket. `rate` is
+ * null if the request was rejected, or was not counted because the scope is missing. By primary keys; `offset 0` makes
+ * sure that the plan uses them.
  */
 export function countTokenRequest(
   tokenHash: Buffer,

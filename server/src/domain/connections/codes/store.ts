@@ -54,8 +54,9 @@ export interface CodeProof {
 }
 
 /**
- * Takes a code, once: only if everything that it is bound to matches (D38), and its connection may still begin. By primary
- * keys: the conditions on the connection are in a scalar subquery, so that no plan finds the connection by another index.
+ * Takes a code, once: only if everything that it is bound to matches (D38), and its connection may still begin. By
+ * primary keys: the conditions on the connection are in a scalar subquery, so that no plan finds the connection by
+ * another index.
  */
 export function takeCode(codeHash: Buffer, proof: CodeProof, now: Date): Query<boolean> {
   return {

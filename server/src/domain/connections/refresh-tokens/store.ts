@@ -45,8 +45,8 @@ export interface RefreshRequest {
 }
 
 /**
- * Takes a refresh token, once, unless the request asks for something that was not granted. By primary keys: the conditions
- * on the connection are in a scalar subquery, so that no plan finds the connection by another index.
+ * Takes a refresh token, once, unless the request asks for something that was not granted. By primary keys: the
+ * conditions on the connection are in a scalar subquery, so that no plan finds the connection by another index.
  */
 export function takeRefreshToken(tokenHash: Buffer, request: RefreshRequest, now: Date): Query<boolean> {
   return {

@@ -55,8 +55,8 @@ export function findSummary(
 }
 
 /**
- * Grants that are not revoked come first, by `grants_live_by_agent`, then revoked ones, by `grants_listed`; each part with
- * the newest first. They are two selects, so that years of revoked grants are not read to find the few others.
+ * Grants that are not revoked come first, by `grants_live_by_agent`, then revoked ones, by `grants_listed`; each part
+ * with the newest first. They are two selects, so that years of revoked grants are not read to find the few others.
  */
 export function listSummaries(
   accountId: string,

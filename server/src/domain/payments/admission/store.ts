@@ -42,9 +42,10 @@ export interface LockedGrant extends GrantPolicy {
 }
 
 /**
- * Locks the wallet's row and then the grant's, so that the wallet's balance and the grant's cap are exact (D22). Inserts of
- * rows that refer to them by a foreign key do not wait for this lock. Returns null if there is no active grant to lock;
- * the facts below say what is missing. By the primary key of wallets and `grants_one_active_per_agent_and_wallet`.
+ * Locks the wallet's row and then the grant's, so that the wallet's balance and the grant's cap are exact (D22).
+ * Inserts of rows that refer to them by a foreign key do not wait for this lock. Returns null if there is no active
+ * grant to lock; the facts below say what is missing. By the primary key of wallets and
+ * `grants_one_active_per_agent_and_wallet`.
  */
 export function lockGrant(parties: Parties): Query<LockedGrant | null> {
   return {
@@ -60,7 +61,10 @@ export function lockGrant(parties: Parties): Query<LockedGrant | null> {
   }
 }
 
-/** What the decision on a payment needs. It is read after the lock was taken, so it includes everything committed before. */
+/**
+ * What the decision on a payment needs. It is read after the lock was taken, so it includes everything committed
+ * before.
+ */
 export interface Facts {
   readonly agentExists: boolean
   readonly walletExists: boolean
@@ -82,15 +86,16 @@ export interface SigningParties {
 }
 
 /**
- * How long after its creation a pending payment reserves its amount of the wallet's balance (D24a). After that it counts
- * only towards the daily cap, in the window of its `created_at`.
+ * How long after its creation a pending payment reserves its amount of the wallet's balance (D24a). After that it
+ * counts only towards the daily cap, in the window of its `created_at`.
  */
 const BALANCE_HOLD_MS = 24 * 60 * 60 * 1_000
 
 /**
- * Sums by `payments_in_window`, `payments_holding_balance` and `payments_confirmed_by_block`. Pending payments are found
- * by `settled_at is null`, which means the same as `status = 'pending'` by a check of the table. Written this way, the
- * planner cannot read the sum from `payments_due_for_look`, which holds the pending payments of every workspace.
+ * Sums by `payments_in_window`, `payments_holding_balance` and `payments_confirmed_by_block`. Pending payments are
+ * found by `settled_at is null`, which means the same as `status = 'pending'` by a check of the table. Written this
+ * way, the planner cannot read the sum from `payments_due_for_look`, which holds the pending payments of every
+ * workspace.
  */
 export function readFacts(
   parties: Parties,
@@ -147,8 +152,8 @@ export function findSigningParties(
 }
 
 /**
- * Returns when the payment was created whose end of the window frees enough for `neededMicro` to fit, or null if waiting
- * does not help (D18a). By `payments_in_window`.
+ * Returns when the payment was created whose end of the window frees enough for `neededMicro` to fit, or null if
+ * waiting does not help (D18a). By `payments_in_window`.
  */
 export function findReleasingPayment(parties: Parties, windowStart: Date, neededMicro: bigint): Query<Date | null> {
   return {

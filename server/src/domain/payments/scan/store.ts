@@ -6,7 +6,8 @@ import type { Scanned } from './scan.ts'
 /**
  * The newest rows of a range that pass a filter. Rows are read in the order of their ids until the page is full or
  * `scanRowsMax` rows were read; only in the second case does the statement return the id of the last one, in the same
- * snapshot. `range` is the condition that the index serves; `limit` and `scanRowsMax` are placeholders of the statement.
+ * snapshot. `range` is the condition that the index serves; `limit` and `scanRowsMax` are placeholders of the
+ * statement.
  */
 export function scanText(parts: {
   readonly columns: string
@@ -30,8 +31,8 @@ export function scanText(parts: {
 }
 
 /**
- * One statement for each mode, with the mode as a constant in it. A plan for both modes could read along the primary key,
- * where perhaps a million rows of the other mode come before the first row of this one.
+ * One statement for each mode, with the mode as a constant in it. A plan for both modes could read along the primary
+ * key, where perhaps a million rows of the other mode come before the first row of this one.
  */
 export function textOfMode<Name extends string>(
   name: Name,

@@ -27,8 +27,8 @@ export interface EqualPayments {
 }
 
 /**
- * Counts the other payments of the same amount from the same wallet to the same recipient, without failed ones and those
- * that were certainly not sent. By `payments_one_per_transfer_log` and `payments_holding_balance`.
+ * Counts the other payments of the same amount from the same wallet to the same recipient, without failed ones and
+ * those that were certainly not sent. By `payments_one_per_transfer_log` and `payments_holding_balance`.
  */
 export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]): Query<EqualPayments> {
   return {

@@ -217,8 +217,8 @@ export function countPasskeys(userId: string): Query<number> {
 }
 
 /**
- * Raises a passkey's signature counter; returns false if it would not rise, or the passkey no longer exists. The counter of
- * an authenticator that does not count stays at 0 (WebAuthn, section 6.1.1).
+ * Raises a passkey's signature counter; returns false if it would not rise, or the passkey no longer exists. The
+ * counter of an authenticator that does not count stays at 0 (WebAuthn, section 6.1.1).
  */
 export function moveCounter(userId: string, credentialId: string, counter: number, now: Date): Query<boolean> {
   return {

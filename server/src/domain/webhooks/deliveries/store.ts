@@ -34,7 +34,10 @@ export interface LogFilter {
   readonly below: string
 }
 
-/** Inserts a delivery for each endpoint that is subscribed to the event; returns how many. By `webhook_endpoints_listed`. */
+/**
+ * Inserts a delivery for each endpoint that is subscribed to the event; returns how many. By
+ * `webhook_endpoints_listed`.
+ */
 export function insertDeliveries({ accountId, id, mode, type, createdAt }: DomainEvent): Query<number> {
   return {
     name: 'insert_deliveries',
@@ -83,8 +86,8 @@ export function listAttempts(accountId: string, deliveryId: string): Query<Deliv
 
 /**
  * Newest first. The log of one event is read by `deliveries_of_event`; other logs are read for each endpoint by
- * `deliveries_failed` or `deliveries_of_endpoint`, and merged. Deliveries of deleted endpoints stay in the log until they
- * are deleted themselves.
+ * `deliveries_failed` or `deliveries_of_endpoint`, and merged. Deliveries of deleted endpoints stay in the log until
+ * they are deleted themselves.
  */
 export function listDeliveryRows(accountId: string, mode: Mode, filter: LogFilter, limit: number): Query<Delivery[]> {
   const { endpointId, eventId, eventType, status, from, below } = filter

@@ -39,9 +39,9 @@ export interface DueRow {
 }
 
 /**
- * Makes this transaction read an index in its order and stop early, even with a plan that was made while all queues were
- * short. Otherwise a plan could read a whole queue in order to sort it, and each claim would cost as much as the queue is
- * long.
+ * Makes this transaction read an index in its order and stop early, even with a plan that was made while all queues
+ * were short. Otherwise a plan could read a whole queue in order to sort it, and each claim would cost as much as the
+ * queue is long.
  */
 export const READ_IN_ORDER: Query<null> = {
   name: 'read_queues_in_order',
@@ -68,9 +68,10 @@ const BEHIND_ENDPOINTS = 'whl'
  * Locks and returns enabled endpoints that have due deliveries and room for them. They are taken in turn from the
  * workspaces, endpoints with the least in flight first. Locked endpoints are skipped, not waited for.
  *
- * The statement hops through `deliveries_due` from endpoint to endpoint, and skips a workspace that already has its share.
- * It begins after `start`, continues at the beginning when it reaches the end, and makes at most `hopsMax` hops. It returns
- * how far it came: if the next claim starts there, every endpoint is reached, however many queues stand before it.
+ * The statement hops through `deliveries_due` from endpoint to endpoint, and skips a workspace that already has its
+ * share. It begins after `start`, continues at the beginning when it reaches the end, and makes at most `hopsMax` hops.
+ * It returns how far it came: if the next claim starts there, every endpoint is reached, however many queues stand
+ * before it.
  */
 export function lockDueEndpoints(
   { now, hangs, inFlightMax, limit, places }: ClaimBounds,
@@ -226,8 +227,8 @@ export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<
 
 /**
  * Ends an attempt, if the worker still holds the delivery: records the attempt, updates the delivery, and updates the
- * endpoint's state, unless it is the same already. Returns why the endpoint was disabled, if this attempt disabled it. By
- * primary keys.
+ * endpoint's state, unless it is the same already. Returns why the endpoint was disabled, if this attempt disabled it.
+ * By primary keys.
  */
 export function finishDelivery(
   claimed: ClaimedDelivery,
@@ -312,8 +313,8 @@ export function listStoppedQueues(before: Date, limit: number): Query<(EndpointK
 }
 
 /**
- * Cancels about `limit` of the oldest pending deliveries of an endpoint, or only of those due before a time; returns how
- * many. By `deliveries_due`.
+ * Cancels about `limit` of the oldest pending deliveries of an endpoint, or only of those due before a time; returns
+ * how many. By `deliveries_due`.
  */
 export function cancelDeliveries(
   endpoint: EndpointKey,
