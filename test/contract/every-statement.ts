@@ -1,18 +1,18 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { countTokenRequest } from '../../server/src/domain/connections/access-tokens/store.ts'
-import { listDepositRows } from '../../server/src/domain/deposits/store.ts'
-import { countKeyRequest } from '../../server/src/domain/keys/store.ts'
+import { countTokenRequest } from '../../server/src/domain/connections/access-tokens-store.ts'
+import { listDepositRows } from '../../server/src/domain/deposits/deposits-store.ts'
+import { countKeyRequest } from '../../server/src/domain/keys/keys-store.ts'
 import {
   countPaymentRows,
   listNewestPayments,
   listPaymentRows,
-} from '../../server/src/domain/payments/listing/store.ts'
-import { countRefusals, findSteps, listFullestCaps, sumSpend } from '../../server/src/domain/payments/overview/store.ts'
-import { listRefusalRows } from '../../server/src/domain/payments/refusals/store.ts'
-import { insertWallet } from '../../server/src/domain/wallets/store.ts'
-import { insertReplays, listDeliveryRows } from '../../server/src/domain/webhooks/deliveries/store.ts'
-import { countAttempt } from '../../server/src/limiter/store.ts'
+} from '../../server/src/domain/reports/listing/listing-store.ts'
+import { countRefusals, findSteps, listFullestCaps, sumSpend } from '../../server/src/domain/reports/overview/overview-store.ts'
+import { listRefusalRows } from '../../server/src/domain/payments/refusals/refusals-store.ts'
+import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
+import { insertReplays, listDeliveryRows } from '../../server/src/domain/webhooks/deliveries-store.ts'
+import { countAttempt } from '../../server/src/limiter/limiter-store.ts'
 import type { Query } from '../../server/src/db/query.ts'
 import { ZERO_ADDRESS } from '../../server/src/values/address.ts'
 import { MODES } from '../../server/src/values/mode.ts'

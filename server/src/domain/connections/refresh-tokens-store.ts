@@ -1,0 +1,106 @@
+import { computed, pick } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { Scope } from '../../values/scope.ts'
+import { CONSENT_HOLDS, FAMILY_ROW, toFamily, type Family } from './connections-store.ts'
+
+const TOKEN_ROW = {
+  ...FAMILY_ROW,
+  ...pick(tables.connections, 'client_id', 'resource'),
+  is_taken: computed.bool,
+  is_revoked: computed.bool,
+  is_live: computed.bool,
+}
+
+export function insertRefreshToken(
+  tokenHash: Buffer,
+  { family, createdAt, expiresAt }: { family: Family; createdAt: Date; expiresAt: Date },
+): Query<boolean> {
+  return {
+    name: 'insert_refresh_token',
+    text: `insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
+      values ($1, $2, $3, $4, $5)`,
+    values: [tokenHash, family.accountId, family.id, createdAt, expiresAt],
+    read: changed,
+  }
+}
+
+/** By primary keys. */
+export function lockFamilyOfRefreshToken(tokenHash: Buffer): Query<boolean> {
+  return {
+    name: 'lock_family_of_refresh_token',
+    text: `select c.id from refresh_tokens t
+      join connections c on c.account_id = t.account_id and c.id = t.connection_id
+      where t.token_hash = $1 for no key update of c`,
+    values: [tokenHash],
+    read: changed,
+  }
+}
+
+/** What a client presents with a refresh token, and what it asks for. */
+export interface RefreshRequest {
+  readonly clientId: string
+  readonly scopes: readonly Scope[] | null
+  readonly resource: string | null
+}
+
+/**
+ * Takes a refresh token, once, unless the request asks for something that was not granted. By primary keys: the
+ * conditions on the connection are in a scalar subquery, so that no plan finds the connection by another index.
+ */
+export function takeRefreshToken(tokenHash: Buffer, request: RefreshRequest, now: Date): Query<boolean> {
+  return {
+    name: 'take_refresh_token',
+    text: `update refresh_tokens t set taken_at = $2
+      where t.token_hash = $1 and t.taken_at is null and t.expires_at > $2
+        and (select c.client_id = $3 and c.revoked_at is null
+            and ($4::text[] is null or (cardinality($4) > 0 and c.scopes @> $4))
+            and ($5::text is null or c.resource is null or c.resource = $5) and ${CONSENT_HOLDS}
+          from connections c where c.account_id = t.account_id and c.id = t.connection_id)`,
+    values: [tokenHash, now, request.clientId, request.scopes, request.resource],
+    read: changed,
+  }
+}
+
+/** A refresh token with its family, read while the family is locked. */
+export interface StoredRefreshToken extends Family {
+  readonly clientId: string
+  readonly resource: string | null
+  readonly isTaken: boolean
+  readonly isRevoked: boolean
+  readonly isLive: boolean
+}
+
+/** By primary keys. */
+export function findRefreshToken(tokenHash: Buffer, now: Date): Query<StoredRefreshToken | null> {
+  return {
+    name: 'find_refresh_token',
+    text: `select c.account_id, c.id, c.scopes, c.client_id, c.resource,
+        t.taken_at is not null as is_taken, c.revoked_at is not null as is_revoked,
+        t.taken_at is null and t.expires_at > $2 and c.revoked_at is null
+          and ${CONSENT_HOLDS} as is_live
+      from refresh_tokens t join connections c on c.account_id = t.account_id and c.id = t.connection_id
+      where t.token_hash = $1`,
+    values: [tokenHash, now],
+    read: firstOrNull(TOKEN_ROW, (row) => ({
+      ...toFamily(row),
+      clientId: row.client_id,
+      resource: row.resource,
+      isTaken: row.is_taken,
+      isRevoked: row.is_revoked,
+      isLive: row.is_live,
+    })),
+  }
+}
+
+/** By `refresh_tokens_by_end`. */
+export function deleteEndedRefreshTokens(endedBefore: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'delete_ended_refresh_tokens',
+    text: `delete from refresh_tokens where token_hash in (
+        select token_hash from refresh_tokens where expires_at <= $1
+        order by expires_at limit $2 for update skip locked)`,
+    values: [endedBefore, rowsMax],
+    read: countChanged,
+  }
+}

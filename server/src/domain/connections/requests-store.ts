@@ -1,0 +1,170 @@
+import { computed, listOf, pick, type RowOf } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import { toScopes } from '../../values/scope.ts'
+import type { AuthorizationRequest } from './authorization-request.ts'
+import type { Client } from './client.ts'
+
+const { authorization_requests: requests, oauth_clients: clients } = tables
+
+const CLIENT_ROW = pick(clients, 'id', 'name', 'redirect_uris', 'scopes', 'created_at', 'last_used_at')
+
+const REQUEST_ROW = {
+  redirect_uri: requests.redirect_uri,
+  requested_scopes: requests.scopes,
+  ...pick(requests, 'state', 'code_challenge', 'resource', 'agent_id'),
+  requested_at: requests.created_at,
+  ...pick(requests, 'expires_at', 'decided_at'),
+  ...CLIENT_ROW,
+}
+
+const TAKEN_ROW = {
+  ...pick(requests, 'redirect_uri', 'scopes', 'state', 'code_challenge', 'resource', 'client_id'),
+  ...pick(clients, 'name', 'created_at', 'last_used_at'),
+  redirect_uri_count: computed.int4,
+}
+
+const CLIENT_COLUMNS = listOf(CLIENT_ROW)
+
+export function insertClient(client: Client): Query<boolean> {
+  return {
+    name: 'insert_oauth_client',
+    text: `insert into oauth_clients (${CLIENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6)`,
+    values: [client.id, client.name, client.redirectUris, client.scopes, client.createdAt, client.lastUsedAt],
+    read: changed,
+  }
+}
+
+export function findClientRow(id: string): Query<Client | null> {
+  return {
+    name: 'find_oauth_client',
+    text: `select ${CLIENT_COLUMNS} from oauth_clients where id = $1`,
+    values: [id],
+    read: firstOrNull(CLIENT_ROW, toClient),
+  }
+}
+
+export function markClientUsed(id: string, now: Date): Query<boolean> {
+  return {
+    name: 'mark_oauth_client_used',
+    text: 'update oauth_clients set last_used_at = $2 where id = $1',
+    values: [id, now],
+    read: changed,
+  }
+}
+
+/** Deletes clients that no user has ever decided on and that have no open request. By `oauth_clients_never_used`. */
+export function deleteUnusedClients(createdBefore: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'delete_unused_oauth_clients',
+    text: `delete from oauth_clients where id in (
+        select c.id from oauth_clients c where c.last_used_at is null and c.created_at <= $1
+          and not exists (select 1 from authorization_requests r where r.client_id = c.id)
+        order by c.created_at limit $2 for update of c skip locked)`,
+    values: [createdBefore, rowsMax],
+    read: countChanged,
+  }
+}
+
+export function insertRequest(
+  handleHash: Buffer,
+  request: Omit<AuthorizationRequest, 'client' | 'decidedAt'> & { readonly clientId: string },
+): Query<boolean> {
+  return {
+    name: 'insert_authorization_request',
+    text: `insert into authorization_requests (handle_hash, client_id, redirect_uri, scopes, state, code_challenge,
+        resource, agent_id, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    values: [
+      handleHash,
+      request.clientId,
+      request.redirectUri,
+      request.scopes,
+      request.state,
+      request.codeChallenge,
+      request.resource,
+      request.agentId,
+      request.createdAt,
+      request.expiresAt,
+    ],
+    read: changed,
+  }
+}
+
+/** By primary keys. */
+export function findRequest(handleHash: Buffer): Query<AuthorizationRequest | null> {
+  return {
+    name: 'find_authorization_request',
+    text: `select r.redirect_uri, r.scopes as requested_scopes, r.state, r.code_challenge, r.resource, r.agent_id,
+        r.created_at as requested_at, r.expires_at, r.decided_at,
+        c.id, c.name, c.redirect_uris, c.scopes, c.created_at, c.last_used_at
+      from authorization_requests r join oauth_clients c on c.id = r.client_id where r.handle_hash = $1`,
+    values: [handleHash],
+    read: firstOrNull(REQUEST_ROW, (row) => ({
+      client: toClient(row),
+      redirectUri: row.redirect_uri,
+      scopes: toScopes(row.requested_scopes),
+      state: row.state,
+      codeChallenge: row.code_challenge,
+      resource: row.resource,
+      agentId: row.agent_id,
+      createdAt: row.requested_at,
+      expiresAt: row.expires_at,
+      decidedAt: row.decided_at,
+    })),
+  }
+}
+
+export type TakenRequest = Pick<
+  AuthorizationRequest,
+  'redirectUri' | 'scopes' | 'state' | 'codeChallenge' | 'resource'
+> & {
+  readonly clientId: string
+  readonly clientName: string
+  /** The client's registration if this is the first decision on any of its requests; otherwise null. */
+  readonly registration: { readonly at: Date; readonly redirectUris: number } | null
+}
+
+/** Marks an open request as decided, once. */
+export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest | null> {
+  return {
+    name: 'take_authorization_request',
+    text: `update authorization_requests r set decided_at = $2 from oauth_clients c
+      where r.handle_hash = $1 and r.decided_at is null and r.expires_at > $2 and c.id = r.client_id
+      returning r.redirect_uri, r.scopes, r.state, r.code_challenge, r.resource, r.client_id, c.name,
+        c.created_at, cardinality(c.redirect_uris) as redirect_uri_count, c.last_used_at`,
+    values: [handleHash, now],
+    read: firstOrNull(TAKEN_ROW, (row) => ({
+      redirectUri: row.redirect_uri,
+      scopes: toScopes(row.scopes),
+      state: row.state,
+      codeChallenge: row.code_challenge,
+      resource: row.resource,
+      clientId: row.client_id,
+      clientName: row.name,
+      registration: row.last_used_at === null ? { at: row.created_at, redirectUris: row.redirect_uri_count } : null,
+    })),
+  }
+}
+
+/** By `authorization_requests_by_end`. */
+export function deleteEndedRequests(endedBefore: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'delete_ended_authorization_requests',
+    text: `delete from authorization_requests where handle_hash in (
+        select handle_hash from authorization_requests where expires_at <= $1
+        order by expires_at limit $2 for update skip locked)`,
+    values: [endedBefore, rowsMax],
+    read: countChanged,
+  }
+}
+
+function toClient(row: RowOf<typeof CLIENT_ROW>): Client {
+  return {
+    id: row.id,
+    name: row.name,
+    redirectUris: row.redirect_uris,
+    scopes: toScopes(row.scopes),
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+  }
+}

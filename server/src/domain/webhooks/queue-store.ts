@@ -1,0 +1,380 @@
+import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { AttemptOutcome, ClaimedDelivery, Delivery, NextStep } from './delivery.ts'
+import type { DisabledBecause } from './endpoint.ts'
+import { DELIVERY_COLUMNS, DELIVERY_ROW, toDelivery } from './deliveries-store.ts'
+import { FREE_PER_HELD, shareOf, type Places } from './places.ts'
+
+const { accounts, webhook_endpoints: endpoints } = tables
+
+const KEY_ROW = pick(endpoints, 'account_id', 'id')
+
+const LOCKED_ROW = { account_id: computed.text, id: computed.text, is_last: computed.bool }
+
+const DUE_ROW = {
+  ...DELIVERY_ROW,
+  ...pick(endpoints, 'url', 'secret_sealed'),
+  previous_sealed: nullable(computed.bytea),
+  event_created_at: tables.events.created_at,
+  data_text: computed.text,
+  slug: accounts.slug,
+}
+
+export interface EndpointKey {
+  readonly accountId: string
+  readonly id: string
+}
+
+/** A delivery that is due, with what its attempt needs, as stored: secrets are sealed, the event's data is text. */
+export interface DueRow {
+  readonly delivery: Delivery
+  readonly url: string
+  readonly secretSealed: Buffer
+  /** Null unless a rotation has an overlap now. */
+  readonly previousSecretSealed: Buffer | null
+  readonly eventCreatedAt: Date
+  readonly dataText: string
+  readonly accountSlug: string
+}
+
+/**
+ * Makes this transaction read an index in its order and stop early, even with a plan that was made while all queues
+ * were short. Otherwise a plan could read a whole queue in order to sort it, and each claim would cost as much as the
+ * queue is long.
+ */
+export const READ_IN_ORDER: Query<null> = {
+  name: 'read_queues_in_order',
+  text: 'set local enable_bitmapscan = off',
+  values: [],
+  read: () => null,
+}
+
+/** What a claim may take. A sender has two pools of places; a claim is for one of them. */
+export interface ClaimBounds {
+  readonly now: Date
+  /** Whether it is for endpoints that hang. They have a pool of places of their own. */
+  readonly hangs: boolean
+  /** For one endpoint, in all processes together. */
+  readonly inFlightMax: number
+  readonly limit: number
+  readonly places: Places
+}
+
+/** Sorts after every endpoint's id: those begin with `whk_`. */
+const BEHIND_ENDPOINTS = 'whl'
+
+/**
+ * Locks and returns enabled endpoints that have due deliveries and room for them. They are taken in turn from the
+ * workspaces, endpoints with the least in flight first. Locked endpoints are skipped, not waited for.
+ *
+ * The statement hops through `deliveries_due` from endpoint to endpoint, and skips a workspace that already has its
+ * share. It begins after `start`, continues at the beginning when it reaches the end, and makes at most `hopsMax` hops.
+ * It returns how far it came: if the next claim starts there, every endpoint is reached, however many queues stand
+ * before it.
+ */
+export function lockDueEndpoints(
+  { now, hangs, inFlightMax, limit, places }: ClaimBounds,
+  { start, hopsMax }: { start: EndpointKey; hopsMax: number },
+): Query<{ endpoints: EndpointKey[]; last: EndpointKey }> {
+  return {
+    name: 'lock_due_endpoints',
+    text: `with recursive hop (account_id, endpoint_id, first_at, is_around, hops) as (
+        select $1::text, $6::text, null::timestamptz, false, 0
+        union all
+        select coalesce(n.account_id, ''), coalesce(n.endpoint_id, ''), n.next_attempt_at,
+          hop.is_around or n.account_id is null, hop.hops + 1
+        from hop left join lateral (
+          select account_id, endpoint_id, next_attempt_at from deliveries
+          where status = 'pending' and (account_id, endpoint_id) > (hop.account_id,
+              case when ($7::jsonb ->> hop.account_id)::integer >= $8 then '${BEHIND_ENDPOINTS}' else hop.endpoint_id end)
+            and (leased_until is null or leased_until <= $3)
+          order by account_id, endpoint_id, next_attempt_at limit 1
+        ) n on true
+        where hop.hops < $2 and not (hop.is_around and (n.account_id is null or (n.account_id, n.endpoint_id) > ($1, $6)))
+      )
+      select e.account_id, e.id, false as is_last from (
+        select account_id, endpoint_id, first_at, held
+          + row_number() over (partition by account_id order by in_flight, first_at) as turn
+        from (
+          select hop.account_id, hop.endpoint_id, hop.first_at, in_flight.count as in_flight,
+            coalesce(($7::jsonb ->> hop.account_id)::integer, 0) as held
+          from hop
+          cross join lateral (
+            select from webhook_endpoints
+            where account_id = hop.account_id and id = hop.endpoint_id
+              and deleted_at is null and disabled_at is null and hangs = $9
+            limit 1
+          ) enabled
+          cross join lateral (
+            select count(*) from deliveries
+            where account_id = hop.account_id and endpoint_id = hop.endpoint_id and leased_until > $3
+          ) in_flight
+          where hop.first_at <= $3 and in_flight.count < $4
+        ) open where held < $8
+        order by turn, first_at limit $5
+      ) ready cross join lateral (
+        select account_id, id from webhook_endpoints
+        where account_id = ready.account_id and id = ready.endpoint_id
+          and deleted_at is null and disabled_at is null and hangs = $9
+        for no key update skip locked
+      ) e
+      union all
+      select account_id, endpoint_id, true from (
+        select account_id, endpoint_id from hop order by hops desc limit 1
+      ) last`,
+    values: [
+      start.accountId,
+      hopsMax,
+      now,
+      inFlightMax,
+      limit,
+      start.id,
+      JSON.stringify(Object.fromEntries(places.held)),
+      shareOf(places.free),
+      hangs,
+    ],
+    read: rowsOf(LOCKED_ROW, (rows) => ({
+      endpoints: rows.filter((row) => !row.is_last).map(toKey),
+      last: rows.filter((row) => row.is_last).map(toKey)[0] ?? start,
+    })),
+  }
+}
+
+/**
+ * Locks and returns due deliveries of endpoints that this transaction has locked, so that their counts are exact. The
+ * workspaces take turns, within a workspace its endpoints take turns, and an endpoint's deliveries come oldest first. A
+ * workspace gets at most `shareOf` the free places, where each place that is given away counts as taken. By
+ * `deliveries_leased`, `deliveries_due` and primary keys.
+ */
+export function lockDueDeliveries(
+  { now, inFlightMax, limit, places }: ClaimBounds,
+  endpoints: readonly EndpointKey[],
+): Query<DueRow[]> {
+  return {
+    name: 'lock_due_deliveries',
+    text: `with queue as materialized (
+        select e.account_id, e.id, (
+          select count(*) from deliveries
+          where account_id = e.account_id and endpoint_id = e.id and leased_until > $3
+        ) as in_flight
+        from unnest($1::text[], $2::text[]) as e (account_id, id)
+      )
+      select due.*, endpoint.*, event.*, account.* from (
+        select * from (
+          select *, row_number() over (order by account_turn, turn, next_attempt_at) as place from (
+            select *, coalesce(($6::jsonb ->> account_id)::integer, 0)
+              + row_number() over (partition by account_id order by turn, next_attempt_at, id) as account_turn
+            from (
+              select d.*,
+                q.in_flight + row_number() over (partition by q.account_id, q.id order by d.next_attempt_at, d.id) as turn
+              from queue q
+              cross join lateral (
+                select ${DELIVERY_COLUMNS} from deliveries
+                where account_id = q.account_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
+                  and (leased_until is null or leased_until <= $3)
+                order by next_attempt_at limit greatest($4 - q.in_flight, 0)
+                for no key update skip locked
+              ) d
+            ) of_endpoints
+          ) of_accounts
+        ) placed
+        where account_turn <= greatest(($7 - place + 1) / ${FREE_PER_HELD}, 1)
+        order by place limit $5
+      ) due
+      cross join lateral (
+        select url, secret_sealed, case when previous_secret_until > $3 then previous_secret_sealed end as previous_sealed
+        from webhook_endpoints where account_id = due.account_id and id = due.endpoint_id limit 1
+      ) endpoint
+      cross join lateral (
+        select created_at as event_created_at, coalesce(data_text, data::text) as data_text
+        from events where account_id = due.account_id and id = due.event_id limit 1
+      ) event
+      cross join lateral (select slug from accounts where id = due.account_id limit 1) account
+      order by due.place`,
+    values: [
+      endpoints.map(({ accountId }) => accountId),
+      endpoints.map(({ id }) => id),
+      now,
+      inFlightMax,
+      limit,
+      JSON.stringify(Object.fromEntries(places.held)),
+      places.free,
+    ],
+    read: all(DUE_ROW, toDueRow),
+  }
+}
+
+/** Leases deliveries of an account, which this transaction has locked, to a worker. By the primary key. */
+export function leaseDeliveries(accountId: string, ids: readonly string[], leasedUntil: Date): Query<boolean> {
+  return {
+    name: 'lease_deliveries',
+    text: 'update deliveries set leased_until = $3 where account_id = $1 and id = any ($2)',
+    values: [accountId, ids, leasedUntil],
+    read: changed,
+  }
+}
+
+/** Releases a lease, if the worker still holds it. By the primary key. */
+export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
+  return {
+    name: 'release_delivery',
+    text: 'update deliveries set leased_until = null where account_id = $1 and id = $2 and leased_until = $3',
+    values: [delivery.accountId, delivery.id, leasedUntil],
+    read: changed,
+  }
+}
+
+/**
+ * Ends an attempt, if the worker still holds the delivery: records the attempt, updates the delivery, and updates the
+ * endpoint's state, unless it is the same already. Returns why the endpoint was disabled, if this attempt disabled it.
+ * By primary keys.
+ */
+export function finishDelivery(
+  claimed: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  verdict: {
+    readonly step: NextStep
+    readonly endedAt: Date
+    readonly isGone: boolean
+    readonly hangs: boolean
+    /** A delivery that fails for good disables an endpoint that has been failing since this time or longer. */
+    readonly failingSinceMax: Date
+  },
+): Query<DisabledBecause | null> {
+  const { delivery, leasedUntil, attemptNumber } = claimed
+  const { step, endedAt, isGone, hangs, failingSinceMax } = verdict
+  return {
+    name: 'finish_delivery',
+    text: `with moved as (
+        update deliveries set status = $4, attempts = $5, next_attempt_at = $6, leased_until = null,
+          finished_at = case when $6::timestamptz is null then $7::timestamptz end
+        where account_id = $1 and id = $2 and leased_until = $3
+        returning account_id, id, endpoint_id
+      ), attempt as (
+        insert into delivery_attempts
+          (account_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
+        select account_id, id, $5, $8, $9, $10, $11, $12 from moved
+      ), noted as (
+        update webhook_endpoints e
+        set hangs = $16, failing_since = case when $4 = 'succeeded' then null else coalesce(e.failing_since, $7) end,
+          disabled_at = case when $13 or $4 = 'failed' and e.failing_since <= $14 then $7::timestamptz end,
+          disabled_because = case
+            when $13 then 'gone' when $4 = 'failed' and e.failing_since <= $14 then 'failing' end
+        where e.account_id = $1 and e.id = (select endpoint_id from moved)
+          and e.deleted_at is null and e.disabled_at is null and e.url = $15
+          and (e.hangs <> $16 or case when $4 = 'succeeded' then e.failing_since is not null
+            else $13 or e.failing_since is null or $4 = 'failed' and e.failing_since <= $14 end)
+        returning e.disabled_because
+      )
+      select disabled_because from noted`,
+    values: [
+      delivery.accountId,
+      delivery.id,
+      leasedUntil,
+      step.status,
+      attemptNumber,
+      step.nextAttemptAt,
+      endedAt,
+      outcome.startedAt,
+      Math.round(outcome.durationMs),
+      outcome.statusCode,
+      outcome.error,
+      outcome.responseBody,
+      isGone,
+      failingSinceMax,
+      claimed.url,
+      hangs,
+    ],
+    read: firstOrNull(pick(endpoints, 'disabled_because'), (row) => row.disabled_because),
+  }
+}
+
+/**
+ * Endpoints with pending deliveries that will not be sent: any pending delivery of a deleted endpoint, and those of a
+ * disabled endpoint that were due before `before`. By `webhook_endpoints_stopped` and `deliveries_due`.
+ */
+export function listStoppedQueues(before: Date, limit: number): Query<(EndpointKey & { deletedAt: Date | null })[]> {
+  return {
+    name: 'list_stopped_queues',
+    text: `select e.account_id, e.id, e.deleted_at from webhook_endpoints e cross join lateral (
+        select from deliveries
+        where account_id = e.account_id and endpoint_id = e.id and status = 'pending'
+          and next_attempt_at <= case when e.deleted_at is null then $1::timestamptz else 'infinity' end
+        limit 1
+      ) waiting
+      where e.deleted_at is not null or e.disabled_at is not null limit $2`,
+    values: [before, limit],
+    read: all(pick(endpoints, 'account_id', 'id', 'deleted_at'), (row) => ({
+      ...toKey(row),
+      deletedAt: row.deleted_at,
+    })),
+  }
+}
+
+/**
+ * Cancels about `limit` of the oldest pending deliveries of an endpoint, or only of those due before a time; returns
+ * how many. By `deliveries_due`.
+ */
+export function cancelDeliveries(
+  endpoint: EndpointKey,
+  { now, dueBefore }: { now: Date; dueBefore: Date | null },
+  limit: number,
+): Query<number> {
+  return {
+    name: 'cancel_deliveries',
+    text: `update deliveries set status = 'canceled', next_attempt_at = null, leased_until = null, finished_at = $3
+      where account_id = $1 and endpoint_id = $2 and status = 'pending' and next_attempt_at <= least($4::timestamptz, (
+        select next_attempt_at from deliveries where account_id = $1 and endpoint_id = $2 and status = 'pending'
+        order by next_attempt_at offset $5 limit 1
+      ), 'infinity')`,
+    values: [endpoint.accountId, endpoint.id, now, dueBefore, limit - 1],
+    read: countChanged,
+  }
+}
+
+/**
+ * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts; returns how many. By
+ * `deliveries_finished`.
+ */
+export function deleteFinishedDeliveries(before: Date, limit: number): Query<number> {
+  return {
+    name: 'delete_finished_deliveries',
+    text: `delete from deliveries where finished_at <= $1 and finished_at <= coalesce((
+        select finished_at from deliveries where finished_at is not null order by finished_at offset $2 limit 1
+      ), 'infinity')`,
+    values: [before, limit - 1],
+    read: countChanged,
+  }
+}
+
+/** Endpoints that were deleted before a time and have no deliveries left. By `webhook_endpoints_stopped`. */
+export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointKey[]> {
+  return {
+    name: 'list_empty_webhook_endpoints',
+    text: `select e.account_id, e.id from webhook_endpoints e cross join lateral (
+        select count(*) from (
+          select from deliveries where account_id = e.account_id and endpoint_id = e.id limit 1
+        ) one
+      ) kept
+      where (e.deleted_at is not null or e.disabled_at is not null) and e.deleted_at <= $1 and kept.count = 0 limit $2`,
+    values: [before, limit],
+    read: all(KEY_ROW, toKey),
+  }
+}
+
+function toKey(row: RowOf<typeof KEY_ROW>): EndpointKey {
+  return { accountId: row.account_id, id: row.id }
+}
+
+function toDueRow(row: RowOf<typeof DUE_ROW>): DueRow {
+  return {
+    delivery: toDelivery(row),
+    url: row.url,
+    secretSealed: row.secret_sealed,
+    previousSecretSealed: row.previous_sealed,
+    eventCreatedAt: row.event_created_at,
+    dataText: row.data_text,
+    accountSlug: row.slug,
+  }
+}
