@@ -8,7 +8,12 @@ import {
   listNewestPayments,
   listPaymentRows,
 } from '../../server/src/domain/reports/listing/listing-store.ts'
-import { countRefusals, findSteps, listFullestCaps, sumSpend } from '../../server/src/domain/reports/overview/overview-store.ts'
+import {
+  countRefusals,
+  findSteps,
+  listFullestCaps,
+  sumSpend,
+} from '../../server/src/domain/reports/overview/overview-store.ts'
 import { listRefusalRows } from '../../server/src/domain/payments/refusals/refusals-store.ts'
 import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
 import { insertReplays, listDeliveryRows } from '../../server/src/domain/webhooks/deliveries-store.ts'

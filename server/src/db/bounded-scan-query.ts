@@ -1,6 +1,5 @@
 import { computed, nullable, nullableAll, type Columns, type RowOf } from './column.ts'
 import { foundRow, rowsOf, type Reader } from './query.ts'
-import type { Mode } from '../values/mode.ts'
 import type { Scanned } from './bounded-scan.ts'
 
 /**
@@ -29,6 +28,8 @@ export function scanText(parts: {
       ) end as last_looked_at
     from (select 1) one left join page on true order by page.id desc`
 }
+
+type Mode = 'test' | 'live'
 
 /**
  * One statement for each mode, with the mode as a constant in it. A plan for both modes could read along the primary

@@ -21,7 +21,7 @@ class CountingSocket extends Socket {
 }
 
 /*
- * `one-write.ts` relies on what pg does not document. These tests fail when an update of pg changes it:
+ * `coalesce-writes.ts` relies on what pg does not document. These tests fail when an update of pg changes it:
  * - `client.connection.stream` is the socket that statements are written to;
  * - a client with `pipeline: true` writes a statement inside the call of `query`, even while others are in flight;
  * - it writes each statement separately, and corks and uncorks the socket for that: our cork has to count with it.

@@ -52,7 +52,9 @@ export class Database {
     // The other connections carry reads, rate counters and logs. None of these must survive a power failure, so they do
     // not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
-    this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () => openPipelinedConnection({ ...connection, options }))
+    this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () =>
+      openPipelinedConnection({ ...connection, options }),
+    )
     this.#readers = openReaders({ ...connection, options }, logger)
     this.#deferredWrites = new DeferredWrites((query) => this.runSlow(query), logger)
   }
@@ -157,6 +159,10 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#deferredWrites.close()
-    await Promise.all([this.#pool.end(), this.#readers.close(), ...this.#sharedConnections.map((connection) => connection.close())])
+    await Promise.all([
+      this.#pool.end(),
+      this.#readers.close(),
+      ...this.#sharedConnections.map((connection) => connection.close()),
+    ])
   }
 }
