@@ -11,11 +11,13 @@ class CountingSocket extends Socket {
 
   override _write(...call: Parameters<Socket['_write']>): void {
     this.writes += 1
+    // oxlint-disable-next-line no-underscore-dangle -- the name is Node's
     super._write(...call)
   }
 
   override _writev(...call: Parameters<NonNullable<Socket['_writev']>>): void {
     this.writes += 1
+    // oxlint-disable-next-line no-underscore-dangle -- the name is Node's
     super._writev?.(...call)
   }
 }

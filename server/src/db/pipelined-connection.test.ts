@@ -44,7 +44,9 @@ describe('a pipelined connection', () => {
 
   test('when its backend is terminated, what is in flight is DatabaseUnavailable, and it connects anew', async () => {
     const { pid } = await connection.run(echo(0))
-    const inFlight = [connection.run(sleep), connection.run(echo(1))].map((query) => query.catch((error: unknown) => error))
+    const inFlight = [connection.run(sleep), connection.run(echo(1))].map((query) =>
+      query.catch((error: unknown) => error),
+    )
     await waitUntilAsleep(pid)
     await other.query('select pg_terminate_backend($1)', [pid])
     for (const outcome of await Promise.all(inFlight)) assert.ok(outcome instanceof DatabaseUnavailable)

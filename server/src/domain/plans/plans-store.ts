@@ -4,7 +4,7 @@ import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 
 const { int8 } = computed
-const USE_ROW = { allowance: int8, test_agents: int8, live_agents: int8, test_wallets: int8, live_wallets: int8 }
+const USE_ROW = { used: int8, test_agents: int8, live_agents: int8, test_wallets: int8, live_wallets: int8 }
 
 export interface UsedOfPlan {
   /** Live payments of the month that count against the allowance. */
@@ -17,14 +17,14 @@ export interface UsedOfPlan {
 export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan> {
   return {
     name: 'find_plan_use',
-    text: `select coalesce((select used from allowances where account_id = $1 and month = $2), 0) as allowance,
+    text: `select coalesce((select used from allowances where account_id = $1 and month = $2), 0) as used,
         (select count(*) from agents where account_id = $1 and mode = 'test' and deleted_at is null) as test_agents,
         (select count(*) from agents where account_id = $1 and mode = 'live' and deleted_at is null) as live_agents,
         (select count(*) from wallets where account_id = $1 and mode = 'test') as test_wallets,
         (select count(*) from wallets where account_id = $1 and mode = 'live') as live_wallets`,
     values: [accountId, month],
     read: one(USE_ROW, (row) => ({
-      allowance: Number(row.allowance),
+      allowance: Number(row.used),
       agents: { test: Number(row.test_agents), live: Number(row.live_agents) },
       wallets: { test: Number(row.test_wallets), live: Number(row.live_wallets) },
     })),
