@@ -10,7 +10,9 @@ import { DeferredWrites } from './deferred-writes.ts'
 
 export interface DatabaseConfig {
   readonly url: string
-  /** Connections for transactions. There are also `SHARED_CONNECTIONS` shared connections, and those of `openReaders`. */
+  /**
+   * Connections for transactions. There are also `SHARED_CONNECTIONS` shared connections, and those of `openReaders`.
+   */
   readonly connectionsMax: number
 }
 
@@ -72,7 +74,7 @@ export class Database {
     await this.runRelaxed({ name: 'ping', text: 'select 1', values: [], read: () => null })
   }
 
-  /** Runs two such statements in one round trip. */
+  /** Runs two statements as `runRelaxed` does, in one round trip. */
   async runRelaxedPair<First, Second>(first: Query<First>, second: Query<Second>): Promise<[First, Second]> {
     const connection = this.#sharedConnections[this.#nextShared]
     this.#nextShared = (this.#nextShared + 1) % this.#sharedConnections.length
@@ -89,7 +91,7 @@ export class Database {
     return result
   }
 
-  /** Runs several such reads in one round trip. */
+  /** Runs several reads as `runSlow` does, in one round trip. */
   async runSlowBatch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     return await this.#readers.run(queries)
   }

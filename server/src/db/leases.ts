@@ -1,6 +1,6 @@
 import { changed, type Query } from './query.ts'
 
-/** Takes a named lease, or extends one's own; returns false while another holder has it. By the primary key. */
+/** Takes a named lease, or extends one's own; returns false while another holder has it. Uses the primary key. */
 export function takeLease(name: string, holder: string, now: Date, expiresAt: Date): Query<boolean> {
   return {
     name: 'take_lease',

@@ -16,7 +16,7 @@ export function openWindows(subject: Buffer): Query<boolean> {
   }
 }
 
-/** Deletes the windows of subjects that no longer exist. By the primary key. */
+/** Deletes the windows of subjects that no longer exist. Uses the primary key. */
 export function closeWindows(subjects: readonly Buffer[]): Query<number> {
   return {
     name: 'close_rate_windows',
@@ -64,7 +64,7 @@ export function readCounted(hits: string | null, bucket: Bucket, now: Date): Rat
 
 /**
  * Returns the window of a subject whose request was not counted. Without `allowed` the limit has rejected it; with
- * `allowed` it failed a check that comes before counting. By the primary key.
+ * `allowed` it failed a check that comes before counting. Uses the primary key.
  */
 export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed = false): Query<RateState> {
   return {
@@ -77,7 +77,7 @@ export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed =
 
 /**
  * The SQL for the time when a subject was last counted in any bucket, as Unix milliseconds; null if it never was.
- * `subject` is the SQL that gives the subject. By the primary key.
+ * `subject` is the SQL that gives the subject. Uses the primary key.
  */
 export function lastCountOf(subject: string): string {
   return `(select max(hit) from rate_windows, unnest(hits) as hit where rate_windows.subject = ${subject})`
@@ -110,7 +110,7 @@ export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date):
   }
 }
 
-/** Returns the window of a subject whose attempt was rejected. By the primary key. */
+/** Returns the window of a subject whose attempt was rejected. Uses the primary key. */
 export function findAttempts(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState> {
   return {
     name: 'find_attempts',
@@ -120,7 +120,7 @@ export function findAttempts(subject: Buffer, bucket: AttemptBucket, now: Date):
   }
 }
 
-/** Deletes at most `rowsMax` windows that have ended; returns how many. By `attempt_windows_by_end`. */
+/** Deletes at most `rowsMax` windows that have ended; returns how many. Uses `attempt_windows_by_end`. */
 export function deleteEndedAttempts(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_attempts',

@@ -52,7 +52,7 @@ export function listAgentRows(accountId: string, mode: Mode, now: Date): Query<A
   }
 }
 
-/** By the primary key of agents. */
+/** Uses the primary key of agents. */
 export function findAgent(accountId: string, mode: Mode, id: string, now: Date): Query<Agent | null> {
   return {
     name: 'find_agent',
@@ -181,7 +181,7 @@ function toAgents(rows: readonly AgentRow[]): Agent[] {
   return agents
 }
 
-/** Of an active grant. */
+/** The columns of an active grant. */
 const SPENDABLE_ROW = { ...LIMITS_ROW, expires_at: grants.expires_at, spent: computed.numeric }
 
 function toSpendableWallet(row: RowOf<typeof SPENDABLE_ROW>): SpendableWallet {

@@ -36,8 +36,8 @@ export function insertAuditEntry({
 /**
  * The same for what a person did with their own sign-ins, passkeys and codes. Writes one row to the person's log, and
  * one without subject and details to the log of each workspace that the person belongs to now. Nothing is written for a
- * person who has never belonged to a workspace, because anybody can sign up and the log is kept forever. By the primary
- * key and `members_by_user`.
+ * person who has never belonged to a workspace, because anybody can sign up and the log is kept forever. Uses the
+ * primary key and `members_by_user`.
  */
 export function insertPersonalEntry(
   userId: string,
@@ -56,7 +56,7 @@ export function insertPersonalEntry(
   }
 }
 
-/** The newest entries of a log, or the newest before the id `before`. By the primary key. */
+/** The newest entries of a log, or the newest before the id `before`. Uses the primary key. */
 export function listAuditEntries(
   logId: string,
   { before, limit }: { before: string | null; limit: number },

@@ -43,8 +43,8 @@ export interface TokenHolder {
 
 /**
  * Returns the holder of the live token with this hash, and counts this request in the connection's bucket. `rate` is
- * null if the request was rejected, or was not counted because the scope is missing. By primary keys; `offset 0` makes
- * sure that the plan uses them.
+ * null if the request was rejected, or was not counted because the scope is missing. Uses primary keys; `offset 0`
+ * makes sure that the plan uses them.
  */
 export function countTokenRequest(
   tokenHash: Buffer,
@@ -84,7 +84,7 @@ export function countTokenRequest(
   }
 }
 
-/** By `access_tokens_by_end`. */
+/** Uses `access_tokens_by_end`. */
 export function deleteEndedAccessTokens(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_access_tokens',

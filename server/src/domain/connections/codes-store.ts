@@ -32,7 +32,7 @@ export function insertCode(
   }
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function lockFamilyOfCode(codeHash: Buffer): Query<boolean> {
   return {
     name: 'lock_family_of_code',
@@ -54,7 +54,7 @@ export interface CodeProof {
 }
 
 /**
- * Takes a code, once: only if everything that it is bound to matches (D38), and its connection may still begin. By
+ * Takes a code, once: only if everything that it is bound to matches (D38), and its connection may still begin. Uses
  * primary keys: the conditions on the connection are in a scalar subquery, so that no plan finds the connection by
  * another index.
  */
@@ -80,7 +80,7 @@ export interface StoredCode extends Family, Omit<CodeProof, 'resource'> {
   readonly isLive: boolean
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function findCode(codeHash: Buffer, now: Date): Query<StoredCode | null> {
   return {
     name: 'find_authorization_code',
@@ -114,7 +114,7 @@ export function countCodeFailure(codeHash: Buffer): Query<boolean> {
   }
 }
 
-/** By `authorization_codes_by_end`. */
+/** Uses `authorization_codes_by_end`. */
 export function deleteEndedCodes(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_authorization_codes',

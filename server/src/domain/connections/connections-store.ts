@@ -34,7 +34,7 @@ export function toFamily(row: RowOf<typeof FAMILY_ROW>): Family {
   return { accountId: row.account_id, id: row.id, scopes: toScopes(row.scopes) }
 }
 
-/** Whether a person has ever belonged to a workspace. By the primary key. */
+/** Whether a person has ever belonged to a workspace. Uses the primary key. */
 export function hasBelonged(userId: string): Query<boolean> {
   return {
     name: 'has_user_belonged',
@@ -44,7 +44,7 @@ export function hasBelonged(userId: string): Query<boolean> {
   }
 }
 
-/** Whether the agent exists, and since when the user is a member who may connect (null if not). By primary keys. */
+/** Whether the agent exists, and since when the user is a member who may connect (null if not). Uses primary keys. */
 export function findConsentParties({
   accountId,
   mode,
@@ -113,7 +113,7 @@ const LISTED_ROW = {
   last_count: nullable(computed.int8),
 }
 
-/** Live connections whose code was exchanged, of one mode or of both (null), the newest first. By the primary key. */
+/** Live connections whose code was exchanged, of one mode or of both (null), the newest first. Uses the primary key. */
 export function listConnectionRows({
   accountId,
   mode,
@@ -165,7 +165,7 @@ export function findConnectionId(accountId: string, id: string): Query<string | 
 
 /**
  * Deletes connections that ended before this time without an exchange of their code, once the code is deleted too;
- * returns their rate subjects. Such a connection never had a token. By `connections_never_exchanged`.
+ * returns their rate subjects. Such a connection never had a token. Uses `connections_never_exchanged`.
  */
 export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Query<Buffer[]> {
   return {
@@ -198,7 +198,7 @@ export function markRevoked(
 
 /**
  * Revokes every connection of an agent, including those whose code was not exchanged yet; returns the ids of those that
- * had not ended before. By `connections_of_agent`.
+ * had not ended before. Uses `connections_of_agent`.
  */
 export function revokeByAgent(
   { accountId, mode, agentId }: Pick<Connection, 'accountId' | 'mode' | 'agentId'>,

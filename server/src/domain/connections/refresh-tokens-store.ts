@@ -25,7 +25,7 @@ export function insertRefreshToken(
   }
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function lockFamilyOfRefreshToken(tokenHash: Buffer): Query<boolean> {
   return {
     name: 'lock_family_of_refresh_token',
@@ -45,7 +45,7 @@ export interface RefreshRequest {
 }
 
 /**
- * Takes a refresh token, once, unless the request asks for something that was not granted. By primary keys: the
+ * Takes a refresh token, once, unless the request asks for something that was not granted. Uses primary keys: the
  * conditions on the connection are in a scalar subquery, so that no plan finds the connection by another index.
  */
 export function takeRefreshToken(tokenHash: Buffer, request: RefreshRequest, now: Date): Query<boolean> {
@@ -71,7 +71,7 @@ export interface StoredRefreshToken extends Family {
   readonly isLive: boolean
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function findRefreshToken(tokenHash: Buffer, now: Date): Query<StoredRefreshToken | null> {
   return {
     name: 'find_refresh_token',
@@ -93,7 +93,7 @@ export function findRefreshToken(tokenHash: Buffer, now: Date): Query<StoredRefr
   }
 }
 
-/** By `refresh_tokens_by_end`. */
+/** Uses `refresh_tokens_by_end`. */
 export function deleteEndedRefreshTokens(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_refresh_tokens',

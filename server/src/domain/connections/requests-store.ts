@@ -53,7 +53,7 @@ export function markClientUsed(id: string, now: Date): Query<boolean> {
   }
 }
 
-/** Deletes clients that no user has ever decided on and that have no open request. By `oauth_clients_never_used`. */
+/** Deletes clients that no user has ever decided on and that have no open request. Uses `oauth_clients_never_used`. */
 export function deleteUnusedClients(createdBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_unused_oauth_clients',
@@ -90,7 +90,7 @@ export function insertRequest(
   }
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function findRequest(handleHash: Buffer): Query<AuthorizationRequest | null> {
   return {
     name: 'find_authorization_request',
@@ -146,7 +146,7 @@ export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest |
   }
 }
 
-/** By `authorization_requests_by_end`. */
+/** Uses `authorization_requests_by_end`. */
 export function deleteEndedRequests(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_authorization_requests',

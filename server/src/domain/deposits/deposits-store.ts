@@ -22,7 +22,7 @@ const CURSOR_ROW = { block_number: cursors.block_number, block_hash: narrow<Hash
 
 const COLUMNS = listOf(DEPOSIT_ROW)
 
-/** By the primary key. Null before the chain was first read. */
+/** Uses the primary key. Null before the chain was first read. */
 export function findCursor(mode: Mode): Query<DepositCursor | null> {
   return {
     name: 'find_deposit_cursor',

@@ -39,7 +39,7 @@ export function insertEvent(event: DomainEvent): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findEvent(accountId: string, id: string): Query<StoredEvent | null> {
   return {
     name: 'find_event',

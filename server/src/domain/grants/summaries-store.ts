@@ -23,7 +23,7 @@ const SUMMARY_ROW = {
 }
 
 /**
- * The summaries of the grants `g`; `$2` is the user who asks, `$3` the start of the window. By primary keys and
+ * The summaries of the grants `g`; `$2` is the user who asks, `$3` the start of the window. Uses primary keys and
  * `payments_in_window`.
  */
 const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
@@ -40,7 +40,7 @@ const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
   join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
   left join users u on u.id = g.activated_by`
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findSummary(
   accountId: string,
   id: string,

@@ -64,7 +64,7 @@ export function insertKey(key: ApiKey): Query<boolean> {
 
 /**
  * Returns the holder of the key with this hash, and counts this request in the key's bucket (`rate` is null if the
- * request was rejected). By `api_keys_by_secret_hash` and primary keys.
+ * request was rejected). Uses `api_keys_by_secret_hash` and primary keys.
  */
 export function countKeyRequest(
   secretHash: Buffer,
@@ -92,7 +92,7 @@ export function countKeyRequest(
   }
 }
 
-/** Starts the grace period of a key that has none and is not revoked; returns false otherwise. By the primary key. */
+/** Starts the grace period of a key that has none and is not revoked; returns false otherwise. Uses the primary key. */
 export function startGrace(accountId: string, id: string, graceUntil: Date): Query<boolean> {
   return {
     name: 'start_key_grace',
@@ -103,7 +103,7 @@ export function startGrace(accountId: string, id: string, graceUntil: Date): Que
   }
 }
 
-/** Revokes at once; returns false if there is no such key, or it is revoked already. By the primary key. */
+/** Revokes at once; returns false if there is no such key, or it is revoked already. Uses the primary key. */
 export function revokeKeyRow(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'revoke_api_key',
@@ -113,7 +113,7 @@ export function revokeKeyRow(accountId: string, id: string, now: Date): Query<bo
   }
 }
 
-/** By `api_keys_by_secret_hash`. */
+/** Uses `api_keys_by_secret_hash`. */
 export function findKeyByHash(secretHash: Buffer): Query<ApiKey | null> {
   return {
     name: 'find_api_key_by_hash',
@@ -123,7 +123,7 @@ export function findKeyByHash(secretHash: Buffer): Query<ApiKey | null> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findKeyById(accountId: string, id: string): Query<ApiKey | null> {
   return {
     name: 'find_api_key_by_id',
@@ -133,7 +133,7 @@ export function findKeyById(accountId: string, id: string): Query<ApiKey | null>
   }
 }
 
-/** Counts the keys that can authenticate now. By `api_keys_not_revoked`. */
+/** Counts the keys that can authenticate now. Uses `api_keys_not_revoked`. */
 export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query<number> {
   return {
     name: 'count_usable_api_keys',
@@ -148,7 +148,7 @@ export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query
 const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.created_at, k.created_by, k.grace_until, k.revoked_at,
     u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
 
-/** By the primary keys. */
+/** Uses the primary keys. */
 export function findKeySummary(accountId: string, id: string): Query<KeySummary | null> {
   return {
     name: 'find_api_key_summary',

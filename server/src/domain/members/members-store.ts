@@ -52,7 +52,7 @@ export function insertMember(
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findMember(
   accountId: string,
   userId: string,
@@ -69,7 +69,7 @@ export function findMember(
   }
 }
 
-/** By the unique slug, and the primary key of members. */
+/** Uses the unique slug, and the primary key of members. */
 export function findMembership(userId: string, slug: string): Query<Membership | null> {
   return {
     name: 'find_membership',
@@ -79,7 +79,7 @@ export function findMembership(userId: string, slug: string): Query<Membership |
   }
 }
 
-/** A person's memberships, in the order of the workspaces' names. By `members_by_user`. */
+/** A person's memberships, in the order of the workspaces' names. Uses `members_by_user`. */
 export function listMembershipRows(userId: string): Query<Membership[]> {
   return {
     name: 'list_memberships',
@@ -98,7 +98,7 @@ export function countMemberships(userId: string): Query<number> {
   }
 }
 
-/** The oldest `rowsMax` members, oldest first. By the primary key. */
+/** The oldest `rowsMax` members, oldest first. Uses the primary key. */
 export function listMemberRows(accountId: string, rowsMax: number): Query<Member[]> {
   return {
     name: 'list_members',
@@ -114,7 +114,7 @@ export function listMemberRows(accountId: string, rowsMax: number): Query<Member
   }
 }
 
-/** The people with these ids, members or not. By the primary keys. */
+/** The people with these ids, members or not. Uses the primary keys. */
 export function listKnownPersonRows(accountId: string, userIds: readonly string[]): Query<KnownPerson[]> {
   return {
     name: 'list_known_people',
@@ -181,7 +181,7 @@ export interface InvitationRow {
   readonly invitedBy: string | null
 }
 
-/** An invitation, whether it is open or not. By `invitations_by_secret_hash`. */
+/** An invitation, whether it is open or not. Uses `invitations_by_secret_hash`. */
 export function findInvitationRow(secretHash: Buffer): Query<InvitationRow | null> {
   return {
     name: 'find_invitation',
@@ -209,7 +209,7 @@ export function takeInvitationUse(accountId: string, id: string, now: Date): Que
   }
 }
 
-/** The open invitations, oldest first. By the primary key. */
+/** The open invitations, oldest first. Uses the primary key. */
 export function listOpenInvitations(accountId: string, now: Date): Query<Invitation[]> {
   return {
     name: 'list_open_invitations',

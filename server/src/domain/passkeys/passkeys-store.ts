@@ -66,7 +66,9 @@ export interface Newcomer {
   readonly passkeys: readonly string[]
 }
 
-/** Records when a person first joined a workspace; returns null if they have joined one before. By the primary key. */
+/**
+ * Records when a person first joined a workspace; returns null if they have joined one before. Uses the primary key.
+ */
 export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
   return {
     name: 'mark_user_joined',
@@ -83,7 +85,7 @@ export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
 
 /**
  * Locks people who signed up before this time and have never belonged to a workspace; returns their ids. People who are
- * locked by another transaction are left out. By `users_never_joined`.
+ * locked by another transaction are left out. Uses `users_never_joined`.
  */
 export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<string[]> {
   return {
@@ -97,7 +99,7 @@ export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<stri
   }
 }
 
-/** Deletes people, and everything that belongs only to them. By each table's index on the person. */
+/** Deletes people, and everything that belongs only to them. Uses each table's index on the person. */
 export function deleteUsers(ids: readonly string[]): Query<number>[] {
   const tables = ['sessions', 'ceremonies', 'recovery_codes', 'passkeys'] as const
   return [
@@ -132,7 +134,7 @@ export function insertCeremony(secretHash: Buffer, ceremony: Ceremony): Query<bo
   }
 }
 
-/** Deletes and returns a ceremony; a second caller gets nothing. By the primary key. */
+/** Deletes and returns a ceremony; a second caller gets nothing. Uses the primary key. */
 export function takeCeremonyRow(secretHash: Buffer): Query<Ceremony | null> {
   return {
     name: 'take_ceremony',
@@ -148,7 +150,7 @@ export function takeCeremonyRow(secretHash: Buffer): Query<Ceremony | null> {
   }
 }
 
-/** By `ceremonies_by_end`. */
+/** Uses `ceremonies_by_end`. */
 export function deleteEndedCeremonies(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_ceremonies',
@@ -177,7 +179,7 @@ export function insertPasskey(passkey: Passkey): Query<boolean> {
   }
 }
 
-/** A passkey and its owner. By the primary key. */
+/** A passkey and its owner. Uses the primary key. */
 export function findPasskey(credentialId: string): Query<{ passkey: Passkey; user: User } | null> {
   return {
     name: 'find_passkey',
@@ -197,7 +199,7 @@ export function findPasskey(credentialId: string): Query<{ passkey: Passkey; use
   }
 }
 
-/** Oldest first. By `passkeys_by_user`. */
+/** Oldest first. Uses `passkeys_by_user`. */
 export function listPasskeyRows(userId: string): Query<Passkey[]> {
   return {
     name: 'list_passkeys',
@@ -257,7 +259,7 @@ export function deleteRecoveryCodes(userId: string): Query<boolean> {
   }
 }
 
-/** Uses a recovery code, once; returns its owner. By `recovery_codes_by_hash`. */
+/** Uses a recovery code, once; returns its owner. Uses `recovery_codes_by_hash`. */
 export function takeRecoveryCode(codeHash: Buffer, now: Date): Query<{ userId: string; userName: string } | null> {
   return {
     name: 'take_recovery_code',

@@ -106,7 +106,7 @@ export function insertPayment(payment: Payment, admission: Admission): Query<boo
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findPayment(accountId: string, mode: Mode, id: string): Query<Payment | null> {
   return {
     name: 'find_payment',
@@ -116,7 +116,7 @@ export function findPayment(accountId: string, mode: Mode, id: string): Query<Pa
   }
 }
 
-/** By `payments_by_idempotency_key`. Null as the key finds nothing. */
+/** Uses `payments_by_idempotency_key`. Null as the key finds nothing. */
 export function findPaymentByKey(accountId: string, mode: Mode, key: string | null): Query<Payment | null> {
   return {
     name: 'find_payment_by_key',
@@ -321,7 +321,7 @@ export function markFailed(payment: Payment, code: FailureCode, now: Date): Quer
 }
 
 /**
- * A page of the payments that wait for the chain and were created after `since`, oldest first. By
+ * A page of the payments that wait for the chain and were created after `since`, oldest first. Uses
  * `payments_awaiting_chain`. The conditions with `<>` mean the same as `status = 'pending'`, but with them the planner
  * cannot choose to read the whole of `payments_due_for_look` and sort it.
  */
@@ -340,7 +340,7 @@ export function listAwaitingChain(
   }
 }
 
-/** The payments of a wallet that wait for the chain. By `payments_holding_balance`. */
+/** The payments of a wallet that wait for the chain. Uses `payments_holding_balance`. */
 export function listAwaitingChainOfWallet(
   accountId: string,
   mode: Mode,

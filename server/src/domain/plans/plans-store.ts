@@ -13,7 +13,7 @@ export interface UsedOfPlan {
   readonly wallets: Readonly<Record<Mode, number>>
 }
 
-/** By the primary keys. */
+/** Uses the primary keys. */
 export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan> {
   return {
     name: 'find_plan_use',
@@ -41,7 +41,7 @@ export function ensureAllowance(accountId: string, month: string): Query<boolean
   }
 }
 
-/** Locks the month's allowance, so that its count is exact, and returns how much is used. By the primary key. */
+/** Locks the month's allowance, so that its count is exact, and returns how much is used. Uses the primary key. */
 export function lockAllowance(accountId: string, month: string): Query<number | null> {
   return {
     name: 'lock_allowance',

@@ -15,7 +15,7 @@ const RECIPIENT_ROW = {
 
 const COLUMNS = listOf(RECIPIENT_ROW)
 
-/** By the primary key, like every statement here. */
+/** Uses the primary key, like every statement here. */
 export function findRecipient(accountId: string, mode: Mode, address: Address): Query<Recipient | null> {
   return {
     name: 'find_recipient',

@@ -52,7 +52,7 @@ export function insertWallet(wallet: Wallet): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findWallet(accountId: string, mode: Mode, address: Address): Query<Wallet | null> {
   return {
     name: 'find_wallet',
@@ -72,7 +72,7 @@ export function countWallets(accountId: string, mode: Mode): Query<number> {
 }
 
 /**
- * The summaries of `wallets w`. By the primary keys, and `grants_by_wallet`. The owner's passkey must match by its
+ * The summaries of `wallets w`. Uses the primary keys, and `grants_by_wallet`. The owner's passkey must match by its
  * public key too, because anybody can register a passkey of their own under a credential id that is not in use.
  */
 const SUMMARY = {
@@ -84,7 +84,7 @@ const SUMMARY = {
       left join users u on u.id = p.user_id`,
 } as const
 
-/** By the primary keys. */
+/** Uses the primary keys. */
 export function findWalletSummary(accountId: string, mode: Mode, address: Address): Query<WalletSummary | null> {
   return {
     name: 'find_wallet_summary',
@@ -95,7 +95,7 @@ export function findWalletSummary(accountId: string, mode: Mode, address: Addres
   }
 }
 
-/** The newest `limit` wallets, oldest first. By the primary keys. */
+/** The newest `limit` wallets, oldest first. Uses the primary keys. */
 export function listWalletSummaries(accountId: string, mode: Mode, limit: number): Query<WalletSummary[]> {
   return {
     name: 'list_wallet_summaries',
@@ -108,7 +108,8 @@ export function listWalletSummaries(accountId: string, mode: Mode, limit: number
 }
 
 /**
- * Returns how many wallets in the user's workspaces each of their passkeys owns. By `members_by_user` and primary keys.
+ * Returns how many wallets in the user's workspaces each of their passkeys owns. Uses `members_by_user` and primary
+ * keys.
  */
 export function countWalletsByOwner(userId: string): Query<[credentialId: string, wallets: number][]> {
   return {
@@ -127,7 +128,7 @@ export function countWalletsByOwner(userId: string): Query<[credentialId: string
   }
 }
 
-/** The addresses of all accounts' wallets of a mode that sort after `after`. By `wallets_of_mode`. */
+/** The addresses of all accounts' wallets of a mode that sort after `after`. Uses `wallets_of_mode`. */
 export function listAddresses(mode: Mode, after: Address | null, limit: number): Query<Address[]> {
   return {
     name: 'list_wallet_addresses',
@@ -137,7 +138,7 @@ export function listAddresses(mode: Mode, after: Address | null, limit: number):
   }
 }
 
-/** Which of these addresses are wallets of a mode, of any account. By `wallets_by_address`. */
+/** Which of these addresses are wallets of a mode, of any account. Uses `wallets_by_address`. */
 export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Query<Address[]> {
   return {
     name: 'list_wallets_among',

@@ -35,7 +35,7 @@ export interface LogFilter {
 }
 
 /**
- * Inserts a delivery for each endpoint that is subscribed to the event; returns how many. By
+ * Inserts a delivery for each endpoint that is subscribed to the event; returns how many. Uses
  * `webhook_endpoints_listed`.
  */
 export function insertDeliveries({ accountId, id, mode, type, createdAt }: DomainEvent): Query<number> {
@@ -63,7 +63,7 @@ export function insertDelivery(delivery: Delivery): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findDelivery(accountId: string, id: string): Query<Delivery | null> {
   return {
     name: 'find_delivery',
@@ -73,7 +73,7 @@ export function findDelivery(accountId: string, id: string): Query<Delivery | nu
   }
 }
 
-/** In their order, by the primary key. */
+/** A delivery's attempts, in their order. Uses the primary key. */
 export function listAttempts(accountId: string, deliveryId: string): Query<DeliveryAttempt[]> {
   return {
     name: 'list_delivery_attempts',
@@ -123,7 +123,7 @@ const LOG_TEXTS = {
     order by id desc limit $9`,
 } as const
 
-/** Whether replays to an endpoint are queued or in progress. By `deliveries_replays_pending`. */
+/** Whether replays to an endpoint are queued or in progress. Uses `deliveries_replays_pending`. */
 export function hasPendingReplays(accountId: string, endpointId: string): Query<boolean> {
   return {
     name: 'has_pending_replays',
@@ -157,7 +157,7 @@ const REPLAYED = {
 
 /**
  * Replays deliveries that events have made, oldest first. `failed` leaves out those that a replay has delivered since.
- * Returns how many were replayed, and the last one of them. By `deliveries_of_endpoint` or `deliveries_failed`, and
+ * Returns how many were replayed, and the last one of them. Uses `deliveries_of_endpoint` or `deliveries_failed`, and
  * `deliveries_of_event`.
  */
 export function insertReplays(batch: ReplayBatch): Query<{ count: number; last: string | null }> {

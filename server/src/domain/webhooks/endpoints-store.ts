@@ -26,7 +26,7 @@ export function insertEndpoint(endpoint: WebhookEndpoint, secretSealed: Buffer):
   }
 }
 
-/** Oldest first. By `webhook_endpoints_listed`. */
+/** Oldest first. Uses `webhook_endpoints_listed`. */
 export function listEndpointRows(accountId: string, mode: Mode): Query<WebhookEndpoint[]> {
   return {
     name: 'list_webhook_endpoints',
@@ -37,7 +37,7 @@ export function listEndpointRows(accountId: string, mode: Mode): Query<WebhookEn
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findEndpoint(accountId: string, id: string): Query<WebhookEndpoint | null> {
   return {
     name: 'find_webhook_endpoint',

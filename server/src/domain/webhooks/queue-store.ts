@@ -144,7 +144,7 @@ export function lockDueEndpoints(
 /**
  * Locks and returns due deliveries of endpoints that this transaction has locked, so that their counts are exact. The
  * workspaces take turns, within a workspace its endpoints take turns, and an endpoint's deliveries come oldest first. A
- * workspace gets at most `shareOf` the free places, where each place that is given away counts as taken. By
+ * workspace gets at most `shareOf` the free places, where each place that is given away counts as taken. Uses
  * `deliveries_leased`, `deliveries_due` and primary keys.
  */
 export function lockDueDeliveries(
@@ -205,7 +205,7 @@ export function lockDueDeliveries(
   }
 }
 
-/** Leases deliveries of an account, which this transaction has locked, to a worker. By the primary key. */
+/** Leases deliveries of an account, which this transaction has locked, to a worker. Uses the primary key. */
 export function leaseDeliveries(accountId: string, ids: readonly string[], leasedUntil: Date): Query<boolean> {
   return {
     name: 'lease_deliveries',
@@ -215,7 +215,7 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
   }
 }
 
-/** Releases a lease, if the worker still holds it. By the primary key. */
+/** Releases a lease, if the worker still holds it. Uses the primary key. */
 export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
   return {
     name: 'release_delivery',
@@ -228,7 +228,7 @@ export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<
 /**
  * Ends an attempt, if the worker still holds the delivery: records the attempt, updates the delivery, and updates the
  * endpoint's state, unless it is the same already. Returns why the endpoint was disabled, if this attempt disabled it.
- * By primary keys.
+ * Uses primary keys.
  */
 export function finishDelivery(
   claimed: ClaimedDelivery,
@@ -292,7 +292,7 @@ export function finishDelivery(
 
 /**
  * Endpoints with pending deliveries that will not be sent: any pending delivery of a deleted endpoint, and those of a
- * disabled endpoint that were due before `before`. By `webhook_endpoints_stopped` and `deliveries_due`.
+ * disabled endpoint that were due before `before`. Uses `webhook_endpoints_stopped` and `deliveries_due`.
  */
 export function listStoppedQueues(before: Date, limit: number): Query<(EndpointKey & { deletedAt: Date | null })[]> {
   return {
@@ -314,7 +314,7 @@ export function listStoppedQueues(before: Date, limit: number): Query<(EndpointK
 
 /**
  * Cancels about `limit` of the oldest pending deliveries of an endpoint, or only of those due before a time; returns
- * how many. By `deliveries_due`.
+ * how many. Uses `deliveries_due`.
  */
 export function cancelDeliveries(
   endpoint: EndpointKey,
@@ -334,8 +334,8 @@ export function cancelDeliveries(
 }
 
 /**
- * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts; returns how many. By
- * `deliveries_finished`.
+ * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts; returns how many.
+ * Uses `deliveries_finished`.
  */
 export function deleteFinishedDeliveries(before: Date, limit: number): Query<number> {
   return {
@@ -348,7 +348,7 @@ export function deleteFinishedDeliveries(before: Date, limit: number): Query<num
   }
 }
 
-/** Endpoints that were deleted before a time and have no deliveries left. By `webhook_endpoints_stopped`. */
+/** Endpoints that were deleted before a time and have no deliveries left. Uses `webhook_endpoints_stopped`. */
 export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointKey[]> {
   return {
     name: 'list_empty_webhook_endpoints',

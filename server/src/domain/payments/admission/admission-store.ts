@@ -22,7 +22,7 @@ const FACTS_ROW = {
   unmined: computed.numeric,
 }
 
-/** Of an agent with an active grant, so it has a signer. */
+/** The agent has an active grant, so it has a signer. */
 const SIGNING_ROW = {
   enclave_wallet_id: wallets.enclave_wallet_id,
   signer_private_key_sealed: required(agents.signer_private_key_sealed),
@@ -44,7 +44,7 @@ export interface LockedGrant extends GrantPolicy {
 /**
  * Locks the wallet's row and then the grant's, so that the wallet's balance and the grant's cap are exact (D22).
  * Inserts of rows that refer to them by a foreign key do not wait for this lock. Returns null if there is no active
- * grant to lock; the facts below say what is missing. By the primary key of wallets and
+ * grant to lock; the facts below say what is missing. Uses the primary key of wallets and
  * `grants_one_active_per_agent_and_wallet`.
  */
 export function lockGrant(parties: Parties): Query<LockedGrant | null> {
@@ -131,7 +131,7 @@ export function readFacts(
   }
 }
 
-/** Who signs for a payment that is resumed, while its grant is active and not suspended. By primary keys. */
+/** Who signs for a payment that is resumed, while its grant is active and not suspended. Uses primary keys. */
 export function findSigningParties(
   payment: Pick<Payment, 'accountId' | 'grantId'>,
 ): Query<(SigningParties & { readonly expiresAt: Date | null }) | null> {
@@ -152,8 +152,8 @@ export function findSigningParties(
 }
 
 /**
- * Returns when the payment was created whose end of the window frees enough for `neededMicro` to fit, or null if
- * waiting does not help (D18a). By `payments_in_window`.
+ * Finds the oldest payment after which enough of the daily cap is free for `neededMicro`, once it has left the window.
+ * Returns when it was created, or null if waiting does not help (D18a). Uses `payments_in_window`.
  */
 export function findReleasingPayment(parties: Parties, windowStart: Date, neededMicro: bigint): Query<Date | null> {
   return {

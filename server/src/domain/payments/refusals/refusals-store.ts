@@ -46,7 +46,7 @@ export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findRefusal(accountId: string, mode: Mode, id: string): Query<PaymentRefusal | null> {
   return {
     name: 'find_payment_refusal',
@@ -77,7 +77,7 @@ const listText = textOfMode('list_payment_refusals', (mode) =>
   }),
 )
 
-/** Newest first. By `payment_refusals_listed`. */
+/** Newest first. Uses `payment_refusals_listed`. */
 export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal>> {
   const { accountId, mode, agentId, below, limit, scanRowsMax } = scan
   return {
@@ -87,7 +87,7 @@ export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal
   }
 }
 
-/** Deletes at most `limit` refusals that are older than a time; returns how many. By `payment_refusals_by_time`. */
+/** Deletes at most `limit` refusals that are older than a time; returns how many. Uses `payment_refusals_by_time`. */
 export function deleteOldRefusals(before: Date, limit: number): Query<number> {
   return {
     name: 'delete_old_payment_refusals',
@@ -107,7 +107,7 @@ export interface RefusalSurplus {
 }
 
 /**
- * Deletes the oldest refusals of each (account, mode) that has more than `keptMax`. By `payment_refusals_by_time` and
+ * Deletes the oldest refusals of each (account, mode) that has more than `keptMax`. Uses `payment_refusals_by_time` and
  * `payment_refusals_listed`.
  */
 export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: RefusalSurplus): Query<number> {

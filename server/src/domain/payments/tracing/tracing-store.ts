@@ -4,7 +4,9 @@ import type { Mode } from '../../../values/mode.ts'
 import type { Payment, TxHash } from '../payment.ts'
 import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments-store.ts'
 
-/** Payments that are due for a look-up and that no attempt holds, the longest due first. By `payments_due_for_look`. */
+/**
+ * Payments that are due for a look-up and that no attempt holds, the longest due first. Uses `payments_due_for_look`.
+ */
 export function listDueForLook(mode: Mode, now: Date, limit: number): Query<Payment[]> {
   return {
     name: 'list_payments_due_for_look',
@@ -28,7 +30,7 @@ export interface EqualPayments {
 
 /**
  * Counts the other payments of the same amount from the same wallet to the same recipient, without failed ones and
- * those that were certainly not sent. By `payments_one_per_transfer_log` and `payments_holding_balance`.
+ * those that were certainly not sent. Uses `payments_one_per_transfer_log` and `payments_holding_balance`.
  */
 export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]): Query<EqualPayments> {
   return {
@@ -59,7 +61,7 @@ export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]
   }
 }
 
-/** Locks the wallet against other payments until the transaction ends. By the primary key of wallets. */
+/** Locks the wallet against other payments until the transaction ends. Uses the primary key of wallets. */
 export function lockWallet({ accountId, mode, walletAddress }: Payment): Query<boolean> {
   return {
     name: 'lock_wallet_of_payment',

@@ -27,7 +27,7 @@ export interface RecentRange {
   readonly limit: number
 }
 
-/** The newest rows of each type in each place. By `events_by_type` and `payment_refusals_listed`. */
+/** The newest rows of each type in each place. Uses `events_by_type` and `payment_refusals_listed`. */
 export function listRecentRows({ places, types, eventsFrom, refusalsFrom, limit }: RecentRange): Query<RecentRow[]> {
   return {
     name: 'list_recent_changes',

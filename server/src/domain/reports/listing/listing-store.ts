@@ -44,7 +44,7 @@ const listTextOfAgent = textOfMode('list_payments_of_agent', (mode) =>
   scanText({ ...PARTS, range: `${rangeOf(mode)} and agent_id = $11` }),
 )
 
-/** Newest first. By `payments_listed`; those of one agent by `payments_of_agent`. */
+/** Newest first. Uses `payments_listed`; those of one agent by `payments_of_agent`. */
 export function listPaymentRows({ limit, scanRowsMax, ...selection }: PaymentScan): Query<Scanned<Payment>> {
   const { mode, agentId } = selection
   const values = [...valuesOf(selection), limit, scanRowsMax]
@@ -72,7 +72,7 @@ const countTextOfAgent = textOfMode('count_payments_of_agent', (mode) =>
   countTextFor(`${rangeOf(mode)} and agent_id = $10`),
 )
 
-/** By the same indexes. */
+/** Uses the same indexes. */
 export function countPaymentRows({ scanRowsMax, ...selection }: Omit<PaymentScan, 'limit'>): Query<PassedRows> {
   const { mode, agentId } = selection
   const values = [...valuesOf(selection), scanRowsMax]
@@ -103,7 +103,7 @@ const newestText = textOfMode(
     `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = ${mode} order by id desc limit $2`,
 )
 
-/** By `payments_listed`. */
+/** Uses `payments_listed`. */
 export function listNewestPayments(accountId: string, mode: Mode, limit: number): Query<Payment[]> {
   return { ...newestText(mode), values: [accountId, limit], read: all(PAYMENT_ROW, toPayment) }
 }

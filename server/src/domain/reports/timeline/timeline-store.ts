@@ -18,7 +18,7 @@ const EVENT_ROW = {
   ...nullableAll(SENT_ROW),
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findAdmission(accountId: string, id: string): Query<Admission | null> {
   return {
     name: 'find_payment_admission',
@@ -41,8 +41,8 @@ export interface EventPlace {
 
 /**
  * A payment's events, oldest first, each with at most `deliveriesMax` of its deliveries, oldest first. Each event is
- * searched only in the range of ids where it must be, so few rows are read. By `events_by_type`, `deliveries_of_event`
- * and primary keys.
+ * searched only in the range of ids where it must be, so few rows are read. Uses `events_by_type`,
+ * `deliveries_of_event` and primary keys.
  */
 export function listPaymentEvents(
   payment: { readonly accountId: string; readonly mode: Mode; readonly id: string },
