@@ -2,7 +2,7 @@ import type { RouteObject } from 'react-router'
 import { Loading } from './components/loading.tsx'
 import { RequireSession } from './components/require-session.tsx'
 import { CenteredCardLayout } from './components/centered-card-layout.tsx'
-import { registerPage } from './navigation/page-loader.ts'
+import { registerLoader } from './navigation/page-loader.ts'
 import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { FailurePage, PageFailure } from './pages/failure-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
@@ -62,7 +62,7 @@ export const ROUTES: RouteObject[] = [
           { path: '/consent', Component: ConsentPage },
           {
             lazy: {
-              Component: registerPage(async () => (await import('./components/app-shell-layout.tsx')).AppShellLayout),
+              Component: registerLoader(async () => (await import('./components/app-shell-layout.tsx')).AppShellLayout),
             },
             children: [
               {
@@ -77,7 +77,7 @@ export const ROUTES: RouteObject[] = [
           {
             path: '/w/:slug',
             lazy: {
-              Component: registerPage(
+              Component: registerLoader(
                 async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
               ),
             },
@@ -95,6 +95,6 @@ export const ROUTES: RouteObject[] = [
 ]
 
 function page(path: string, load: () => Promise<NonNullable<RouteObject['Component']>>): RouteObject {
-  const lazy = { Component: registerPage(load) }
+  const lazy = { Component: registerLoader(load) }
   return path === '' ? { index: true, lazy } : { path, lazy }
 }

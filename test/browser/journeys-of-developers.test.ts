@@ -34,7 +34,7 @@ describe('what owners set out to do with keys, webhooks, people and applications
       await addEndpoint(page, receiver.url)
       receiver.reply((response) => response.writeHead(500).end('the database is down'))
       await page.getByRole('table', { name: 'Webhook endpoints' }).getByRole('link').click()
-      await button(page, 'Send a test event').click()
+      await button(page, 'Send test event').click()
       await receiver.arrived(1)
       await page
         .getByRole('link', { name: /^webhook\.test/ })

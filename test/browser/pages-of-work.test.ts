@@ -91,7 +91,7 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     const { page } = await stage.enter()
     await joinDemo(page, 'Ada Augusta King, Countess of Lovelace', stage.host)
     await page.goto('/w/demo/test/developers/connections')
-    await page.getByText('No application is connected in test mode').waitFor()
+    await page.getByText('No applications are connected in test mode').waitFor()
     await inspectPage(page, 'connections-empty')
     const authorization = app.start()
     await openConsent(page, authorization.url)

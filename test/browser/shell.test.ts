@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { acceptInvitation, button, confirm, createInvitation, hasFocus, heading, signUp } from '../support/pages.ts'
+import { inspectPage } from '../support/inspect-page.ts'
+import { call } from '../support/json-client.ts'
+import {
+  acceptInvitation,
+  button,
+  confirm,
+  createInvitation,
+  hasFocus,
+  heading,
+  joinDemo,
+  signUp,
+} from '../support/pages.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { enterOwner, goTo } from './owner-steps.ts'
 
 /** A break in the live connection is told after some seconds, and its end once the browser has tried again. */
 const RECONNECTION_MS = 30_000
+/** More than a select shows: the field becomes a combobox. */
+const MANY_AGENTS = 51
 
 describe('what stands around every page', () => {
   let stage: Stage
@@ -102,5 +115,28 @@ describe('what stands around every page', () => {
     await page.getByRole('option', { name: 'desk-bot' }).waitFor()
     await page.keyboard.press('Enter')
     await heading(page, 'desk-bot').waitFor()
+  })
+
+  test('one of many agents is picked by typing a part of its ID', async () => {
+    const { page } = await stage.enter()
+    await joinDemo(page, 'Mia Many', stage.host)
+    for (let index = 0; index < MANY_AGENTS; index += 1) {
+      const body = { id: `many-${index}` }
+      const answer = await call(stage.host.baseUrl, 'POST', '/v1/agents', { key: stage.host.workspace.keys.test, body })
+      assert.equal(answer.status, 201)
+    }
+    await page.goto('/w/demo/test/grants/new')
+    // A select stands in until the combobox is loaded.
+    const field = page.getByRole('combobox', { name: 'Agent', exact: true }).and(page.locator('input'))
+    await field.fill('ny-37')
+    await page.getByRole('option', { name: 'many-37' }).waitFor()
+    await field.press('Enter')
+    assert.equal(await field.inputValue(), 'many-37')
+    await page.getByText('many-37 may pay up to').waitFor()
+    await inspectPage(page, 'grant-new-many')
+    await field.fill('nobody')
+    await page.getByText('No results.').waitFor()
+    await field.press('Tab')
+    assert.equal(await field.inputValue(), 'many-37', 'text that matches nothing is no choice')
   })
 })

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { enforceAccess } from '../../server/src/console/authorize.ts'
+import { READS } from '../../server/src/console/contract/route.ts'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
+import { openHttp } from '../../server/src/http/open-http.ts'
 import { ATTEMPT_LIMITS } from '../../server/src/limiter/attempts.ts'
 import { seedAccount } from '../support/connections.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
@@ -35,6 +38,22 @@ describe('every endpoint of the dashboard', () => {
     const served = await listServedRoutes(server)
     const declared = ENDPOINTS.map(({ method, url, role, proof, bucket }) => ({ method, url, role, proof, bucket }))
     assert.deepEqual(served.map(sortable).toSorted(), declared.map(sortable).toSorted())
+  })
+
+  test('cannot be served without declaring what it requires', async () => {
+    const { config, context, clock } = server
+    const http = openHttp(config, { clock, logger: context.logger })
+    enforceAccess(http, context)
+    const handler = async () => ({})
+    const access = { role: 'viewer', proof: READS, bucket: 'dashboard' } as const
+    assert.throws(() => http.get('/console/open', handler), /must declare/)
+    for (const missing of ['role', 'proof', 'bucket']) {
+      const rest = Object.fromEntries(Object.entries(access).filter(([name]) => name !== missing))
+      assert.throws(() => http.get('/console/half', { config: rest }, handler), /must declare/, missing)
+    }
+    assert.throws(() => http.get('/console/nowhere', { config: access }, handler), /names no workspace/)
+    http.get('/console/workspaces/:slug/x', { config: access }, handler)
+    await http.close()
   })
 
   for (const { role, method, url, path, body } of ENDPOINTS) {

@@ -1,70 +1,79 @@
-import { useId, useState, type ReactNode } from 'react'
-import { TextField } from './text-field.tsx'
+import { Combobox } from '@base-ui/react/combobox'
+import { useId } from 'react'
+import { ChevronIcon } from './chevron-icon.tsx'
+import { FieldError } from './field-error.tsx'
+import type { Choice, SelectFieldProps } from './select-field-props.ts'
+import { FIELD_CLASS } from './text-field.tsx'
 
-interface Choice {
-  readonly value: string
-  readonly text: string
-}
+/** At most this many matches are listed. Typing more narrows them down. */
+const MATCHES_MAX = 100
 
-export interface SelectFieldProps {
-  readonly label: string
-  readonly value: string
-  readonly choices: readonly Choice[]
-  /** Shown, and not to be picked, while `value` is empty. */
-  readonly placeholder?: string
-  readonly hint?: ReactNode
-  /** The label is for readers of the screen only. */
-  readonly isLabelHidden?: boolean
-  /** The form is not sent while nothing is picked. */
-  readonly isRequired?: boolean
-  /** What is wrong with what is picked. */
-  readonly error?: string | undefined
-  readonly onChange: (value: string) => void
-}
-
-/** A choice of very many: typing narrows what the browser offers. */
+/** A field to pick one of many choices. Typing filters the list. */
 export function ComboboxField(props: SelectFieldProps) {
-  const { label, value, choices, placeholder, hint, isRequired = false, error, onChange } = props
+  const { label, value, choices, placeholder, hint, isLabelHidden = false, isRequired = false, error, onChange } = props
   const id = useId()
-  /** What is being typed; null while the field says what is chosen. */
-  const [typed, setTyped] = useState<string | null>(null)
-  // Where nothing need be chosen, the empty choice says what that means.
-  const none = choices.find((choice) => choice.value === '')?.text
-  const chosen = value === '' ? '' : (choices.find((choice) => choice.value === value)?.text ?? value)
-  const [isStray, setStray] = useState(false)
-  const type = (text: string) => {
-    setStray(false)
-    const found = choices.find((choice) => choice.value !== '' && choice.text === text)
-    setTyped(found === undefined ? text : null)
-    if (found !== undefined) onChange(found.value)
-    // Where one must be chosen, half a name is none: what was chosen before no longer stands in the field.
-    else if (text === '' || none === undefined) onChange('')
-  }
+  const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim()
+  const emptyChoice = choices.find((choice) => choice.value === '')
+  const chosen = choices.find((choice) => choice.value === value && value !== '') ?? null
   return (
-    <>
-      <TextField
-        name={id}
-        label={label}
-        hint={hint}
-        list={`${id}-choices`}
-        required={isRequired}
-        placeholder={placeholder ?? none}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        value={typed ?? chosen}
-        error={isStray ? 'Pick one from the list.' : error}
-        onChange={(event) => type(event.currentTarget.value)}
-        onFocus={(event) => event.currentTarget.select()}
-        onBlur={() => setStray(typed !== null && typed !== '')}
-      />
-      <datalist id={`${id}-choices`}>
-        {choices
-          .filter((choice) => choice.value !== '')
-          .map((choice) => (
-            <option key={choice.value}>{choice.text}</option>
-          ))}
-      </datalist>
-    </>
+    <Combobox.Root
+      items={choices.filter((choice) => choice !== emptyChoice)}
+      limit={MATCHES_MAX}
+      value={chosen}
+      required={isRequired}
+      autoHighlight
+      itemToStringLabel={(choice: Choice) => choice.text}
+      isItemEqualToValue={(one: Choice, other: Choice) => one.value === other.value}
+      onValueChange={(choice: Choice | null) => onChange(choice?.value ?? '')}
+    >
+      <div className="grid min-w-0 grid-cols-1 gap-1.5">
+        <label htmlFor={id} className={isLabelHidden ? 'sr-only' : 'font-semibold'}>
+          {label}
+        </label>
+        <Combobox.InputGroup className="relative">
+          <Combobox.Input
+            id={id}
+            placeholder={placeholder ?? emptyChoice?.text}
+            autoCapitalize="none"
+            spellCheck={false}
+            aria-describedby={described === '' ? undefined : described}
+            aria-invalid={error === undefined ? undefined : true}
+            className={`${FIELD_CLASS} truncate pr-10`}
+            onFocus={(event) => event.currentTarget.select()}
+          />
+          <Combobox.Trigger
+            tabIndex={-1}
+            aria-label={`Show choices for ${label}`}
+            className="absolute inset-y-0 right-0 flex w-10 items-center justify-center text-muted"
+          >
+            <ChevronIcon className="size-3" />
+          </Combobox.Trigger>
+        </Combobox.InputGroup>
+        {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
+        {hint !== undefined && (
+          <p id={`${id}-hint`} className="text-sm text-muted">
+            {hint}
+          </p>
+        )}
+      </div>
+      <Combobox.Portal>
+        <Combobox.Positioner sideOffset={4} className="z-20 outline-none">
+          <Combobox.Popup className="w-(--anchor-width) max-w-(--available-width) overflow-hidden rounded-lg border border-line bg-surface text-ink shadow-lift">
+            <Combobox.Empty className="px-3 py-2 text-muted empty:hidden">No results.</Combobox.Empty>
+            <Combobox.List className="max-h-[min(20rem,var(--available-height))] overflow-y-auto p-1 outline-none data-empty:hidden">
+              {(choice: Choice) => (
+                <Combobox.Item
+                  key={choice.value}
+                  value={choice}
+                  className="cursor-pointer rounded-md px-2 py-2 wrap-anywhere data-highlighted:bg-accent-soft data-selected:font-semibold"
+                >
+                  {choice.text}
+                </Combobox.Item>
+              )}
+            </Combobox.List>
+          </Combobox.Popup>
+        </Combobox.Positioner>
+      </Combobox.Portal>
+    </Combobox.Root>
   )
 }

@@ -1,15 +1,28 @@
-import { useId } from 'react'
+import { lazy, Suspense, useId } from 'react'
 import { ChevronIcon } from './chevron-icon.tsx'
-import { ComboboxField, type SelectFieldProps } from './combobox-field.tsx'
 import { FieldError } from './field-error.tsx'
+import type { SelectFieldProps } from './select-field-props.ts'
 import { FIELD_CLASS } from './text-field.tsx'
 
 /** Longer lists get a combobox, where typing filters the choices. */
 const PLAIN_CHOICES_MAX = 50
 
+/** Loaded when it is first needed. If it cannot be loaded, the native select takes its place and works as well. */
+const ComboboxField = lazy(() =>
+  import('./combobox-field.tsx').then(
+    (module) => ({ default: module.ComboboxField }),
+    () => ({ default: PlainSelect }),
+  ),
+)
+
 /** A field to pick one of several choices. */
 export function SelectField(props: SelectFieldProps) {
-  return props.choices.length > PLAIN_CHOICES_MAX ? <ComboboxField {...props} /> : <PlainSelect {...props} />
+  if (props.choices.length <= PLAIN_CHOICES_MAX) return <PlainSelect {...props} />
+  return (
+    <Suspense fallback={<PlainSelect {...props} />}>
+      <ComboboxField {...props} />
+    </Suspense>
+  )
 }
 
 /** The native select: it works best with keyboards, screen readers and phones. */

@@ -5,6 +5,6 @@ const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 export function parseIdTime(id: string): string | null {
   const time = TIME_PATTERN.exec(id)?.[1]
   if (time === undefined) return null
-  const date = new Date([...time].reduce((value, letter) => value * 32 + BASE32.indexOf(letter), 0))
+  const date = new Date(Array.from(time).reduce((value, letter) => value * 32 + BASE32.indexOf(letter), 0))
   return Number.isNaN(date.getTime()) ? null : date.toISOString()
 }

@@ -1,6 +1,6 @@
 type Load<T> = () => Promise<T>
 
-/** The loaders of all lazily loaded pages, in the order of the routes. */
+/** The loaders of all code that is loaded on demand, mostly pages, in the order of the routes. */
 const LOADERS: Load<unknown>[] = []
 /** Preloading waits at most this long for an idle moment. */
 const IDLE_MAX_MS = 10_000
@@ -15,10 +15,8 @@ export class PageNotLoadedError extends Error {
   }
 }
 
-/**
- * Registers the loader of a page for preloading. Returns a loader that throws `PageNotLoadedError` if loading fails.
- */
-export function registerPage<T>(load: Load<T>): Load<T> {
+/** Registers a loader for preloading. Returns a loader that throws `PageNotLoadedError` if loading fails. */
+export function registerLoader<T>(load: Load<T>): Load<T> {
   LOADERS.push(load)
   return () =>
     load().catch((error: unknown) => {
@@ -26,7 +24,7 @@ export function registerPage<T>(load: Load<T>): Load<T> {
     })
 }
 
-/** Loads the code of all pages, one after another and only while the browser is idle. */
+/** Loads all registered code, one part after another and only while the browser is idle. */
 export async function preloadAllPages(): Promise<void> {
   if (isDataSaved()) return
   for (const load of LOADERS) {

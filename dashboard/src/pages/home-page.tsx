@@ -47,7 +47,7 @@ function WorkspaceCard({ workspace: { slug, name, role } }: { readonly workspace
         aria-hidden="true"
         className="grid size-11 shrink-0 place-items-center rounded-lg bg-accent-soft text-lg font-bold text-accent uppercase"
       >
-        {[...name][0]}
+        {Array.from(name)[0]}
       </span>
       <span className="min-w-0 flex-1">
         <Link

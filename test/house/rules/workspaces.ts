@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 
-/** The parts of the sandbox that call the server's own operations. The rest of it starts the server as a program. */
+/** The folders of the sandbox that may import the server. The rest of the sandbox starts it as a program. */
 const SERVER_DRIVERS = ['sandbox/src/control/']
 /** What the dashboard's endpoints accept and return. The dashboard takes its types from here, and nothing at run time. */
 const CONTRACT = 'server/src/console/contract/'
@@ -12,7 +12,7 @@ export const WORKSPACE_BORDERS: Rule = {
       .filter((module) => !module.isTest)
       .flatMap(({ path, imports }) =>
         imports.flatMap(({ target, line, kind, typeOnly }) => {
-          // A URL names a program to start, which is how the sandbox should use the server.
+          // A URL names a program to start, which is how the sandbox uses the server.
           if (target === null || kind === 'url') return []
           const message = findFault(path, { target, typeOnly })
           return message === null ? [] : [{ path, line, message }]

@@ -31,7 +31,10 @@ interface AgentPickerProps {
 export function AgentPicker(props: AgentPickerProps) {
   const { agents, error, onRetry } = props
   return (
-    <Section title="Agent" lead="The application acts as this agent and spends from its wallets, within these limits.">
+    <Section
+      title="Agent and limits"
+      lead="The application acts as this agent and spends from its wallets, within these limits."
+    >
       {agents === undefined && error === null && <Loading what="Loading agents" />}
       {agents === undefined && error !== null && <ErrorNotice error={error} onRetry={onRetry} />}
       {agents !== undefined && <Picker {...props} agents={agents} />}

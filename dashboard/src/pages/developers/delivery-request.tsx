@@ -9,7 +9,7 @@ import { JsonBody } from './json-body.tsx'
 export function DeliveryRequest({ delivery, body }: { readonly delivery: Delivery; readonly body: string | null }) {
   const { to } = useWorkspace()
   return (
-    <Section title="The request" lead="A POST request. Every attempt sends the same body.">
+    <Section title="Request" lead="A POST request. Every attempt sends the same body.">
       {body === null ? (
         <p className="text-muted">The event is older than 30 days, so the body is no longer stored.</p>
       ) : (

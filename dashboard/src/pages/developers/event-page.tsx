@@ -47,7 +47,7 @@ export function EventPage() {
         </DescriptionItem>
       </DescriptionList>
       <Section title="Request body">
-        <JsonBody what="Request body" text={body} />
+        <JsonBody what="JSON" text={body} />
       </Section>
       <EventDeliveries deliveries={deliveries} />
     </>

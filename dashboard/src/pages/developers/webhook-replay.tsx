@@ -37,7 +37,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   return (
     <Section
       title="Resend events"
-      lead="Resends the events of a time range, for example after an outage of your server. Up to 30 days back. Each event gets one attempt."
+      lead="Use this after an outage of your server. You can go back up to 30 days. Each event gets one attempt."
     >
       <form
         className="grid max-w-4xl gap-4"

@@ -30,7 +30,7 @@ export function AgentField({ agents, choice, error, onChange }: AgentFieldProps)
           label="Agent"
           value={choice.isNew ? NEW : choice.id}
           placeholder="Choose an agent"
-          choices={[...agents.map(({ id }) => ({ value: id, text: id })), { value: NEW, text: 'New agent…' }]}
+          choices={[{ value: NEW, text: 'New agent…' }, ...agents.map(({ id }) => ({ value: id, text: id }))]}
           error={choice.isNew ? undefined : error}
           onChange={(value) => onChange(value === NEW ? { id: '', isNew: true } : { id: value, isNew: false })}
         />

@@ -55,7 +55,7 @@ function DailyLimit({ grant }: { readonly grant: Grant }) {
   const isActive = grant.state === 'active' && grant.remaining_24h_usdc !== null
   return (
     <span className="tabular-nums md:whitespace-nowrap">
-      {isActive ? `${formatAmount(grant.remaining_24h_usdc)} remaining of ` : ''}
+      {isActive ? `${formatAmount(grant.remaining_24h_usdc)} left of ` : ''}
       {formatAmount(grant.daily_cap_usdc)}{' '}
       <span className="text-[0.85em] text-muted">
         USDC<span className="md:hidden"> in 24 hours</span>

@@ -16,7 +16,7 @@ export function LimitList({ detail: { payment, grant } }: { readonly detail: Pay
         <AmountText usdc={limits.max_per_tx_usdc} />
       </Passed>
       <Passed>
-        <AmountText usdc={limits.spent_24h_usdc} /> spent in the previous 24 hours. With this payment{' '}
+        <AmountText usdc={limits.spent_24h_usdc} /> was spent in the previous 24 hours. This payment makes it{' '}
         <AmountText usdc={after} />, within the 24-hour limit of <AmountText usdc={limits.daily_cap_usdc} />
       </Passed>
       <Passed>

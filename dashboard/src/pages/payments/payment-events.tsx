@@ -22,7 +22,7 @@ export function PaymentEvents({ events }: { readonly events: readonly PaymentEve
           </p>
           {deliveries.length === 0 && (
             <p>
-              No webhook endpoint is subscribed to this event.{' '}
+              No webhook endpoint was subscribed to this event.{' '}
               <TextLink to={to('developers', 'webhooks')}>Go to webhooks</TextLink>
             </p>
           )}

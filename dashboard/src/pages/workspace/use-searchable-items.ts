@@ -8,9 +8,9 @@ import type { SearchableItems } from './find-targets.ts'
 /** Cached data is reused for this long. */
 const STALE_AFTER_MS = 60_000
 
-/** The agents, wallets and grants of a workspace. Loaded only once the command palette is open. */
-export function useSearchableItems(slug: string, mode: Mode, isEnabled: boolean): SearchableItems {
-  const options = { enabled: isEnabled, staleTime: STALE_AFTER_MS }
+/** The agents, wallets and grants of a workspace, for the command palette. Empty while loading. */
+export function useSearchableItems(slug: string, mode: Mode): SearchableItems {
+  const options = { staleTime: STALE_AFTER_MS }
   const agents = useQuery({ ...agentsQuery(slug, mode), ...options }).data ?? []
   const wallets = useQuery({ ...walletsQuery(slug, mode), ...options }).data ?? []
   const grants = useQuery({ ...grantsQuery(slug, mode), ...options }).data ?? []

@@ -48,14 +48,14 @@ function subjectUserOf({ action, subject }: AuditEntry): string | null {
 function formatEntry(entry: AuditEntry, people: ReadonlyMap<string, KnownPerson>): EntryView {
   const { id, createdAt, actor, action, subject, details } = entry
   const acting = people.get(actingUserOf(entry) ?? '')
-  const told = people.get(subjectUserOf(entry) ?? '')
+  const subjectUser = people.get(subjectUserOf(entry) ?? '')
   return {
     id,
     at: createdAt.toISOString(),
     actor: { kind: actor.kind, id: actor.id ?? null, name: acting?.name ?? null, former: acting?.isMember === false },
     action,
     subject,
-    subject_user: told === undefined ? null : { name: told.name, former: !told.isMember },
+    subject_user: subjectUser === undefined ? null : { name: subjectUser.name, former: !subjectUser.isMember },
     details,
   }
 }

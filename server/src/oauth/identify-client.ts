@@ -10,12 +10,13 @@ import { findParameter, listParameter, type RequestParameters } from './paramete
 const BASIC_PATTERN = /^basic(?: |$)/i
 
 /**
- * Which client a request to the token or revocation endpoint names; null when it names none. The request is counted
- * first, by client and address, or by address where nobody knows the client (D33). Throws `invalid_client` for an unknown
- * id, and for HTTP authentication, which public clients don't have: that answer alone carries a challenge (RFC 6749,
- * section 5.2). A `client_secret` is not looked at.
+ * Returns the client that a request to the token or revocation endpoint names, or null if it names none. First, the
+ * request is counted against a rate limit: per client and address, or per address if the client is unknown (D33).
+ *
+ * Throws `invalid_client` for an unknown id, and for HTTP authentication, which public clients do not use. Only the
+ * latter response has a challenge (RFC 6749, section 5.2). A `client_secret` is ignored.
  */
-export async function takeClient(
+export async function identifyClient(
   ctx: Context,
   request: FastifyRequest,
   { parameters, bucket }: { parameters: RequestParameters; bucket: 'token' | 'revoke' },
@@ -27,9 +28,12 @@ export async function takeClient(
     bucket,
   })
   if (BASIC_PATTERN.test(request.headers.authorization ?? '')) {
-    throw new InvalidClient('Clients here are public: send client_id in the body, and no Authorization header.', {
-      headers: { 'WWW-Authenticate': 'Basic realm="oauth"' },
-    })
+    throw new InvalidClient(
+      'Clients are public here. Send client_id in the request body, without an Authorization header.',
+      {
+        headers: { 'WWW-Authenticate': 'Basic realm="oauth"' },
+      },
+    )
   }
   if (findParameter(parameters, 'client_id') === null || client !== null) return client
   throw new InvalidClient('No client is registered with this client_id. Register again.', { parameter: 'client_id' })

@@ -4,10 +4,10 @@ import { InvalidRequest } from './oauth-error.ts'
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
 
 /**
- * 405 with `Allow` for every method that the path does not have (RFC 9110, section 15.5.6), before a body is read.
- * `besides`: methods that somebody else answers.
+ * Responds with 405 and `Allow` to every method that the path does not support (RFC 9110, section 15.5.6), before the
+ * body is read. `besides` are methods that another route handles.
  */
-export function refuseOtherMethods(
+export function rejectOtherMethods(
   scope: HttpServer,
   path: string,
   { allowed, besides = [] }: { allowed: readonly string[]; besides?: readonly string[] },
@@ -17,9 +17,10 @@ export function refuseOtherMethods(
     method: METHODS.filter((method) => !allowed.includes(method) && !besides.includes(method)),
     url: path,
     exposeHeadRoute: false,
+    config: { rejectsAll: true },
     schema: { hide: true },
     onRequest: async () => {
-      throw new InvalidRequest(`This address takes ${allow}.`, { status: 405, headers: { Allow: allow } })
+      throw new InvalidRequest(`This endpoint supports ${allow} only.`, { status: 405, headers: { Allow: allow } })
     },
     handler: async () => undefined,
   })
