@@ -1,4 +1,4 @@
-/** The sandbox's seven consecutive ports (specification, sandbox.md). */
+/** The sandbox's seven consecutive ports (specification, part 15). */
 export interface Addresses {
   readonly baseUrl: string
   readonly authUrl: string

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Mode } from '../addresses.ts'
 import { writeFileAtomically } from './write-file-atomically.ts'
 
-/** What `sandbox.json` and `GET /` of the control API tell (specification, sandbox.md). */
+/** What `sandbox.json` and `GET /` of the control API tell (specification, part 15). */
 export interface SandboxFacts {
   readonly base_url: string
   readonly auth_url: string

@@ -103,7 +103,7 @@ export function createHttpServer(handler: RequestListener, { clock }: { clock: C
   return server
 }
 
-/** RFC 9112, section 3.2. */
+/** A request without one `Host` header, or with several, is rejected (RFC 9112, section 3.2). */
 function namesOneHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
   const hosts = headersDistinct['host']?.length ?? 0
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
@@ -127,7 +127,7 @@ function sendProblem(reply: FastifyReply, answer: Problem): void {
     .send(toEnvelope(answer))
 }
 
-/** Specification, part 7. */
+/** The body of every error response (specification, part 7). */
 function toEnvelope(answer: Problem) {
   return {
     error: { type: answer.type, message: answer.message, code: answer.code, details: answer.details },

@@ -55,7 +55,7 @@ function answerPrograms(scope: HttpServer, paths: Readonly<Record<string, string
   allowCrossOrigin(scope, paths)
   scope.addHook('onRequest', onAuthHostOnly(origins))
   scope.addHook('onRequest', async (_request, reply) => {
-    // RFC 6749, section 5.1.
+    // Responses that hold tokens must not be cached (RFC 6749, section 5.1).
     void reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
   })
 }

@@ -70,7 +70,7 @@ function checkResponseMode({ parameters }: Asked): void {
   throw new InvalidRequest('The only response_mode here is query.', { parameter })
 }
 
-/** D35a. */
+/** `state` is required, and the error names it when it is missing (D35a). */
 function parseState({ parameters }: Asked): string {
   const parameter = 'state'
   const state = getParameter(parameters, parameter)

@@ -51,7 +51,7 @@ function describeServer(issuer: string) {
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     code_challenge_methods_supported: ['S256'],
-    // RFC 9207, section 2.3.
+    // Every authorization response names its issuer (RFC 9207, section 2.3).
     authorization_response_iss_parameter_supported: true,
   }
 }

@@ -29,7 +29,7 @@ export abstract class OauthError extends Error {
   }
 }
 
-/** RFC 6749, sections 4.1.2.1 and 5.2. */
+/** A parameter is missing, repeated or malformed (RFC 6749, sections 4.1.2.1 and 5.2). */
 export class InvalidRequest extends OauthError {
   override readonly error = 'invalid_request'
 
@@ -47,47 +47,47 @@ export class InvalidClient extends OauthError {
   }
 }
 
-/** RFC 6749, section 5.2. */
+/** The code or refresh token is not valid, was used before, or belongs to another client (RFC 6749, section 5.2). */
 export class InvalidGrant extends OauthError {
   override readonly error = 'invalid_grant'
 }
 
-/** RFC 6749, section 5.2. */
+/** The token endpoint does not know this `grant_type` (RFC 6749, section 5.2). */
 export class UnsupportedGrantType extends OauthError {
   override readonly error = 'unsupported_grant_type'
 }
 
-/** RFC 6749, section 4.1.2.1. */
+/** Only `response_type=code` is supported (RFC 6749, section 4.1.2.1). */
 export class UnsupportedResponseType extends OauthError {
   override readonly error = 'unsupported_response_type'
 }
 
-/** RFC 6749, sections 4.1.2.1 and 5.2. */
+/** None of the requested scopes can be granted (RFC 6749, sections 4.1.2.1 and 5.2). */
 export class InvalidScope extends OauthError {
   override readonly error = 'invalid_scope'
 }
 
-/** RFC 8707, section 2. */
+/** The `resource` is not one of ours, or not the one that was consented to (RFC 8707, section 2). */
 export class InvalidTarget extends OauthError {
   override readonly error = 'invalid_target'
 }
 
-/** RFC 7591, section 3.2.2. */
+/** No redirect URI of the registration is allowed (RFC 7591, section 3.2.2). */
 export class InvalidRedirectUri extends OauthError {
   override readonly error = 'invalid_redirect_uri'
 }
 
-/** RFC 7591, section 3.2.2. */
+/** A member of the registration is not valid (RFC 7591, section 3.2.2). */
 export class InvalidClientMetadata extends OauthError {
   override readonly error = 'invalid_client_metadata'
 }
 
-/** OpenID Connect Core 1.0, sections 3.1.2.6 and 6.1. */
+/** Request objects in `request` are not supported (OpenID Connect Core 1.0, sections 3.1.2.6 and 6.1). */
 export class RequestNotSupported extends OauthError {
   override readonly error = 'request_not_supported'
 }
 
-/** OpenID Connect Core 1.0, sections 3.1.2.6 and 6.2. */
+/** Request objects behind `request_uri` are never fetched (OpenID Connect Core 1.0, sections 3.1.2.6 and 6.2). */
 export class RequestUriNotSupported extends OauthError {
   override readonly error = 'request_uri_not_supported'
 }

@@ -18,7 +18,7 @@ export function addRevoke(scope: HttpServer, ctx: Context): void {
     const client = await takeClient(ctx, request, { parameters, bucket: 'revoke' })
     checkNoRepetition(parameters)
     await revokeToken(ctx, { token: getParameter(parameters, 'token'), clientId: client?.id ?? null })
-    // D36.
+    // The response is the same whether the token is known or not (D36).
     return reply.send({})
   })
   refuseOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })

@@ -61,7 +61,7 @@ function exchange(ctx: Context, { parameters, client, origins }: Asked): Promise
   })
 }
 
-/** RFC 6749, section 6. */
+/** Refreshes tokens: a `scope` here can only narrow what was granted (RFC 6749, section 6). */
 function refresh(ctx: Context, { parameters, client, origins }: Asked): Promise<Tokens | TokenRefusal> {
   return refreshTokens(ctx, {
     refreshToken: getParameter(parameters, 'refresh_token'),
