@@ -101,7 +101,10 @@ async function refuseByEnclave({ test, control, step, facts }: DemoScript): Prom
   )
 }
 
-async function refuseExpiredAndRevoked({ test, control, step }: DemoScript, { wallet, grantId }: Granted): Promise<void> {
+async function refuseExpiredAndRevoked(
+  { test, control, step }: DemoScript,
+  { wallet, grantId }: Granted,
+): Promise<void> {
   const order = { agent_id: 'shopper', wallet, to: SHOP, amount_usdc: '1' }
   await step('Two hours go by.', control.post('/clock', { advance_seconds: TWO_HOURS_SECONDS }), { status: 200 })
   await step('The grant was for one.', test.post('/v1/payments', order), { status: 403, code: 'permission_expired' })
