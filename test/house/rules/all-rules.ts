@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { ENVIRONMENT, NO_FLOATS, NO_MATH_RANDOM, NO_NUMBERS, NO_PROCESS_IMPORT, ONE_CLOCK } from './ambient.ts'
-import { CITATIONS_RESOLVE, NO_BARE_CITATIONS } from './citations.ts'
+import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
@@ -32,4 +32,5 @@ export const ALL_RULES: readonly Rule[] = [
   NO_MACHINE_NAMES,
   CITATIONS_RESOLVE,
   NO_BARE_CITATIONS,
+  NAMED_FILES_EXIST,
 ]

@@ -30,6 +30,31 @@ export const NO_BARE_CITATIONS: Rule = {
   check: (tree) => tree.texts.filter(({ path }) => CITING_PATTERN.test(path)).flatMap(listBareCitations),
 }
 
+/** A name of a file or folder in a document: it has a folder and an ending, or ends with a slash. */
+const NAMED_FILE = /`(?<name>[a-z][\w.-]*(?:\/[\w.-]+)*(?:\/[\w.-]+\.(?:tsx?|mjs|sql|md|json)|\/))`/g
+
+/** Documents are read by people who look for a file by its name: it has to be there. */
+export const NAMED_FILES_EXIST: Rule = {
+  name: 'every file that a document names exists',
+  check: (tree) => {
+    const paths = tree.texts.map(({ path }) => `/${path}`)
+    const exists = (name: string): boolean =>
+      paths.some((path) => (name.endsWith('/') ? path.includes(`/${name}`) : path.endsWith(`/${name}`)))
+    return tree.texts
+      .filter(({ path }) => path.endsWith('.md'))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(NAMED_FILE)]
+          .map((match) => ({ name: match.groups?.['name'] ?? '', index: match.index }))
+          .filter(({ name }) => !exists(name))
+          .map(({ name, index }) => ({
+            path,
+            line: lineAt(text, index),
+            message: `\`${name}\` does not exist: name the file where it is now`,
+          })),
+      )
+  },
+}
+
 interface Citation {
   readonly target: string
   readonly index: number

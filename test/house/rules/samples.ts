@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { ENVIRONMENT, NO_FLOATS, NO_MATH_RANDOM, NO_NUMBERS, NO_PROCESS_IMPORT, ONE_CLOCK } from './ambient.ts'
-import { CITATIONS_RESOLVE, NO_BARE_CITATIONS } from './citations.ts'
+import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
@@ -339,6 +339,16 @@ export const SAMPLES: readonly Sample[] = [
       ),
       file('server/src/lib/a.ts', "// What follows is\n// (D22).\nget('http://a/D22')"),
       file('docs/a.md', '-- D22'),
+    ],
+  },
+  {
+    rule: NAMED_FILES_EXIST,
+    fails: [broken('docs/a.md', 'See `grants/gone.ts`.'), broken('README.md', 'See `server/src/gone/`.')],
+    passes: [
+      {
+        'docs/a.md': '`grants/policy.ts`, `server/src/`, `0001_….sql`, `policy.ts`, `text/plain`',
+        [`${DOMAIN}/grants/policy.ts`]: '',
+      },
     ],
   },
 ]
