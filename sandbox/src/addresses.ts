@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/** The sandbox's seven consecutive ports (specification, part 15). */
-=======
 /** The sandbox's seven consecutive ports. */
->>>>>>> main
 export interface Addresses {
   readonly baseUrl: string
   readonly authUrl: string
