@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { ENVIRONMENT, NO_FLOATS, NO_MATH_RANDOM, NO_NUMBERS, NO_PROCESS_IMPORT, ONE_CLOCK } from './ambient.ts'
-import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
+import { CITATION_SAMPLES } from './citation-samples.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
@@ -33,16 +33,6 @@ function importing(path: string): string {
 }
 
 const DOMAIN = 'server/src/domain'
-/** Written so that this file cites nothing itself. */
-const UNKNOWN_RULE = ['D', '999'].join('')
-const RULE_22 = ['D', '22'].join('')
-const RFC = ['RFC', '6749'].join(' ')
-const DECISION_12 = ['decision', '0012'].join(' ')
-const PART_7 = ['Specification', 'part 7'].join(', ')
-const UNKNOWN_DECISION = ['decision', '9999'].join(' ')
-const UNKNOWN_PART = ['specification', 'part 99'].join(', ')
-const DEFINED = { 'docs/specification.md': '## 1. What\n<a id="d22"></a>', 'docs/decisions/0012-attempts.md': '' }
-
 export const SAMPLES: readonly Sample[] = [
   {
     rule: FLOORS,
@@ -309,46 +299,5 @@ export const SAMPLES: readonly Sample[] = [
     ],
     passes: [file('docs/a.md', 'POST /workspaces/{slug}/keys, a/tmp, network/'), file('a.ts', 'join(tmpdir(), name)')],
   },
-  {
-    rule: CITATIONS_RESOLVE,
-    fails: [
-      broken('server/src/lib/a.ts', `// Reserve first (${UNKNOWN_RULE}).`),
-      broken('docs/a.md', `See ${UNKNOWN_RULE}a.`),
-      broken('server/migrations/0001_core.sql', `-- Why: ${UNKNOWN_DECISION}.`),
-      broken('dashboard/src/a.tsx', `/** What a plan gives (${UNKNOWN_PART}). */`),
-    ],
-    passes: [
-      { ...DEFINED, 'server/src/lib/a.ts': '// D22, decision 0012, specification, part 1\nconst address = "0xAD22"' },
-      file('openapi.json', UNKNOWN_RULE),
-    ],
-  },
-  {
-    rule: NO_BARE_CITATIONS,
-    fails: [
-      broken('server/src/lib/a.ts', `/** ${RULE_22}. */`),
-      broken('server/src/lib/a.ts', `  // ${RULE_22}, ${RULE_22}a.`),
-      broken('server/src/lib/a.ts', `const a = 1; // ${DECISION_12}`),
-      broken('server/src/lib/a.ts', `/**\n * ${PART_7}.\n */`),
-      broken('server/src/lib/a.ts', `/** ${RFC}, sections 4.1.2.1 and 5.2. */`),
-      broken('server/migrations/0001_core.sql', `-- ${RULE_22}`),
-    ],
-    passes: [
-      file(
-        'server/src/lib/a.ts',
-        '/** Reserves before it signs (D22). */\n// The key is sent once (RFC 6749, section 5.2).',
-      ),
-      file('server/src/lib/a.ts', "// What follows is\n// (D22).\nget('http://a/D22')"),
-      file('docs/a.md', '-- D22'),
-    ],
-  },
-  {
-    rule: NAMED_FILES_EXIST,
-    fails: [broken('docs/a.md', 'See `grants/gone.ts`.'), broken('README.md', 'See `server/src/gone/`.')],
-    passes: [
-      {
-        'docs/a.md': '`grants/policy.ts`, `server/src/`, `0001_….sql`, `policy.ts`, `text/plain`',
-        [`${DOMAIN}/grants/policy.ts`]: '',
-      },
-    ],
-  },
+  ...CITATION_SAMPLES,
 ]
