@@ -57,12 +57,18 @@ export const CITATION_SAMPLES = [
   },
   {
     rule: NAMED_FILES_EXIST,
-    fails: [broken('docs/a.md', 'See `grants/gone.ts`.'), broken('README.md', 'See `server/src/gone/`.')],
+    fails: [
+      broken('docs/a.md', 'See `grants/gone.ts`.'),
+      broken('docs/a.md', 'See `gone.ts`.'),
+      broken('README.md', 'See `server/src/gone/`.'),
+      broken('CONTRIBUTING.md', 'Edit `grants/gone.ts`.'),
+    ],
     passes: [
       {
         'docs/a.md': '`grants/policy.ts`, `server/src/`, `0001_….sql`, `policy.ts`, `text/plain`',
         [STORED]: '',
       },
+      file('CONTRIBUTING.md', 'Write the verb in a file such as `find-grant.ts`.'),
     ],
   },
 ]

@@ -30,8 +30,10 @@ export const NO_BARE_CITATIONS: Rule = {
   check: (tree) => tree.texts.filter(({ path }) => CITING_PATTERN.test(path)).flatMap(listBareCitations),
 }
 
-/** A name of a file or folder in a document: it has a folder and an ending, or ends with a slash. */
-const NAMED_FILE = /`(?<name>[a-z][\w.-]*(?:\/[\w.-]+)*(?:\/[\w.-]+\.(?:tsx?|mjs|sql|md|json)|\/))`/g
+/** A name of a file or folder in a document. */
+const NAMED_FILE = /`(?<name>(?:[a-z][\w.-]*\/)*(?:[a-z][\w.-]*\.(?:tsx?|mjs|sql)|[\w.-]+\.md|[a-z][\w.-]*\/))`/g
+/** Its recipes name files that are to be made. */
+const RECIPES = 'CONTRIBUTING.md'
 
 /** Documents are read by people who look for a file by its name: it has to be there. */
 export const NAMED_FILES_EXIST: Rule = {
@@ -45,7 +47,7 @@ export const NAMED_FILES_EXIST: Rule = {
       .flatMap(({ path, text }) =>
         [...text.matchAll(NAMED_FILE)]
           .map((match) => ({ name: match.groups?.['name'] ?? '', index: match.index }))
-          .filter(({ name }) => !exists(name))
+          .filter(({ name }) => !exists(name) && (path !== RECIPES || name.slice(0, -1).includes('/')))
           .map(({ name, index }) => ({
             path,
             line: lineAt(text, index),
