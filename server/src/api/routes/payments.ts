@@ -16,7 +16,7 @@ import { CreatePaymentBody, errorResponses, IdParams } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
 const PaymentAnswer = Type.Object({ payment: Type.Ref('Payment') }, { description: 'The payment as it stands.' })
-/** D21. */
+/** Tells the caller that the response is an earlier payment, found by its idempotency key (D21). */
 const REPLAY_HEADER = 'Idempotent-Replayed'
 
 export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
