@@ -225,7 +225,7 @@ describe('who may do what in a workspace', () => {
 
   async function newAgent(): Promise<AgentId> {
     const id = agent(`agent-${randomBytes(4).toString('hex')}`)
-    await makeAgent(server.context, { accountId: account.id, mode: 'test', id })
+    await makeAgent(server.context, { accountId: account.id, mode: 'test', id, actor: OPERATOR })
     return id
   }
 

@@ -24,7 +24,11 @@ import { readRows } from './read-rows.ts'
 export const RECEIVER_URL = 'https://receiver.example/hooks'
 
 export async function makeAccount(ctx: Context): Promise<Account> {
-  return await createAccount(ctx, { name: `Heard ${randomBytes(4).toString('hex')}`, plan: 'developer' })
+  return await createAccount(ctx, {
+    name: `Heard ${randomBytes(4).toString('hex')}`,
+    plan: 'developer',
+    actor: OPERATOR,
+  })
 }
 
 export async function makeEndpoint(

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { SoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
 import { createAccount } from '../../server/src/domain/accounts/create-account.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
-import type { Actor } from '../../server/src/domain/audit/audit-entry.ts'
+import { OPERATOR, type Actor } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import type { GrantTerms } from '../../server/src/domain/grants/check-policy.ts'
 import { getGrant } from '../../server/src/domain/grants/get-grant.ts'
@@ -32,7 +32,7 @@ export interface Owned {
 
 /** Needs an enclave that keeps what it is told. */
 export async function openOwned(ctx: Context): Promise<Owned> {
-  const account = await createAccount(ctx, { name: 'Grants', plan: 'developer' })
+  const account = await createAccount(ctx, { name: 'Grants', plan: 'developer', actor: OPERATOR })
   const { userId } = await seedOwner(ctx, account)
   const actor = { kind: 'user', id: userId } as const
   const owner = makePasskey(ctx, randomBytes(32).toString('base64url'))

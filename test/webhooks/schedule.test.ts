@@ -142,7 +142,7 @@ describe('the schedule', () => {
     receiver.reply(500)
     const event = await announce(ctx, account)
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
-    await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id })
+    await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR })
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.status === 'canceled')
     sending.advance(DAY_MS)
     await sending.lookedAround()

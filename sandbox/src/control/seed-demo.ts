@@ -61,7 +61,7 @@ async function seedMode(world: ControlContext, account: Account, mode: Mode): Pr
       owner: ownerOf(world, account.slug),
       actor: OPERATOR,
     }),
-    createAgent(context, { accountId, mode, id: demoAgentId() }),
+    createAgent(context, { accountId, mode, id: demoAgentId(), actor: OPERATOR }),
   ])
   const [grant] = await Promise.all([
     openGrant(context, {
@@ -73,6 +73,7 @@ async function seedMode(world: ControlContext, account: Account, mode: Mode): Pr
       dailyCapMicro: DAILY_CAP_MICRO,
       recipientAllowlist: [],
       expiresAt: null,
+      actor: OPERATOR,
     }),
     fund(world, { mode, to: address, amountMicro: BALANCE_MICRO }),
   ])

@@ -1,3 +1,4 @@
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import type { Grant, GrantAction } from '../../../server/src/domain/grants/grant.ts'
 import { issueSigningRequest } from '../../../server/src/domain/grants/issue-signing-request.ts'
@@ -18,9 +19,9 @@ export async function signGrant(
   queues.set(account.id, queue)
   return await queue(async () => {
     const accountId = account.id
-    const request = await issueSigningRequest(world.context, { accountId, grantId, change })
+    const request = await issueSigningRequest(world.context, { accountId, grantId, change, actor: OPERATOR })
     if (request.challenge === null) return request.grant
     const assertion = ownerOf(world, account.slug).assert(request.challenge)
-    return await submitSignature(world.context, { accountId, grantId, assertion })
+    return await submitSignature(world.context, { accountId, grantId, assertion, actor: OPERATOR })
   })
 }

@@ -1,3 +1,4 @@
+import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import type { Account } from '../../../../server/src/domain/accounts/account.ts'
 import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
 import { formatGrant } from '../../../../server/src/domain/grants/format-grant.ts'
@@ -40,7 +41,7 @@ export function addGrantRoutes(http: HttpServer, world: ControlContext): void {
   http.post('/grants/:id/suspend', async (request) => {
     const grantId = idIn(request)
     const { id: accountId } = await accountOf(world, grantId)
-    return { grant: formatGrant(await suspendGrant(context, { accountId, grantId })) }
+    return { grant: formatGrant(await suspendGrant(context, { accountId, grantId, actor: OPERATOR })) }
   })
 }
 
@@ -55,6 +56,7 @@ function readGrant(fields: Fields, account: Account): OpenGrantRequest {
     recipientAllowlist: fields.addresses('recipient_allowlist') ?? [],
     contractAllowlist: fields.addresses('contract_allowlist'),
     expiresAt: fields.time('expires_at'),
+    actor: OPERATOR,
   }
 }
 

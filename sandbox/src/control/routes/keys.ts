@@ -17,7 +17,7 @@ export function addKeyRoutes(http: HttpServer, { context }: ControlContext): voi
   })
 
   http.post('/keys/revoke', async (request) => {
-    await revokeKey(context, { secret: new Fields(request.body).text('key') })
+    await revokeKey(context, { secret: new Fields(request.body).text('key'), actor: OPERATOR })
     return {}
   })
 }

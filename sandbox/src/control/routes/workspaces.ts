@@ -60,7 +60,12 @@ export function addWorkspaceRoutes(http: HttpServer, world: ControlContext): voi
     const allowanceUsed = fields.has('allowance_used')
       ? fields.integer('allowance_used', { min: 0, max: ALLOWANCE_USED_MAX })
       : undefined
-    const changed = await changePlan(context, { account, plan: fields.oneOf('plan', PLAN_NAMES), allowanceUsed })
+    const changed = await changePlan(context, {
+      account,
+      plan: fields.oneOf('plan', PLAN_NAMES),
+      allowanceUsed,
+      actor: OPERATOR,
+    })
     return { workspace: formatWorkspace(changed) }
   })
 }

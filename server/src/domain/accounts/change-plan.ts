@@ -1,4 +1,4 @@
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { monthOf, type Plan } from '../plans/plan.ts'
@@ -13,8 +13,8 @@ export async function changePlan(
     account,
     plan,
     allowanceUsed,
-    actor = OPERATOR,
-  }: { account: Account; plan: Plan; allowanceUsed?: number | undefined; actor?: Actor },
+    actor,
+  }: { account: Account; plan: Plan; allowanceUsed?: number | undefined; actor: Actor },
 ): Promise<Account> {
   const now = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {

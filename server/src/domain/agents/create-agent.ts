@@ -2,7 +2,7 @@ import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { PLANS } from '../plans/plan.ts'
@@ -16,7 +16,7 @@ import { countAgents, findAgent, insertAgent } from './agents-store.ts'
  */
 export async function createAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id, actor = OPERATOR }: { accountId: string; mode: Mode; id: AgentId; actor?: Actor },
+  { accountId, mode, id, actor }: { accountId: string; mode: Mode; id: AgentId; actor: Actor },
 ): Promise<Agent> {
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {

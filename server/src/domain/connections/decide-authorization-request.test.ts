@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import {
   exchange,
   issued,
@@ -139,7 +140,7 @@ describe('authorization requests', () => {
       'an agent of another workspace',
       async () => {
         const account = await seedAccount(ctx)
-        await createAgent(ctx, { accountId: account.id, mode: 'test', id: agent('theirs') })
+        await createAgent(ctx, { accountId: account.id, mode: 'test', id: agent('theirs'), actor: OPERATOR })
         return { agentId: agent('theirs') }
       },
       { code: 'agent_not_found' },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import {
   exchange,
   isAlive,
@@ -64,7 +65,7 @@ describe('an agent that is deleted while something is made for it', () => {
   test('and made anew is another agent: the grant was for the one before', async () => {
     const owned = await openOwned(ctx)
     const { accountId, mode, agentId } = owned
-    const create = () => createAgent(other, { accountId, mode, id: agentId })
+    const create = () => createAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
     const [deleted, created, opened] = await inOrder(accountId, [
       () => remove(owned),
       create,
@@ -103,17 +104,17 @@ describe('an agent that is deleted while something is made for it', () => {
     const [deleted, approved] = await inOrder(accountId, [() => removeOf(request), () => approve(request)])
     assert.equal(deleted?.status, 'fulfilled')
     assert.deepEqual(reasonOf(approved), NO_AGENT)
-    await createAgent(ctx, { accountId, mode: 'test', id: request.agentId })
+    await createAgent(ctx, { accountId, mode: 'test', id: request.agentId, actor: OPERATOR })
     const { code = '' } = await approve(request)
     assert.ok(await isAlive(ctx, issued(await exchange(ctx, { ...request, code })).accessToken))
   })
 
   function remove({ accountId, mode, agentId }: Owned): Promise<void> {
-    return deleteAgent(other, { accountId, mode, id: agentId })
+    return deleteAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
   }
 
   function removeOf({ membership, mode, agentId }: SeededRequest): Promise<void> {
-    return deleteAgent(other, { accountId: membership.account.id, mode, id: agentId })
+    return deleteAgent(other, { accountId: membership.account.id, mode, id: agentId, actor: OPERATOR })
   }
 
   function approve({ handle, membership, mode, agentId }: SeededRequest) {

@@ -76,7 +76,7 @@ describe('deleteAgent', () => {
     assert.equal(await ctx.db.runRelaxed(findSigner(account.id, 'test', agentId)), null)
     expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'agent_not_found')
     const asked = { accountId: account.id, mode: 'test', agentId, wallet: seeded.wallet, ...makeTerms() } as const
-    await assert.rejects(openGrant(ctx, asked), NO_AGENT)
+    await assert.rejects(openGrant(ctx, { ...asked, actor: OPERATOR }), NO_AGENT)
     await assert.rejects(remove(seeded), NO_AGENT)
   })
 
@@ -102,7 +102,7 @@ describe('deleteAgent', () => {
       { ...asked, mode: 'live' as const },
       { ...asked, accountId: other.account.id },
     ]) {
-      await assert.rejects(deleteAgent(ctx, wrong), NO_AGENT)
+      await assert.rejects(deleteAgent(ctx, { ...wrong, actor: OPERATOR }), NO_AGENT)
     }
     assert.equal((await getAgent(ctx, asked)).id, seeded.agentId)
   })
@@ -114,12 +114,12 @@ describe('deleteAgent', () => {
     const { membership } = connected
     const consented = await seedConnection(ctx, { ...options, membership })
     const other = await seedTokens(ctx, { membership, agentId: agent('other') })
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
     assert.equal(await isAlive(ctx, connected.tokens.accessToken), false)
     assert.equal((await exchange(ctx, consented)).kind, 'refused')
     assert.equal(await isAlive(ctx, other.tokens.accessToken), true)
 
-    await createAgent(ctx, { accountId: account.id, mode: 'test', id: agentId })
+    await createAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
     assert.equal(await isAlive(ctx, connected.tokens.accessToken), false)
     assert.equal((await exchange(ctx, consented)).kind, 'refused')
     const again = await seedTokens(ctx, { ...options, membership })
@@ -153,7 +153,7 @@ describe('deleteAgent', () => {
     await remove(seeded)
     const { account, agentId } = seeded
     const hourLater = later(ctx, 60 * 60 * 1_000)
-    const made = await createAgent(hourLater, at(seeded))
+    const made = await createAgent(hourLater, { ...at(seeded), actor: OPERATOR })
     assert.deepEqual([made.activeSigners, made.pendingSigners, made.wallets], [0, 0, []])
     const found = await getAgent(hourLater, at(seeded))
     assert.deepEqual(found.createdAt, made.createdAt)
@@ -168,13 +168,14 @@ describe('deleteAgent', () => {
   })
 
   test('makes room under the cap, and being made anew takes it', async () => {
-    const account = await createAccount(ctx, { name: 'Cap', plan: 'developer' })
-    const create = (id: string) => createAgent(ctx, { accountId: account.id, mode: 'test', id: agent(id) })
+    const account = await createAccount(ctx, { name: 'Cap', plan: 'developer', actor: OPERATOR })
+    const create = (id: string) =>
+      createAgent(ctx, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
     for (let index = 0; index < 100; index += 1) await create(`agent ${index}`)
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'agent 7' })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'agent 7', actor: OPERATOR })
     await create('one more')
     await assert.rejects(create('agent 7'), { code: 'agent_cap_reached' })
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'one more' })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'one more', actor: OPERATOR })
     assert.equal((await create('agent 7')).id, 'agent 7')
     assert.equal((await listAgents(ctx, { accountId: account.id, mode: 'test' })).length, 100)
   })
@@ -185,12 +186,12 @@ describe('deleteAgent', () => {
     await openConnections(processes[0].db, processes[1].db)
     const each = <Done>(run: (process: Context) => Promise<Done>) =>
       Promise.allSettled(Array.from({ length: 20 }, (_, index) => run(processes[index % 2 === 0 ? 0 : 1])))
-    const deleted = await each((process) => deleteAgent(process, at(seeded)))
+    const deleted = await each((process) => deleteAgent(process, { ...at(seeded), actor: OPERATOR }))
     assert.equal(deleted.filter(({ status }) => status === 'fulfilled').length, 1)
     for (const outcome of deleted) {
       if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'agent_not_found')
     }
-    const made = await each((process) => createAgent(process, at(seeded)))
+    const made = await each((process) => createAgent(process, { ...at(seeded), actor: OPERATOR }))
     const times = made.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.createdAt.getTime() : 0))
     assert.equal(new Set(times).size, 1)
     const actions = (await readAudit(ctx.db, seeded.account.id)).map((row) => String(row['action']))
@@ -215,7 +216,7 @@ describe('deleteAgent', () => {
   }
 
   function remove(seeded: Seed): Promise<void> {
-    return deleteAgent(ctx, at(seeded))
+    return deleteAgent(ctx, { ...at(seeded), actor: OPERATOR })
   }
 
   async function revoke({ account, grant }: Seed): Promise<void> {

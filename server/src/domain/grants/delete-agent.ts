@@ -3,7 +3,7 @@ import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { findAgent, markDeleted } from '../agents/agents-store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import { revokeByAgent } from '../connections/connections-store.ts'
 import type { Context } from '../context.ts'
@@ -19,7 +19,7 @@ const GRANTS_NAMED_MAX = 50
  */
 export async function deleteAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id, actor = OPERATOR }: { accountId: string; mode: Mode; id: string; actor?: Actor },
+  { accountId, mode, id, actor }: { accountId: string; mode: Mode; id: string; actor: Actor },
 ): Promise<void> {
   const agentId = parseAgentId(id)
   if (agentId === null) throw problem('agent_not_found')

@@ -1,5 +1,5 @@
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { findSignerChange } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
@@ -33,12 +33,7 @@ export interface SigningRequest {
  */
 export async function issueSigningRequest(
   ctx: Context,
-  {
-    accountId,
-    grantId,
-    change,
-    actor = OPERATOR,
-  }: { accountId: string; grantId: string; change: GrantAction; actor?: Actor },
+  { accountId, grantId, change, actor }: { accountId: string; grantId: string; change: GrantAction; actor: Actor },
 ): Promise<SigningRequest | { readonly grant: Grant; readonly challenge: null }> {
   const grant = await getGrant(ctx, { accountId, grantId })
   if (grant.status === 'revoked') throw grantRevoked(grant)

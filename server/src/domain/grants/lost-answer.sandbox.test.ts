@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import { readAudit } from '../../../../test/support/audit.ts'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/enclave-context.ts'
 import type { LostChange } from '../../../../test/support/enclave-proxy.ts'
@@ -134,7 +135,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     const owned = await openOwned(ctx)
     const one = await openActive(ctx, owned)
     const other = { ...owned, agentId: agent('other') }
-    await createAgent(ctx, { accountId: owned.accountId, mode: owned.mode, id: other.agentId })
+    await createAgent(ctx, { accountId: owned.accountId, mode: owned.mode, id: other.agentId, actor: OPERATOR })
     const late = await openPending(ctx, other)
     const lost = await loseChange(other, late, 'activate')
     await assert.rejects(signChange(ctx, owned, { grantId: one.id, change: 'revoke' }), UNDER_WAY)

@@ -5,7 +5,7 @@ import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { signerSealContext } from '../agents/signer-seal.ts'
 import { findSigner, keepSigner, type SignerRow } from '../agents/agents-store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
@@ -21,7 +21,7 @@ export interface OpenGrantRequest extends GrantTerms {
   readonly mode: Mode
   readonly agentId: AgentId
   readonly wallet: Address
-  readonly actor?: Actor
+  readonly actor: Actor
 }
 
 /**
@@ -29,7 +29,7 @@ export interface OpenGrantRequest extends GrantTerms {
  * Errors: 404 `agent_not_found`, `wallet_not_found`; 409 `grant_exists`, `grant_limit_reached`; 400 for a bad policy.
  */
 export async function openGrant(ctx: Context, request: OpenGrantRequest): Promise<Grant> {
-  const { accountId, mode, agentId, actor = OPERATOR } = request
+  const { accountId, mode, agentId, actor } = request
   const createdAt = ctx.clock.now()
   const policy = checkPolicy(request, { defaultContracts: [ctx.chains[mode].usdc], now: createdAt })
   const [signer, wallet] = await ctx.db.runRelaxedPair(

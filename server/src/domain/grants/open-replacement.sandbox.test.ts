@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import { readAudit } from '../../../../test/support/audit.ts'
 import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
 import { later } from '../../../../test/support/moved-clock.ts'
@@ -135,7 +136,12 @@ describe('a policy is replaced with one signature', () => {
 
   test('another one drops the one that waits', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const request = await issueSigningRequest(ctx, { accountId: owned.accountId, grantId: next.id, change: 'activate' })
+    const request = await issueSigningRequest(ctx, {
+      accountId: owned.accountId,
+      grantId: next.id,
+      change: 'activate',
+      actor: OPERATOR,
+    })
     const last = await openNext(ctx, owned, old, makeTerms(3))
     assert.deepEqual(await readFates(ctx, owned, [old, next, last]), [
       ['active', null],
@@ -145,7 +151,7 @@ describe('a policy is replaced with one signature', () => {
     const { challenge } = request
     assert.ok(challenge !== null)
     const late = { accountId: owned.accountId, grantId: next.id, assertion: owned.owner.assert(challenge) }
-    await assert.rejects(submitSignature(ctx, late), { status: 409, code: 'grant_revoked' })
+    await assert.rejects(submitSignature(ctx, { ...late, actor: OPERATOR }), { status: 409, code: 'grant_revoked' })
     await signChange(ctx, owned, { grantId: last.id, change: 'activate' })
     assert.deepEqual(await listEnforced(ctx, owned), [last.enclavePolicyId])
   })

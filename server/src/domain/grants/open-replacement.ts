@@ -1,6 +1,6 @@
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { holdsSignerChange } from '../wallets/wallets-store.ts'
@@ -22,12 +22,7 @@ import { withSignerChange, type SignerHold } from './with-signer-change.ts'
  */
 export async function openReplacement(
   ctx: Context,
-  {
-    accountId,
-    grantId,
-    terms,
-    actor = OPERATOR,
-  }: { accountId: string; grantId: string; terms: GrantTerms; actor?: Actor },
+  { accountId, grantId, terms, actor }: { accountId: string; grantId: string; terms: GrantTerms; actor: Actor },
 ): Promise<Grant> {
   const createdAt = ctx.clock.now()
   const replaced = await getGrant(ctx, { accountId, grantId })

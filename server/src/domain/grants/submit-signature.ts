@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { decodeClientDataJSON } from '@simplewebauthn/server/helpers'
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import { findReplaced } from './find-replaced.ts'
@@ -29,13 +29,13 @@ export async function submitSignature(
     accountId,
     grantId,
     assertion,
-    actor = OPERATOR,
+    actor,
     pause,
   }: {
     accountId: string
     grantId: string
     assertion: AuthenticationResponseJSON
-    actor?: Actor
+    actor: Actor
     /** How it waits for a read of the enclave that lags. */
     pause?: Pause
   },

@@ -1,6 +1,6 @@
 import { isId } from '../../values/ids.ts'
 import { Problem, problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from './grant.ts'
@@ -14,7 +14,7 @@ import { findGrant, markSuspended } from './grants-store.ts'
  */
 export async function suspendGrant(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, grantId, actor = OPERATOR }: { accountId: string; grantId: string; actor?: Actor },
+  { accountId, grantId, actor }: { accountId: string; grantId: string; actor: Actor },
 ): Promise<Grant> {
   if (!isId('grant', grantId)) throw new Problem('not_found', 'No such grant.')
   const now = ctx.clock.now()

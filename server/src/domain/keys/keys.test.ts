@@ -23,7 +23,7 @@ describe('API keys', () => {
   let account: Account
   before(async () => {
     given = await openTestContext()
-    account = await createAccount(given.context, { name: 'Keys', plan: 'pro' })
+    account = await createAccount(given.context, { name: 'Keys', plan: 'pro', actor: OPERATOR })
   })
   after(() => given.close())
 
@@ -87,7 +87,7 @@ describe('API keys', () => {
     const { secret } = await rotateKey(given.context, { ...(await issue()), actor: OPERATOR })
     await rotateKey(given.context, { secret, actor: OPERATOR })
     const revoked = await issue()
-    await revokeKey(given.context, revoked)
+    await revokeKey(given.context, { ...revoked, actor: OPERATOR })
     await assert.rejects(rotateKey(given.context, { ...revoked, actor: OPERATOR }), {
       status: 409,
       code: 'key_not_rotatable',
@@ -103,24 +103,26 @@ describe('API keys', () => {
     const { secret } = await issue()
     const other = given.openAnother()
     for (const lane of [1, 2]) assert.ok((await authenticate(secret, other)) !== null, `lane ${lane}`)
-    await revokeKey(given.context, { secret })
+    await revokeKey(given.context, { secret, actor: OPERATOR })
     for (const lane of [1, 2]) assert.equal(await authenticate(secret, other), null, `lane ${lane}`)
   })
 
   test('a key in its grace can be revoked before its end, and the new one lives on', async () => {
     const old = await issue()
     const { secret } = await rotateKey(given.context, { ...old, actor: OPERATOR })
-    await revokeKey(given.context, old)
+    await revokeKey(given.context, { ...old, actor: OPERATOR })
     assert.equal(await authenticate(old.secret), null)
     assert.ok((await authenticate(secret)) !== null)
   })
 
   test('an unknown key can not be revoked', async () => {
-    await assert.rejects(revokeKey(given.context, { secret: createApiKeySecret('test') }), { status: 404 })
+    await assert.rejects(revokeKey(given.context, { secret: createApiKeySecret('test'), actor: OPERATOR }), {
+      status: 404,
+    })
   })
 
   test('what is done to a key is one row of the log each, by whoever did it; what was done before is none', async () => {
-    const told = await createAccount(given.context, { name: 'Told', plan: 'pro' })
+    const told = await createAccount(given.context, { name: 'Told', plan: 'pro', actor: OPERATOR })
     const accountId = told.id
     const { userId } = await seedMember(given.context, told)
     const actor = { kind: 'user', id: userId, ...justProved(given.context) } as const

@@ -1,5 +1,5 @@
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { findKey, type KeyReference } from './find-key.ts'
@@ -11,7 +11,7 @@ import { revokeKeyRow } from './keys-store.ts'
  */
 export async function revokeKey(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { actor = OPERATOR, ...reference }: KeyReference & { actor?: Actor },
+  { actor, ...reference }: KeyReference & { actor: Actor },
 ): Promise<void> {
   const key = await findKey(ctx, reference)
   if (key === null) throw problem('key_not_found')

@@ -260,7 +260,7 @@ describe('invitations', () => {
   })
 
   function open(): Promise<Account> {
-    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+    return createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
   }
 
   function invite(changes: Partial<InvitationRequest> = {}) {

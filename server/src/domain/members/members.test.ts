@@ -63,7 +63,7 @@ describe('members', () => {
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
     const limit = { status: 409, code: 'workspace_limit_reached' }
     await assert.rejects(create(), limit)
-    const account = await createAccount(ctx, { name: 'One more', plan: 'pro' })
+    const account = await createAccount(ctx, { name: 'One more', plan: 'pro', actor: OPERATOR })
     await assert.rejects(addMember(ctx, { account, userId, role: 'viewer', actor: OPERATOR }), limit)
     assert.equal((await listMemberships(ctx, { userId })).length, WORKSPACES_MAX)
   })
@@ -219,7 +219,7 @@ describe('members', () => {
   })
 
   function open(): Promise<Account> {
-    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+    return createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
   }
 
   function member({ slug }: Account, userId: string) {

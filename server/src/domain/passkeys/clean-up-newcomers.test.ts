@@ -45,7 +45,7 @@ describe('cleaning up people who never had a workspace', () => {
 
   test('whoever has ever belonged to a workspace stays, be they gone from it since', async () => {
     const [founder, guest] = [await signUpMember(ctx), await signUpPerson(ctx)]
-    const account = await createAccount(ctx, { name: 'Acme', plan: 'developer' })
+    const account = await createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
     await addMember(ctx, { account, userId: guest.userId, role: 'viewer', actor: OPERATOR })
     const membership = await getMembership(ctx, { userId: guest.userId, slug: account.slug, role: 'viewer' })
     await removeMember(ctx, { membership, session: justProved(ctx), userId: guest.userId })

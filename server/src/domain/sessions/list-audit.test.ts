@@ -113,6 +113,6 @@ describe('the audit log', () => {
   })
 
   function open() {
-    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+    return createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
   }
 })

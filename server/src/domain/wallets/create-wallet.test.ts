@@ -61,7 +61,7 @@ describe('createWallet', () => {
   })
 
   function open(plan: Plan): Promise<Account> {
-    return createAccount(given.context, { name: 'Wallets', plan })
+    return createAccount(given.context, { name: 'Wallets', plan, actor: OPERATOR })
   }
 
   function create(account: Account, name = 'Wallet', mode: 'test' | 'live' = 'test') {

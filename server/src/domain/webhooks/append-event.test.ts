@@ -112,7 +112,7 @@ describe('announcing an event', () => {
       actor: OPERATOR,
     })
     const deleted = await makeEndpoint(ctx, account)
-    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id })
+    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id, actor: OPERATOR })
     await announce(ctx, account)
     assert.equal(await countDeliveries(ctx, account.id), 0)
     assert.equal(await countDeliveries(ctx, other.id), 0)

@@ -257,7 +257,7 @@ describe('claiming deliveries', () => {
       change: { enabled: false },
       actor: OPERATOR,
     })
-    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id })
+    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id, actor: OPERATOR })
     assert.deepEqual(await claim(ctx), [])
     await changeEndpoint(ctx, {
       accountId: account.id,

@@ -78,7 +78,7 @@ describe('cleaning up webhooks', () => {
     // Its deliveries are made, and not yet to be seen, when the endpoint's are canceled.
     await ctx.db.transaction(async (transaction) => {
       await transaction.batch(appendEvent(event))
-      await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id })
+      await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR })
     })
     assert.deepEqual(await listStatuses(), ['pending'])
     await cleanUpWebhooks(ctx)

@@ -1,6 +1,6 @@
 import { isId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { cancelQueue } from './cancel-queue.ts'
@@ -9,7 +9,7 @@ import { markEndpointDeleted } from './endpoints-store.ts'
 /** Deletes an endpoint: what it was still to be sent is canceled, its log stays. Errors: 404 `webhook_not_found`. */
 export async function deleteEndpoint(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, id, actor = OPERATOR }: { accountId: string; id: string; actor?: Actor },
+  { accountId, id, actor }: { accountId: string; id: string; actor: Actor },
 ): Promise<void> {
   if (!isId('endpoint', id)) throw problem('webhook_not_found')
   const now = ctx.clock.now()

@@ -108,7 +108,7 @@ describe('webhook endpoints', () => {
     assert.equal(codes.filter((code) => code === 'endpoint_limit_reached').length, 5)
     await makeEndpoint(ctx, account, { mode: 'live' })
     const [first] = await listEndpoints(ctx, { accountId: account.id, mode: 'test' })
-    await deleteEndpoint(ctx, { accountId: account.id, id: first?.id ?? '' })
+    await deleteEndpoint(ctx, { accountId: account.id, id: first?.id ?? '', actor: OPERATOR })
     await make()
     await assert.rejects(make(), { status: 409, code: 'endpoint_limit_reached' })
   })
@@ -146,7 +146,7 @@ describe('webhook endpoints', () => {
     const other = await makeEndpoint(ctx, account)
     await announce(ctx, account)
     const subject = { accountId: account.id, id: endpoint.id }
-    await deleteEndpoint(ctx, subject)
+    await deleteEndpoint(ctx, { ...subject, actor: OPERATOR })
     const rows = await readRows(
       ctx.db,
       'select endpoint_id, status, finished_at is null as is_open from deliveries where account_id = $1 order by 1',
@@ -158,12 +158,12 @@ describe('webhook endpoints', () => {
     ])
     assert.deepEqual(await listEndpoints(ctx, { accountId: account.id, mode: 'test' }), [other.endpoint])
     await assert.rejects(getEndpoint(ctx, subject), NOT_FOUND)
-    await assert.rejects(deleteEndpoint(ctx, subject), NOT_FOUND)
+    await assert.rejects(deleteEndpoint(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
     await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR }), NOT_FOUND)
     await assert.rejects(rotateSecret(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
-    await assert.rejects(sendTestEvent(ctx, subject), NOT_FOUND)
+    await assert.rejects(sendTestEvent(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
     const deliveryId = await deliveryOf(endpoint.id)
-    await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId }), NOT_FOUND)
+    await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId, actor: OPERATOR }), NOT_FOUND)
     const [row] = await readRows(
       ctx.db,
       'select length(secret_sealed) as secret, previous_secret_sealed from webhook_endpoints where id = $1',
@@ -184,8 +184,8 @@ describe('webhook endpoints', () => {
       await assert.rejects(getEndpoint(ctx, subject), NOT_FOUND)
       await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR }), NOT_FOUND)
       await assert.rejects(rotateSecret(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
-      await assert.rejects(sendTestEvent(ctx, subject), NOT_FOUND)
-      await assert.rejects(deleteEndpoint(ctx, subject), NOT_FOUND)
+      await assert.rejects(sendTestEvent(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
+      await assert.rejects(deleteEndpoint(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
     }
     assert.deepEqual(await listEndpoints(ctx, { accountId: other.id, mode: 'test' }), [])
     assert.deepEqual(await getEndpoint(ctx, { accountId: account.id, id: endpoint.id }), endpoint)

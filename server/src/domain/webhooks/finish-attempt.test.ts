@@ -239,7 +239,7 @@ describe('finishing an attempt', () => {
   test('deleted while an attempt is under way, the delivery is canceled, and the attempt writes nothing', async () => {
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
-    await deleteEndpoint(ctx, subject())
+    await deleteEndpoint(ctx, { ...subject(), actor: OPERATOR })
     for (const statusCode of [500, 200]) {
       assert.equal((await finish(ctx, claimed, statusCode)).status, 'canceled')
     }
@@ -264,7 +264,7 @@ describe('finishing an attempt', () => {
     const outcomes = await Promise.allSettled([
       ...claimed.map((one, index) => finish(ctx, one, index % 3 === 0 ? 200 : 500)),
       claim(ctx),
-      deleteEndpoint(ctx, subject()),
+      deleteEndpoint(ctx, { ...subject(), actor: OPERATOR }),
       claim(ctx),
       changeEndpoint(ctx, { ...subject(), change: { url: 'https://moved.example/' }, actor: OPERATOR }),
     ])

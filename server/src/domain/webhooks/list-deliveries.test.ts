@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import {
   announce,
   announceMany,
@@ -46,7 +47,11 @@ describe('the delivery log', () => {
     await announceMany(ctx, account, { count: 7, from: NOW })
     await announceMany(ctx, account, { count: 2, from: at(7), type: 'payment.failed' })
     const [oldest] = (await list({ endpointId: first.id })).toReversed()
-    replayed = await replayDelivery(later(ctx, 10), { accountId: account.id, deliveryId: oldest?.id ?? '' })
+    replayed = await replayDelivery(later(ctx, 10), {
+      accountId: account.id,
+      deliveryId: oldest?.id ?? '',
+      actor: OPERATOR,
+    })
     await readRows(
       given.context.db,
       `update deliveries set status = 'failed', next_attempt_at = null, finished_at = created_at
@@ -169,7 +174,7 @@ describe('the delivery log', () => {
   test('what an endpoint had stays in the log when it is deleted', async () => {
     const gone = (await makeEndpoint(ctx, account, { events: ['inbound.received'] })).endpoint
     await announce(later(ctx, 60), account, { type: 'inbound.received' })
-    await deleteEndpoint(ctx, { accountId: account.id, id: gone.id })
+    await deleteEndpoint(ctx, { accountId: account.id, id: gone.id, actor: OPERATOR })
     const found = await list({ endpointId: gone.id })
     assert.deepEqual(
       found.map(({ status }) => status),

@@ -1,5 +1,5 @@
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { findRecentEvent } from '../events/find-recent-event.ts'
@@ -15,7 +15,7 @@ import { makeDelivery } from './make-delivery.ts'
  */
 export async function replayDelivery(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, deliveryId, actor = OPERATOR }: { accountId: string; deliveryId: string; actor?: Actor },
+  { accountId, deliveryId, actor }: { accountId: string; deliveryId: string; actor: Actor },
 ): Promise<Delivery> {
   const now = ctx.clock.now()
   const first = isDeliveryId(deliveryId) ? await ctx.db.runRelaxed(findDelivery(accountId, deliveryId)) : null

@@ -1,6 +1,6 @@
 import { createId, idBoundary } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
@@ -22,7 +22,7 @@ export interface RangeRequest {
    * on once those were sent. `all`: what was delivered too. What is still pending comes by itself.
    */
   readonly only: 'failed' | 'all'
-  readonly actor?: Actor
+  readonly actor: Actor
 }
 
 /**
@@ -33,7 +33,7 @@ export interface RangeRequest {
  */
 export async function replayRange(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, endpointId, from, to, only, actor = OPERATOR }: RangeRequest,
+  { accountId, endpointId, from, to, only, actor }: RangeRequest,
 ): Promise<number> {
   const now = ctx.clock.now()
   const start = new Date(Math.max(from.getTime(), now.getTime() - EVENT_RETENTION_MS))

@@ -112,8 +112,8 @@ describe('replays', () => {
     const disabled = { status: 409, code: 'endpoint_disabled' }
     await assert.rejects(sendAgain(ctx, delivered), disabled)
     await assert.rejects(range({}), disabled)
-    await assert.rejects(sendTestEvent(ctx, subject()), disabled)
-    await deleteEndpoint(ctx, subject())
+    await assert.rejects(sendTestEvent(ctx, { ...subject(), actor: OPERATOR }), disabled)
+    await deleteEndpoint(ctx, { ...subject(), actor: OPERATOR })
     const gone = { status: 404, code: 'webhook_not_found' }
     await assert.rejects(sendAgain(ctx, delivered), gone)
     await assert.rejects(range({}), gone)
@@ -138,12 +138,15 @@ describe('replays', () => {
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     const other = await makeAccount(real)
     const missing = { status: 404, code: 'delivery_not_found' }
-    await assert.rejects(replayDelivery(ctx, { accountId: other.id, deliveryId: delivered.id }), missing)
+    await assert.rejects(
+      replayDelivery(ctx, { accountId: other.id, deliveryId: delivered.id, actor: OPERATOR }),
+      missing,
+    )
     for (const deliveryId of [createId('delivery', NOW), '', 'dlv_', delivered.eventId]) {
-      await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId }), missing)
+      await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId, actor: OPERATOR }), missing)
     }
     const request = { accountId: other.id, endpointId: endpoint.id, from: NOW, to: NOW, only: 'all' } as const
-    await assert.rejects(replayRange(ctx, request), { status: 404, code: 'webhook_not_found' })
+    await assert.rejects(replayRange(ctx, { ...request, actor: OPERATOR }), { status: 404, code: 'webhook_not_found' })
     assert.equal(await countDeliveries(ctx, other.id), 0)
   })
 
@@ -180,7 +183,7 @@ describe('replays', () => {
     const [first, second] = await listOf(endpoint.id)
     await setStatus([first], 'succeeded')
     await setStatus([second], 'failed')
-    const tested = await sendTestEvent(ctx, subject())
+    const tested = await sendTestEvent(ctx, { ...subject(), actor: OPERATOR })
     await setStatus([tested], 'succeeded')
     assert.equal(await range({ only: 'all' }, later(ctx, 1_000)), 2)
     await endReplays()
@@ -228,7 +231,7 @@ describe('replays', () => {
     const refused = { status: 409, code: 'replays_pending' }
     await assert.rejects(range({ from: NOW, to: NOW }, at), refused)
     const ofOther = { accountId: account.id, endpointId: other.endpoint.id, from: NOW, to: at.clock.now() } as const
-    assert.equal(await replayRange(at, { ...ofOther, only: 'all' }), 3)
+    assert.equal(await replayRange(at, { ...ofOther, only: 'all', actor: OPERATOR }), 3)
     const count = await countDeliveries(ctx, account.id)
     // One that is under way is queued still.
     const waiting = await claim(at)
@@ -267,7 +270,7 @@ describe('replays', () => {
   test('a test event goes to its endpoint alone, whatever that wants, and is tried once', async () => {
     await makeEndpoint(ctx, account)
     const narrow = await makeEndpoint(ctx, account, { mode: 'live', events: ['payment.failed'] })
-    const delivery = await sendTestEvent(ctx, { accountId: account.id, id: narrow.endpoint.id })
+    const delivery = await sendTestEvent(ctx, { accountId: account.id, id: narrow.endpoint.id, actor: OPERATOR })
     const claimed = await claimOne(ctx)
     assert.deepEqual(claimed.delivery, delivery)
     assert.deepEqual(JSON.parse(claimed.body), {
@@ -287,7 +290,7 @@ describe('replays', () => {
   }
 
   function sendAgain(at: Context, delivery: Delivery | undefined): Promise<Delivery> {
-    return replayDelivery(at, { accountId: account.id, deliveryId: delivery?.id ?? '' })
+    return replayDelivery(at, { accountId: account.id, deliveryId: delivery?.id ?? '', actor: OPERATOR })
   }
 
   function range(changes: { from?: Date; to?: Date; only?: 'failed' | 'all' }, at: Context = ctx): Promise<number> {
@@ -299,6 +302,7 @@ describe('replays', () => {
       to,
       only: 'failed',
       ...changes,
+      actor: OPERATOR,
     })
   }
 
