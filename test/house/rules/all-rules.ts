@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { ACTOR_REQUIRED } from './actors.ts'
 import { ENVIRONMENT, NO_FLOATS, NO_MATH_RANDOM, NO_NUMBERS, NO_PROCESS_IMPORT, ONE_CLOCK } from './ambient.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
@@ -12,6 +13,7 @@ export const ALL_RULES: readonly Rule[] = [
   FLOORS,
   WORKSPACE_BORDERS,
   PURE_FILES,
+  ACTOR_REQUIRED,
   ENVIRONMENT,
   NO_PROCESS_IMPORT,
   ONE_CLOCK,

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { ACTOR_REQUIRED } from './actors.ts'
 import { ENVIRONMENT, NO_FLOATS, NO_MATH_RANDOM, NO_NUMBERS, NO_PROCESS_IMPORT, ONE_CLOCK } from './ambient.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
@@ -286,6 +287,18 @@ export const SAMPLES: readonly Sample[] = [
         'test/flow.test.ts': importing('./agent.ts'),
         'test/agent.ts': '',
       },
+    ],
+  },
+  {
+    rule: ACTOR_REQUIRED,
+    fails: [
+      broken(`${DOMAIN}/keys/revoke-key.ts`, '{ id, actor = OPERATOR }: { id: string }'),
+      broken(`${DOMAIN}/keys/revoke-key.ts`, 'readonly actor?: Actor'),
+      broken('sandbox/src/control/fund.ts', 'function fund(actor: Actor, other: string, actor = by) {}'),
+    ],
+    passes: [
+      file(`${DOMAIN}/keys/revoke-key.ts`, 'const actor = { kind: "user" }\nif (actor === by) actor.id'),
+      file(`${DOMAIN}/keys/revoke-key.test.ts`, 'function revoke(id: string, actor = OPERATOR) {}'),
     ],
   },
   {
