@@ -12,11 +12,11 @@ export interface RandomFaults {
 export interface EnclaveControl {
   /** The next `count` requests that can meet the fault do. */
   orderFault(fault: Fault, count: number): Promise<void>
-  orderRandomFaults(random: RandomFaults): Promise<void>
+  injectRandomFaults(random: RandomFaults): Promise<void>
   /** Takes back whatever was ordered and not met yet. */
   clearFaults(): Promise<void>
   /** How often each fault was met since the enclave was started. */
-  countMetFaults(): Promise<Readonly<Record<string, number>>>
+  countInjectedFaults(): Promise<Readonly<Record<string, number>>>
   /** The next `count` USDC transfers revert on the chain. */
   failTransfers(mode: Mode, count: number): Promise<void>
   /** Sets the enclave's clock apart from the server's. */
@@ -41,9 +41,9 @@ export function connectEnclaveControl({ url, token }: { url: string; token: stri
   }
   return {
     orderFault: (fault, count) => post('faults', { fault, count }),
-    orderRandomFaults: (random) => post('faults', { fault: 'random', ...random }),
+    injectRandomFaults: (random) => post('faults', { fault: 'random', ...random }),
     clearFaults: () => post('faults', { fault: 'none' }),
-    countMetFaults: async () => {
+    countInjectedFaults: async () => {
       const { met } = JSON.parse(await call('faults', { headers: authorized })) as { met: Record<string, number> }
       return met
     },

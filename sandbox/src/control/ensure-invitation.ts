@@ -1,6 +1,6 @@
 import { getAccount } from '../../../server/src/domain/accounts/get-account.ts'
 import { createInvitation } from '../../../server/src/domain/members/create-invitation.ts'
-import { findInvitation } from '../../../server/src/domain/members/find-invitation.ts'
+import { findInvitation } from '../../../server/src/domain/members/queries.ts'
 import { Problem } from '../../../server/src/values/problem.ts'
 import { DEMO_SLUG } from './seed-demo.ts'
 import type { ControlContext } from './control-context.ts'
@@ -12,10 +12,10 @@ const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
 const LEFT_MS_MIN = 7 * 24 * 60 * 60 * 1_000
 
 /** The address under which anybody on this machine becomes an owner of the demo workspace; the same over many starts. */
-export async function ensureInvitation(world: ControlContext): Promise<string> {
-  const { state, addresses } = world
+export async function ensureInvitation(control: ControlContext): Promise<string> {
+  const { state, addresses } = control
   const kept = state.current.invitation
-  const secret = kept !== undefined && (await isGood(world, kept)) ? kept : await invite(world)
+  const secret = kept !== undefined && (await isGood(control, kept)) ? kept : await invite(control)
   if (secret !== kept) state.update({ invitation: secret })
   return `${addresses.authUrl}/invite/${secret}`
 }

@@ -11,10 +11,10 @@ import type { Supervisor } from '../processes/supervisor.ts'
 import type { SandboxFacts } from '../state/sandbox-facts.ts'
 import type { DemoMode, StateFile } from '../state/sandbox-state.ts'
 import { ENDPOINTS } from './endpoints.ts'
-import { controlChain } from './controlled-chain.ts'
+import { trackMining } from './track-mining.ts'
 import { ensureInvitation } from './ensure-invitation.ts'
 import { connectEnclaveControl } from './enclave-control.ts'
-import { logFaults } from './log-faults.ts'
+import { logServerErrors } from './log-server-errors.ts'
 import { allowEmptyBodies } from './allow-empty-bodies.ts'
 import { addChainRoutes } from './routes/chains.ts'
 import { addClockRoutes } from './routes/clock.ts'
@@ -53,14 +53,14 @@ export async function openControl(options: ControlOptions): Promise<Control> {
   const { addresses, state } = options
   const config = readConfig({ ...options.env, DATABASE_CONNECTIONS: String(CONNECTIONS_MAX) })
   const clock = createClock(state.current.clockOffsetMs)
-  // The terminal is for the person who started it; what goes wrong is written to a file by `logFaults`.
+  // The terminal is for the person who started it; what goes wrong is written to a file by `logServerErrors`.
   const logger = createLogger('silent')
   const { context, close: closeContext } = openContext(config, { clock, logger })
-  const world: ControlContext = {
+  const control: ControlContext = {
     context,
     addresses,
     state,
-    chains: { test: controlChain(options.chains.test), live: controlChain(options.chains.live) },
+    chains: { test: trackMining(options.chains.test), live: trackMining(options.chains.live) },
     enclave: connectEnclaveControl({ url: addresses.enclaveUrl, token: state.current.enclave.controlToken }),
     setClockOffset: async (offsetMs) => {
       state.update({ clockOffsetMs: offsetMs })
@@ -73,7 +73,7 @@ export async function openControl(options: ControlOptions): Promise<Control> {
     },
   }
   const describe = async (): Promise<SandboxFacts> =>
-    describeSandbox(addresses, await seedDemo(world), await ensureInvitation(world))
+    describeSandbox(addresses, await seedDemo(control), await ensureInvitation(control))
   let facts: SandboxFacts | null = null
   const http = openHttp({ production: false, trustedProxies: [] }, { clock, logger })
   const close = async (): Promise<void> => {
@@ -82,11 +82,11 @@ export async function openControl(options: ControlOptions): Promise<Control> {
   }
   try {
     const first = (facts = await describe())
-    logFaults(http, options.logFile)
+    logServerErrors(http, options.logFile)
     allowEmptyBodies(http)
     http.addHook('onRoute', checkEndpoint)
     http.get('/', () => ({ ...facts, now: clock.now().toISOString(), endpoints: ENDPOINTS }))
-    for (const add of ROUTES) add(http, world)
+    for (const add of ROUTES) add(http, control)
     await http.listen({ host: LOOPBACK, port: addresses.ports.control })
     return { facts: first, close }
   } catch (error) {

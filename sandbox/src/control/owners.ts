@@ -5,7 +5,7 @@ import { createWorkspace } from '../../../server/src/domain/members/create-works
 import { findSession } from '../../../server/src/domain/sessions/find-session.ts'
 import { openSignIn } from '../../../server/src/domain/sessions/open-sign-in.ts'
 import { openSignUp } from '../../../server/src/domain/sessions/open-sign-up.ts'
-import { isVerified } from '../../../server/src/domain/require-recent-proof.ts'
+import { isProofRecent } from '../../../server/src/domain/require-recent-proof.ts'
 import { signIn } from '../../../server/src/domain/sessions/sign-in.ts'
 import { signUp } from '../../../server/src/domain/sessions/sign-up.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
@@ -21,21 +21,21 @@ const DEVICE = 'Sandbox'
 
 /** Makes a workspace with an owner, whose passkey lives in the sandbox. */
 export async function createOwnedWorkspace(
-  world: ControlContext,
+  control: ControlContext,
   { name, plan }: { name: string; plan: Plan },
 ): Promise<Account> {
-  const { userId, passkey } = await signUpOwner(world.context)
-  const { account } = await createWorkspace(world.context, { userId, name, plan })
-  keepOwner(world, account, passkey)
+  const { userId, passkey } = await signUpOwner(control.context)
+  const { account } = await createWorkspace(control.context, { userId, name, plan })
+  keepOwner(control, account, passkey)
   return account
 }
 
 /** Gives a workspace an owner whose passkey lives in the sandbox, where it has none yet. */
-export async function ensureOwner(world: ControlContext, account: Account): Promise<void> {
-  if (world.state.current.owners[account.slug] !== undefined) return
-  const { userId, passkey } = await signUpOwner(world.context)
-  await addMember(world.context, { account, userId, role: 'owner', actor: { kind: 'operator' } })
-  keepOwner(world, account, passkey)
+export async function ensureOwner(control: ControlContext, account: Account): Promise<void> {
+  if (control.state.current.owners[account.slug] !== undefined) return
+  const { userId, passkey } = await signUpOwner(control.context)
+  await addMember(control.context, { account, userId, role: 'owner', actor: { kind: 'operator' } })
+  keepOwner(control, account, passkey)
 }
 
 /** The passkey of a workspace's owner. 409 for a workspace whose owner signed up in the dashboard, with a passkey of theirs. */
@@ -58,13 +58,13 @@ const enqueue = serialQueue()
  * A session of the owner, by passkey; the one from before while it lasts and the owner's presence counts as proved.
  * Answers its secret, the cookie's value.
  */
-export function signInOwner(world: ControlContext, slug: string): Promise<string> {
+export function signInOwner(control: ControlContext, slug: string): Promise<string> {
   return enqueue(async () => {
-    const { context, state } = world
+    const { context, state } = control
     const kept = sessions.get(slug)
     const session = kept === undefined ? null : await findSession(context, { secret: kept })
-    if (kept !== undefined && session !== null && isVerified(session, context.clock.now())) return kept
-    const passkey = ownerOf(world, slug)
+    if (kept !== undefined && session !== null && isProofRecent(session, context.clock.now())) return kept
+    const passkey = ownerOf(control, slug)
     const { ceremony, options } = await openSignIn(context)
     const response = passkey.assert(Buffer.from(options.challenge, 'base64url'))
     // Kept first: a counter that is behind the service's would be refused for ever.

@@ -1,6 +1,6 @@
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
-import type { Grant, GrantAction } from '../../../server/src/domain/grants/grant.ts'
+import type { Grant, GrantChange } from '../../../server/src/domain/grants/grant.ts'
 import { issueSigningRequest } from '../../../server/src/domain/grants/issue-signing-request.ts'
 import { submitSignature } from '../../../server/src/domain/grants/submit-signature.ts'
 import { serialQueue, type Enqueue } from '../chain/serial-queue.ts'
@@ -12,16 +12,16 @@ const queues = new Map<string, Enqueue>()
 
 /** Activates or revokes a grant as its owner: reads what is to be signed, signs it with the passkey, and hands that in. */
 export async function signGrant(
-  world: ControlContext,
-  { account, grantId, change }: { account: Account; grantId: string; change: GrantAction },
+  control: ControlContext,
+  { account, grantId, change }: { account: Account; grantId: string; change: GrantChange },
 ): Promise<Grant> {
   const queue = queues.get(account.id) ?? serialQueue()
   queues.set(account.id, queue)
   return await queue(async () => {
     const accountId = account.id
-    const request = await issueSigningRequest(world.context, { accountId, grantId, change, actor: OPERATOR })
+    const request = await issueSigningRequest(control.context, { accountId, grantId, change, actor: OPERATOR })
     if (request.challenge === null) return request.grant
-    const assertion = ownerOf(world, account.slug).assert(request.challenge)
-    return await submitSignature(world.context, { accountId, grantId, assertion, actor: OPERATOR })
+    const assertion = ownerOf(control, account.slug).assert(request.challenge)
+    return await submitSignature(control.context, { accountId, grantId, assertion, actor: OPERATOR })
   })
 }

@@ -8,8 +8,8 @@ import type { ControlContext } from '../control-context.ts'
 const OFFSET_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 
 /** D49: one clock for all, which can be moved forward, or back to the real time. */
-export function addClockRoutes(http: HttpServer, world: ControlContext): void {
-  const { state, context } = world
+export function addClockRoutes(http: HttpServer, control: ControlContext): void {
+  const { state, context } = control
   // Two moves at once add up.
   const enqueue = serialQueue()
 
@@ -21,7 +21,7 @@ export function addClockRoutes(http: HttpServer, world: ControlContext): void {
       if (offsetMs > OFFSET_SECONDS_MAX * 1_000) {
         throw new Problem('validation_failed', 'advance_seconds would move the clock by more than ten years in all.')
       }
-      await world.setClockOffset(offsetMs)
+      await control.setClockOffset(offsetMs)
       return { now: context.clock.now().toISOString() }
     })
   })

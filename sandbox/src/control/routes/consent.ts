@@ -10,19 +10,19 @@ import type { ControlContext } from '../control-context.ts'
 const ANSWER_MS_MAX = 10_000
 
 /** A person connects an agent host: the owner signs in, opens the authorization URL, and decides on the consent page. */
-export function addConsentRoute(http: HttpServer, world: ControlContext): void {
+export function addConsentRoute(http: HttpServer, control: ControlContext): void {
   http.post('/workspaces/:slug/consent', async (request) => {
-    const account = await getAccount(world.context, slugIn(request))
+    const account = await getAccount(control.context, slugIn(request))
     const fields = new Fields(request.body)
-    const authorizeUrl = readAuthorizeUrl(fields, world.addresses.authUrl)
+    const authorizeUrl = readAuthorizeUrl(fields, control.addresses.authUrl)
     const form = {
       decision: fields.flag('approve', true) ? 'approve' : 'deny',
       workspace: account.slug,
       mode: fields.mode(),
       agent_id: fields.text('agent_id'),
     }
-    await ensureOwner(world, account)
-    const browser = openBrowser(world.addresses.authUrl, await signInOwner(world, account.slug))
+    await ensureOwner(control, account)
+    const browser = openBrowser(control.addresses.authUrl, await signInOwner(control, account.slug))
 
     const opened = await browser.get(authorizeUrl)
     const location = await readRedirect(opened)

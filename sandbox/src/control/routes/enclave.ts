@@ -16,7 +16,7 @@ export function addEnclaveRoutes(http: HttpServer, { enclave }: ControlContext):
     await orderFaults(enclave, new Fields(request.body))
     return {}
   })
-  http.get('/enclave/faults', async () => ({ met: await enclave.countMetFaults() }))
+  http.get('/enclave/faults', async () => ({ met: await enclave.countInjectedFaults() }))
   http.post('/enclave/clock', async (request) => {
     const offset = { min: -SKEW_SECONDS_MAX, max: SKEW_SECONDS_MAX }
     await enclave.setClockSkew(new Fields(request.body).integer('offset_seconds', offset) * 1_000)
@@ -33,7 +33,7 @@ async function orderFaults(enclave: EnclaveControl, fields: Fields): Promise<voi
   if (fault === 'none') return await enclave.clearFaults()
   if (fault !== 'random')
     return await enclave.orderFault(fault, fields.integer('count', { min: 1, max: FAULT_COUNT_MAX }))
-  await enclave.orderRandomFaults({
+  await enclave.injectRandomFaults({
     share: fields.share('share'),
     seed: fields.has('seed') ? fields.integer('seed', { min: 0, max: SEED_MAX }) : 0,
     faults: fields.someOf('faults', SEND_FAULTS),

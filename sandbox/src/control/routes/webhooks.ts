@@ -4,7 +4,7 @@ import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import { EVENT_TYPES } from '../../../../server/src/domain/events/event.ts'
 import { createEndpoint } from '../../../../server/src/domain/webhooks/create-endpoint.ts'
 import type { Delivery, DeliveryAttempt } from '../../../../server/src/domain/webhooks/delivery.ts'
-import { getDelivery } from '../../../../server/src/domain/webhooks/get-delivery.ts'
+import { getDelivery } from '../../../../server/src/domain/webhooks/queries.ts'
 import { listDeliveries } from '../../../../server/src/domain/webhooks/list-deliveries.ts'
 import { replayDelivery } from '../../../../server/src/domain/webhooks/replay-delivery.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
@@ -19,8 +19,8 @@ const DELIVERIES_LISTED_MAX = 10_000
 const PAGE_DELIVERIES = 100
 
 /** A workspace's webhook endpoints, and what became of each delivery. */
-export function addWebhookRoutes(http: HttpServer, world: ControlContext): void {
-  const { context, state } = world
+export function addWebhookRoutes(http: HttpServer, control: ControlContext): void {
+  const { context, state } = control
 
   http.post('/workspaces/:slug/webhooks', async (request, reply) => {
     const account = await getAccount(context, slugIn(request))
@@ -40,14 +40,14 @@ export function addWebhookRoutes(http: HttpServer, world: ControlContext): void 
   http.get('/workspaces/:slug/deliveries', async (request) => {
     const account = await getAccount(context, slugIn(request))
     slugs.add(account.slug)
-    const deliveries = (await Promise.all(MODES.map((mode) => readDeliveries(world, account, mode)))).flat()
+    const deliveries = (await Promise.all(MODES.map((mode) => readDeliveries(control, account, mode)))).flat()
     return { deliveries: deliveries.toSorted((left, right) => (left.id < right.id ? 1 : -1)) }
   })
 
   http.post('/deliveries/:id/replay', async (request, reply) => {
     const deliveryId = idIn(request)
     for (const slug of Object.keys(state.current.owners)) slugs.add(slug)
-    const accountId = await findAccountId(world, [...slugs], deliveryId)
+    const accountId = await findAccountId(control, [...slugs], deliveryId)
     const delivery = await replayDelivery(context, { accountId, deliveryId, actor: OPERATOR })
     return reply.code(201).send({ delivery: formatDelivery(delivery, []) })
   })

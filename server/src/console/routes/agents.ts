@@ -1,7 +1,6 @@
 import type { Agent } from '../../domain/agents/agent.ts'
 import { createAgent } from '../../domain/agents/create-agent.ts'
-import { getAgent } from '../../domain/agents/get-agent.ts'
-import { listAgents } from '../../domain/agents/list-agents.ts'
+import { getAgent, listAgents } from '../../domain/agents/queries.ts'
 import { deleteAgent } from '../../domain/grants/delete-agent.ts'
 import { remainingMicro } from '../../domain/grants/policy.ts'
 import type { HttpServer } from '../../http/open-http.ts'

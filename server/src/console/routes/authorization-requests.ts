@@ -1,4 +1,4 @@
-import { getAuthorizationRequest } from '../../domain/connections/get-authorization-request.ts'
+import { getAuthorizationRequest } from '../../domain/connections/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { Door } from '../door.ts'
 import { HandleParams } from '../schemas.ts'

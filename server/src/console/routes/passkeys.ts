@@ -1,9 +1,9 @@
 import { addPasskey } from '../../domain/passkeys/add-passkey.ts'
-import { listPasskeys } from '../../domain/passkeys/list-passkeys.ts'
-import { openPasskey } from '../../domain/passkeys/open-passkey.ts'
+import { listPasskeys } from '../../domain/passkeys/queries.ts'
+import { openPasskeyRegistration } from '../../domain/passkeys/open-passkey-registration.ts'
 import type { Passkey } from '../../domain/passkeys/passkey.ts'
 import { removePasskey } from '../../domain/passkeys/remove-passkey.ts'
-import { countOwnedWallets } from '../../domain/wallets/count-owned-wallets.ts'
+import { countOwnedWallets } from '../../domain/wallets/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
 import { Problem } from '../../values/problem.ts'
@@ -29,7 +29,7 @@ export function addPasskeyRoutes(http: HttpServer, door: Door): void {
   })
 
   http.post('/console/passkeys/options', { onRequest, schema: { body: EmptyBody } }, async (request, reply) => {
-    const opened = await openPasskey(door.ctx, { session: getVisitor(request) })
+    const opened = await openPasskeyRegistration(door.ctx, { session: getVisitor(request) })
     return formatCeremony(door, reply, opened)
   })
 

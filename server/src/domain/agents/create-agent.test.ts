@@ -9,7 +9,7 @@ import type { Account } from '../accounts/account.ts'
 import { changePlan } from '../accounts/change-plan.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { createAgent } from './create-agent.ts'
-import { listAgents } from './list-agents.ts'
+import { listAgents } from './queries.ts'
 
 describe('createAgent', () => {
   let given: TestContext

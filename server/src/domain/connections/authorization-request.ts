@@ -36,6 +36,6 @@ export type Decision =
     }
 
 /** What the client is told, at its redirect URI (RFC 6749, sections 4.1.2 and 4.1.2.1). */
-export type Decided =
+export type AuthorizationResponse =
   | { readonly redirectUri: string; readonly state: string; readonly code: string; readonly error?: undefined }
   | { readonly redirectUri: string; readonly state: string; readonly error: 'access_denied'; readonly code?: undefined }

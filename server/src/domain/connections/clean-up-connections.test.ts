@@ -17,16 +17,16 @@ import { openTestContext, type TestContext } from '../../../../test/support/test
 import type { Context } from '../context.ts'
 import { cleanUpConnections } from './clean-up-connections.ts'
 import { decideAuthorizationRequest } from './decide-authorization-request.ts'
-import { findClient } from './find-client.ts'
+import { findClient } from './queries.ts'
 import {
   ACCESS_TOKEN_LIFETIME_SECONDS,
   CLEAN_UP_ROWS_MAX,
-  CODE_KEPT_MS,
+  CODE_RETENTION_MS,
   CODE_LIFETIME_MS,
   REFRESH_TOKEN_LIFETIME_MS,
   REQUEST_LIFETIME_MS,
-  UNUSED_CLIENT_KEPT_MS,
-  UNUSED_CONNECTION_KEPT_MS,
+  UNUSED_CLIENT_RETENTION_MS,
+  UNUSED_CONNECTION_RETENTION_MS,
 } from './limits.ts'
 import { registerClient } from './register-client.ts'
 import { deleteUnusedConnections } from './connections-store.ts'
@@ -46,7 +46,7 @@ describe('cleanUpConnections', () => {
     const ends: readonly (readonly [string, number])[] = [
       ['authorization_requests', REQUEST_LIFETIME_MS],
       ['access_tokens', ACCESS_TOKEN_LIFETIME_SECONDS * 1_000],
-      ['authorization_codes', CODE_LIFETIME_MS + CODE_KEPT_MS],
+      ['authorization_codes', CODE_LIFETIME_MS + CODE_RETENTION_MS],
       ['refresh_tokens', REFRESH_TOKEN_LIFETIME_MS],
     ]
     let passed = 0
@@ -74,7 +74,7 @@ describe('cleanUpConnections', () => {
   test('L8: a used code is still recognized for a day after its end', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
-    still.move(CODE_LIFETIME_MS + CODE_KEPT_MS - 1)
+    still.move(CODE_LIFETIME_MS + CODE_RETENTION_MS - 1)
     await cleanUpConnections(still)
     assert.equal((await exchange(still, seeded)).kind, 'refused')
     assert.equal((await readConnection(still, seeded)).revokedBecause, 'code_replay')
@@ -95,7 +95,7 @@ describe('cleanUpConnections', () => {
       session: sessionOf(still, membership),
       decision: { approve: false },
     })
-    still.move(UNUSED_CLIENT_KEPT_MS - 1)
+    still.move(UNUSED_CLIENT_RETENTION_MS - 1)
     const waiting = await seedRequest(still, { client: unused })
     await cleanUpConnections(still)
     assert.ok((await findClient(ctx, unused)) !== null)
@@ -114,7 +114,7 @@ describe('cleanUpConnections', () => {
     const subjects = await readRows(ctx.db, 'select rate_subject from connections where account_id = $1', [
       unused.membership.account.id,
     ])
-    still.move(CODE_LIFETIME_MS + UNUSED_CONNECTION_KEPT_MS - 1)
+    still.move(CODE_LIFETIME_MS + UNUSED_CONNECTION_RETENTION_MS - 1)
     await cleanUpConnections(still)
     assert.equal((await readConnection(still, unused)).revokedBecause, null)
     still.move(1)

@@ -1,6 +1,11 @@
 import { closeWindows } from '../../limiter/limiter-store.ts'
 import type { Context } from '../context.ts'
-import { CLEAN_UP_ROWS_MAX, CODE_KEPT_MS, UNUSED_CLIENT_KEPT_MS, UNUSED_CONNECTION_KEPT_MS } from './limits.ts'
+import {
+  CLEAN_UP_ROWS_MAX,
+  CODE_RETENTION_MS,
+  UNUSED_CLIENT_RETENTION_MS,
+  UNUSED_CONNECTION_RETENTION_MS,
+} from './limits.ts'
 import { deleteEndedAccessTokens } from './access-tokens-store.ts'
 import { deleteEndedCodes } from './codes-store.ts'
 import { deleteEndedRefreshTokens } from './refresh-tokens-store.ts'
@@ -18,14 +23,14 @@ export async function cleanUpConnections(ctx: Pick<Context, 'db' | 'clock'>): Pr
   const before = (milliseconds: number) => new Date(now.getTime() - milliseconds)
   const deletions = [
     deleteEndedRequests(now, CLEAN_UP_ROWS_MAX),
-    deleteEndedCodes(before(CODE_KEPT_MS), CLEAN_UP_ROWS_MAX),
+    deleteEndedCodes(before(CODE_RETENTION_MS), CLEAN_UP_ROWS_MAX),
     deleteEndedAccessTokens(now, CLEAN_UP_ROWS_MAX),
     deleteEndedRefreshTokens(now, CLEAN_UP_ROWS_MAX),
-    deleteUnusedClients(before(UNUSED_CLIENT_KEPT_MS), CLEAN_UP_ROWS_MAX),
+    deleteUnusedClients(before(UNUSED_CLIENT_RETENTION_MS), CLEAN_UP_ROWS_MAX),
   ]
   let deleted = 0
   for (const deletion of deletions) deleted += await ctx.db.runDurable(deletion)
-  return deleted + (await deleteUnused(ctx, before(UNUSED_CONNECTION_KEPT_MS)))
+  return deleted + (await deleteUnused(ctx, before(UNUSED_CONNECTION_RETENTION_MS)))
 }
 
 /** The audit log of the workspace tells of the consent; nothing else names such a connection. */

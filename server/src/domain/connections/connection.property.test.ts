@@ -16,7 +16,7 @@ import { cleanUpConnections } from './clean-up-connections.ts'
 import {
   ACCESS_TOKEN_LIFETIME_SECONDS,
   CODE_FAILURES_MAX,
-  CODE_KEPT_MS,
+  CODE_RETENTION_MS,
   CODE_LIFETIME_MS,
   REFRESH_TOKEN_LIFETIME_MS,
 } from './limits.ts'
@@ -296,7 +296,7 @@ class Model {
   }
 
   #cleanUp(): void {
-    if (this.#now >= this.#codeEnd + CODE_KEPT_MS) this.#codeIsDeleted = true
+    if (this.#now >= this.#codeEnd + CODE_RETENTION_MS) this.#codeIsDeleted = true
     for (const token of this.#tokens) {
       if (this.#now >= token.accessEnd) token.isAccessDeleted = true
       if (this.#now >= token.refreshEnd) token.isRefreshDeleted = true

@@ -23,8 +23,7 @@ import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import type { Decision } from './authorization-request.ts'
 import { decideAuthorizationRequest } from './decide-authorization-request.ts'
-import { findClient } from './find-client.ts'
-import { getAuthorizationRequest } from './get-authorization-request.ts'
+import { findClient, getAuthorizationRequest } from './queries.ts'
 import { REQUEST_LIFETIME_MS } from './limits.ts'
 
 type Approval = Extract<Decision, { approve: true }>

@@ -10,9 +10,9 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Session } from '../sessions/session.ts'
 import { requireRecentProof } from '../require-recent-proof.ts'
-import type { Decided, Decision } from './authorization-request.ts'
+import type { AuthorizationResponse, Decision } from './authorization-request.ts'
 import type { Connection } from './connection.ts'
-import { checkOpen } from './get-authorization-request.ts'
+import { checkOpen } from './queries.ts'
 import { CODE_LIFETIME_MS } from './limits.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import { insertCode } from './codes-store.ts'
@@ -34,7 +34,7 @@ const RATE_SUBJECT_BYTES = 32
 export async function decideAuthorizationRequest(
   ctx: Pick<Context, 'db' | 'clock'>,
   { handle, session, decision }: { handle: string; session: Decider; decision: Decision },
-): Promise<Decided> {
+): Promise<AuthorizationResponse> {
   if (!isSecret(SECRET_PREFIXES.requestHandle, handle)) throw problem('authorization_request_not_found')
   const handleHash = hashSecret(handle)
   const now = ctx.clock.now()
@@ -53,14 +53,14 @@ export async function decideAuthorizationRequest(
 async function deny(
   transaction: Transaction,
   { request, userId, now }: { request: TakenRequest; userId: string; now: Date },
-): Promise<Decided> {
+): Promise<AuthorizationResponse> {
   const denied = { redirectUri: request.redirectUri, state: request.state, error: 'access_denied' } as const
   if (!(await transaction.run(hasBelonged(userId)))) {
     await transaction.commit([])
     return denied
   }
   await transaction.commit([
-    ...noteClientUse(request, now),
+    ...recordClientUse(request, now),
     insertAuditEntry({
       logId: userId,
       createdAt: now,
@@ -74,7 +74,7 @@ async function deny(
 }
 
 /** The first decision tells of the client's registration too, which was nobody's before. */
-function noteClientUse({ clientId, registration }: TakenRequest, now: Date): Query<unknown>[] {
+function recordClientUse({ clientId, registration }: TakenRequest, now: Date): Query<unknown>[] {
   if (registration === null) return [markClientUsed(clientId, now)]
   const entry = insertAuditEntry({
     logId: clientId,
@@ -91,7 +91,7 @@ function noteClientUse({ clientId, registration }: TakenRequest, now: Date): Que
 async function approve(
   transaction: Transaction,
   { request, session, approval, now }: { request: TakenRequest; session: Decider; approval: Approval; now: Date },
-): Promise<Decided> {
+): Promise<AuthorizationResponse> {
   requireRecentProof(session, now)
   const { userId } = session
   const { membership, mode, agentId } = approval
@@ -126,7 +126,7 @@ async function approve(
       codeChallenge: request.codeChallenge,
     }),
     openWindows(connection.rateSubject),
-    ...noteClientUse(request, now),
+    ...recordClientUse(request, now),
     insertAuditEntry({
       logId: accountId,
       createdAt: now,

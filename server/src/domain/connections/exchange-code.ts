@@ -58,7 +58,7 @@ async function refuse(
   transaction: Transaction,
   { code, codeHash, proof, now }: { code: StoredCode; codeHash: Buffer; proof: CodeProof; now: Date },
 ): Promise<TokenRefusal> {
-  if (!isProven(code, proof)) {
+  if (!matchesProof(code, proof)) {
     await transaction.commit([countCodeFailure(codeHash)])
     return CODE_REFUSED
   }
@@ -68,7 +68,7 @@ async function refuse(
   return code.isLive ? RESOURCE_REFUSED : CODE_REFUSED
 }
 
-function isProven(code: StoredCode, proof: CodeProof): boolean {
+function matchesProof(code: StoredCode, proof: CodeProof): boolean {
   return (
     code.clientId === proof.clientId &&
     code.redirectUri === proof.redirectUri &&

@@ -9,11 +9,11 @@ export const REQUEST_LIFETIME_MS = 10 * 60 * 1_000
 /** So many exchanges with a wrong verifier, client or redirect URI end a code (D38). */
 export const CODE_FAILURES_MAX = 5
 /** How long after its end a second use of a code is still recognized. */
-export const CODE_KEPT_MS = 24 * 60 * 60 * 1_000
+export const CODE_RETENTION_MS = 24 * 60 * 60 * 1_000
 /** A connection whose code was never exchanged is forgotten so long after the code's end. */
-export const UNUSED_CONNECTION_KEPT_MS = 24 * 60 * 60 * 1_000
+export const UNUSED_CONNECTION_RETENTION_MS = 24 * 60 * 60 * 1_000
 /** Anybody may register a client; one that nobody ever decided on is forgotten after this. */
-export const UNUSED_CLIENT_KEPT_MS = 7 * 24 * 60 * 60 * 1_000
+export const UNUSED_CLIENT_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000
 
 /** Rows of one table that one run of the cleaning deletes, so that no lock is held for long. */
 export const CLEAN_UP_ROWS_MAX = 10_000

@@ -23,7 +23,7 @@ import { SCOPES } from '../../values/scope.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
-import { listConnections } from './list-connections.ts'
+import { listConnections } from './queries.ts'
 import { revokeConnection } from './revoke-connection.ts'
 import { revokeByAgent } from './connections-store.ts'
 

@@ -6,7 +6,7 @@ import { signUpPerson } from '../../../../test/support/people.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createId } from '../../values/ids.ts'
 import { decideAuthorizationRequest } from './decide-authorization-request.ts'
-import { findClient } from './find-client.ts'
+import { findClient } from './queries.ts'
 import { registerClient } from './register-client.ts'
 
 describe('registerClient', () => {

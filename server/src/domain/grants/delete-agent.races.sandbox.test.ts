@@ -22,7 +22,7 @@ import { openConnections, readRows } from '../../../../test/support/read-rows.ts
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { createAgent } from '../agents/create-agent.ts'
-import { listAgents } from '../agents/list-agents.ts'
+import { listAgents } from '../agents/queries.ts'
 import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
 import type { Context } from '../context.ts'
 import { deleteAgent } from './delete-agent.ts'

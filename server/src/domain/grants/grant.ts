@@ -62,7 +62,7 @@ export interface GrantSummary {
 
 /** What the owner is asked to authorize: the wallet's whole new signer list (D15). Never the signature. */
 export interface StoredSigningRequest {
-  readonly change: GrantAction
+  readonly change: GrantChange
   readonly before: readonly WalletSigner[]
   readonly after: readonly WalletSigner[]
   /** ISO 8601. */
@@ -71,7 +71,7 @@ export interface StoredSigningRequest {
   readonly handed_in_by?: Actor
 }
 
-export type GrantAction = 'activate' | 'revoke'
+export type GrantChange = 'activate' | 'revoke'
 
 /** A party that may sign for a wallet, bound to policies, as the enclave lists it. */
 export interface WalletSigner {
@@ -94,9 +94,9 @@ export function isBound(signers: readonly WalletSigner[], signer: WalletSigner):
  * activating puts it under the new one, and revoking takes it out unless it is under a policy of `others`, the agent's
  * other grants on the wallet that are not revoked.
  */
-export function changedSigners(
+export function signersAfter(
   before: readonly WalletSigner[],
-  { signer, change, others }: { signer: WalletSigner; change: GrantAction; others: readonly string[] },
+  { signer, change, others }: { signer: WalletSigner; change: GrantChange; others: readonly string[] },
 ): WalletSigner[] {
   const rest = before.filter(({ signerId }) => signerId !== signer.signerId)
   if (change === 'activate') return [...rest, signer]

@@ -25,8 +25,8 @@ import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
-import { getGrant } from './get-grant.ts'
-import type { Grant, GrantAction } from './grant.ts'
+import { getGrant } from './queries.ts'
+import type { Grant, GrantChange } from './grant.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from './signing-request.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
@@ -214,7 +214,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.equal(count() - before, made)
   })
 
-  async function loseChange(owned: Owned, grant: Grant, change: GrantAction, at = ctx): Promise<LostChange> {
+  async function loseChange(owned: Owned, grant: Grant, change: GrantChange, at = ctx): Promise<LostChange> {
     const lost = enclave.proxy.loseChange()
     await assert.rejects(signChange(at, owned, { grantId: grant.id, change }), EnclaveUnavailable)
     return lost

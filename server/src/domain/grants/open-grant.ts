@@ -3,7 +3,7 @@ import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
-import { signerSealContext } from '../agents/signer-seal.ts'
+import { signerSealContext } from '../agents/signer-seal-context.ts'
 import { findSigner, keepSigner, type SignerRow } from '../agents/agents-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
@@ -38,7 +38,7 @@ export async function openGrant(ctx: Context, request: OpenGrantRequest): Promis
   )
   if (signer === null) throw problem('agent_not_found')
   if (wallet === null) throw problem('wallet_not_found')
-  checkRoom(await ctx.db.runRelaxed(countLiveGrants(accountId, mode, wallet.address, agentId)))
+  checkGrantLimits(await ctx.db.runRelaxed(countLiveGrants(accountId, mode, wallet.address, agentId)))
 
   if (signer.signerId === null) await createSigner(ctx, { accountId, mode, agentId })
   const grant = await createEnclavePolicy(ctx, { wallet, agentId, policy, replaces: null, createdAt })
@@ -48,15 +48,15 @@ export async function openGrant(ctx: Context, request: OpenGrantRequest): Promis
       countLiveGrants(accountId, mode, wallet.address, agentId),
       findSigner(accountId, mode, agentId),
     ])
-    checkAgentKept(signerNow)
-    checkRoom(live)
+    checkAgentRemains(signerNow)
+    checkGrantLimits(live)
     const entry = { logId: accountId, createdAt, actor, action: 'grant.opened', details: describeGrant(grant) } as const
     await transaction.commit([insertGrant(grant), insertAuditEntry({ ...entry, subject: grant.id })])
   })
   return grant
 }
 
-function checkRoom(live: { total: number; ofAgent: number }): void {
+function checkGrantLimits(live: { total: number; ofAgent: number }): void {
   if (live.ofAgent > 0) throw problem('grant_exists')
   if (live.total >= GRANTS_PER_WALLET_MAX) {
     throw problem('grant_limit_reached', { details: { grants_max: GRANTS_PER_WALLET_MAX } })
@@ -64,7 +64,7 @@ function checkRoom(live: { total: number; ofAgent: number }): void {
 }
 
 /** It was deleted since; one that was made anew has no key, and is not the one that was asked for. */
-function checkAgentKept(signer: SignerRow | null): void {
+function checkAgentRemains(signer: SignerRow | null): void {
   if (signer === null || signer.signerId === null) throw problem('agent_not_found')
 }
 

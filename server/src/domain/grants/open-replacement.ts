@@ -6,14 +6,14 @@ import type { Context } from '../context.ts'
 import { holdsSignerChange } from '../wallets/wallets-store.ts'
 import { recordStatusChange, describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
-import { getGrant } from './get-grant.ts'
+import { getGrant } from './queries.ts'
 import { isBound, type Grant } from './grant.ts'
 import { createEnclavePolicy } from './create-enclave-policy.ts'
-import { readParties } from './read-parties.ts'
+import { getWalletAndSigner } from './get-wallet-and-signer.ts'
 import { reconcileGrant } from './reconcile-grant.ts'
-import { signerChangeUnderWay } from './refusal.ts'
+import { signerChangeUnderWay } from './grant-problems.ts'
 import { findGrant, findPending, insertGrant, markRevoked } from './grants-store.ts'
-import { withSignerChange, type SignerHold } from './with-signer-change.ts'
+import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
 
 /**
  * Opens a pending grant that takes an active one's place when the owner signs it (D14, decision 0022). Until then the
@@ -28,17 +28,17 @@ export async function openReplacement(
   const replaced = await getGrant(ctx, { accountId, grantId })
   if (replaced.status !== 'active') throw problem('grant_not_active')
   const policy = checkPolicy(terms, { defaultContracts: replaced.contractAllowlist, now: createdAt })
-  const { wallet } = await readParties(ctx, replaced)
+  const { wallet } = await getWalletAndSigner(ctx, replaced)
   const { agentId } = replaced
   // Under the lease from here on: of many who ask at once, one has a policy made.
-  return await withSignerChange(ctx, { wallet }, async (hold) => {
-    const waiting = await findWaiting(ctx, hold, { replaced, actor })
+  return await withSignerLease(ctx, { wallet }, async (lease) => {
+    const waiting = await findPendingReplacement(ctx, lease, { replaced, actor })
     const grant = await createEnclavePolicy(ctx, { wallet, agentId, policy, replaces: replaced.id, createdAt })
     await ctx.db.transaction(async (transaction) => {
       const now = ctx.clock.now()
       const [, isOurs, current] = await transaction.batch([
         lockAccount(accountId),
-        holdsSignerChange(wallet, hold.until),
+        holdsSignerChange(wallet, lease.until),
         findGrant(accountId, replaced.id),
       ])
       if (!isOurs) throw signerChangeUnderWay(now)
@@ -61,16 +61,16 @@ export async function openReplacement(
  * that the enclave enforces already, because its answer was lost, waits no more: that is recorded, and it is what there
  * is to replace.
  */
-async function findWaiting(
+async function findPendingReplacement(
   ctx: Context,
-  hold: SignerHold,
+  lease: SignerLease,
   { replaced, actor }: { replaced: Grant; actor: Actor },
 ): Promise<Grant | null> {
   const waiting = await ctx.db.runRelaxed(findPending(replaced))
   if (waiting === null) return null
-  const { grantSigner } = await readParties(ctx, waiting)
-  const { signers } = await ctx.enclave.readWallet(hold.wallet.enclaveWalletId)
+  const { grantSigner } = await getWalletAndSigner(ctx, waiting)
+  const { signers } = await ctx.enclave.readWallet(lease.wallet.enclaveWalletId)
   if (!isBound(signers, grantSigner)) return waiting
-  await reconcileGrant(ctx, hold, { grant: waiting, change: 'activate', signers, finder: actor })
+  await reconcileGrant(ctx, lease, { grant: waiting, change: 'activate', signers, foundBy: actor })
   throw problem('grant_not_active')
 }

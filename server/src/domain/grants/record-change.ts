@@ -3,15 +3,15 @@ import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { holdsSignerChange } from '../wallets/wallets-store.ts'
 import { recordStatusChange } from './record-status-change.ts'
-import { getGrant } from './get-grant.ts'
-import type { Grant, GrantAction, WalletSigner } from './grant.ts'
-import { grantRevoked, signerChangeUnderWay } from './refusal.ts'
+import { getGrant } from './queries.ts'
+import type { Grant, GrantChange, WalletSigner } from './grant.ts'
+import { grantRevoked, signerChangeUnderWay } from './grant-problems.ts'
 import { endUnbound, markActive, markRevoked } from './grants-store.ts'
-import type { SignerHold } from './with-signer-change.ts'
+import type { SignerLease } from './with-signer-lease.ts'
 
-export interface Change {
+export interface RecordedChange {
   readonly grant: Grant
-  readonly change: GrantAction
+  readonly change: GrantChange
   /** The enclave's list, read under the lease. */
   readonly signers: readonly WalletSigner[]
   readonly actor: Actor
@@ -26,8 +26,8 @@ export interface Change {
  */
 export async function recordChange(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { wallet, until }: SignerHold,
-  { grant, change, signers, actor, signedSince }: Change,
+  { wallet, until }: SignerLease,
+  { grant, change, signers, actor, signedSince }: RecordedChange,
 ): Promise<Grant> {
   const { accountId, id } = grant
   const isActivation = change === 'activate'

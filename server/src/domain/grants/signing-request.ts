@@ -1,4 +1,4 @@
-import type { Grant, GrantAction, StoredSigningRequest } from './grant.ts'
+import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
 
 /** How long the owner has to sign (D15: "within minutes"). */
 export const SIGNING_REQUEST_MS = 5 * 60 * 1_000
@@ -15,7 +15,7 @@ export function issuedAt({ expires_at: expiresAt }: StoredSigningRequest): Date 
 }
 
 /** Whether the grant to replace was suspended after this was put before the owner: signing it would not know of it. */
-export function isOvertaken(request: StoredSigningRequest, replaced: Grant | null): boolean {
+export function isOutdated(request: StoredSigningRequest, replaced: Grant | null): boolean {
   return replaced !== null && replaced.suspendedAt !== null && replaced.suspendedAt >= issuedAt(request)
 }
 
@@ -25,6 +25,6 @@ export function isFencedFor(request: StoredSigningRequest, held: Date): boolean 
 }
 
 /** What somebody signed for this change and handed in, if its outcome was not written down. */
-export function findHandedIn({ signingRequest }: Grant, change: GrantAction): StoredSigningRequest | null {
+export function findSubmittedRequest({ signingRequest }: Grant, change: GrantChange): StoredSigningRequest | null {
   return signingRequest?.change === change && signingRequest.handed_in_by !== undefined ? signingRequest : null
 }

@@ -4,16 +4,15 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
-import { findReplaced } from './find-replaced.ts'
-import { getGrant } from './get-grant.ts'
+import { findReplacedGrant, getGrant } from './queries.ts'
 import { sameSigners, type Grant, type StoredSigningRequest } from './grant.ts'
-import { readBack, type Pause } from './read-back.ts'
-import { readParties } from './read-parties.ts'
+import { checkEnclaveRecord, type Pause } from './check-enclave-record.ts'
+import { getWalletAndSigner } from './get-wallet-and-signer.ts'
 import { recordChange } from './record-change.ts'
-import { grantRevoked } from './refusal.ts'
-import { sendSigned } from './send-signed.ts'
-import { isOvertaken, issuedAt } from './signing-request.ts'
-import { withSignerChange, type SignerHold } from './with-signer-change.ts'
+import { grantRevoked } from './grant-problems.ts'
+import { sendSignedRequest } from './send-signed-request.ts'
+import { isOutdated, issuedAt } from './signing-request.ts'
+import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
 
 /**
  * Hands the owner's signature to the enclave, and records what the enclave then says. The service verifies the
@@ -46,23 +45,24 @@ export async function submitSignature(
   const expiresAt = new Date(request.expires_at)
   if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
 
-  const { wallet } = await readParties(ctx, grant)
+  const { wallet } = await getWalletAndSigner(ctx, grant)
   const { enclaveWalletId, owner } = wallet
   const { challenge } = ctx.enclave.buildSignerChange({ enclaveWalletId, signers: request.after, expiresAt })
-  if (assertion.id === owner.credentialId && isOverAnother(assertion, challenge)) throw problem('signing_request_stale')
+  if (assertion.id === owner.credentialId && signsAnotherRequest(assertion, challenge))
+    throw problem('signing_request_stale')
   await checkOwnerSignature(ctx, { owner, challenge, assertion })
-  return await withSignerChange(ctx, { wallet, signed: request }, async (hold) => {
+  return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
     const current = await getGrant(ctx, { accountId, grantId })
     const waiting = current.signingRequest
     if (current.status === 'revoked' || waiting === null || !isSameRequest(waiting, request)) {
-      return checkDone(current, request)
+      return checkSameResult(current, request)
     }
-    return await changeSigners(ctx, hold, { grant: current, request: waiting, assertion, actor, pause })
+    return await applyRequest(ctx, lease, { grant: current, request: waiting, assertion, actor, pause })
   })
 }
 
 /** The passkey was given for another request, one that was put before the owner earlier. */
-function isOverAnother({ response }: AuthenticationResponseJSON, challenge: Uint8Array): boolean {
+function signsAnotherRequest({ response }: AuthenticationResponseJSON, challenge: Uint8Array): boolean {
   try {
     const { challenge: signed } = decodeClientDataJSON(response.clientDataJSON)
     return typeof signed === 'string' && signed !== Buffer.from(challenge).toString('base64url')
@@ -76,7 +76,7 @@ function isSameRequest(left: StoredSigningRequest, right: StoredSigningRequest):
 }
 
 /** Before the lease was had somebody may have handed the same in, or dropped the grant, or asked for something else. */
-function checkDone(grant: Grant, { change }: StoredSigningRequest): Grant {
+function checkSameResult(grant: Grant, { change }: StoredSigningRequest): Grant {
   if (grant.status === (change === 'activate' ? 'active' : 'revoked')) return grant
   throw grant.status === 'revoked' ? grantRevoked(grant) : problem('signing_request_stale')
 }
@@ -90,20 +90,20 @@ interface Signed {
 }
 
 /** Makes the enclave's list what was signed, unless it is so already: then it was who handed it in before. */
-async function changeSigners(ctx: Context, hold: SignerHold, signed: Signed): Promise<Grant> {
+async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): Promise<Grant> {
   const { grant, request, assertion, actor, pause } = signed
-  const { signers } = await ctx.enclave.readWallet(hold.wallet.enclaveWalletId)
+  const { signers } = await ctx.enclave.readWallet(lease.wallet.enclaveWalletId)
   const isDone = sameSigners(signers, request.after)
   if (!isDone) {
     if (!sameSigners(signers, request.before)) throw problem('signing_request_stale')
-    if (isOvertaken(request, await findReplaced(ctx, grant))) throw problem('signing_request_stale')
-    await sendSigned(ctx, hold, { grant, request, assertion: assertion.response, actor })
+    if (isOutdated(request, await findReplacedGrant(ctx, grant))) throw problem('signing_request_stale')
+    await sendSignedRequest(ctx, lease, { grant, request, assertion: assertion.response, actor })
   }
   const { change, after } = request
-  return await recordChange(ctx, hold, {
+  return await recordChange(ctx, lease, {
     grant,
     change,
-    signers: await readBack(ctx, { grant, wallet: hold.wallet, change, signers: after, pause }),
+    signers: await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, change, signers: after, pause }),
     actor: isDone ? (request.handed_in_by ?? actor) : actor,
     signedSince: issuedAt(request),
   })

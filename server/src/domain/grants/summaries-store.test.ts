@@ -4,7 +4,7 @@ import { signUpPerson } from '../../../../test/support/people.ts'
 import { readRows } from '../../../../test/support/read-rows.ts'
 import { seed } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
-import { getGrantSummary } from './get-grant-summary.ts'
+import { getGrantSummary } from './queries.ts'
 
 describe('whose a grant is to sign', () => {
   let given: TestContext

@@ -4,7 +4,7 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from './grant.ts'
-import { grantRevoked } from './refusal.ts'
+import { grantRevoked } from './grant-problems.ts'
 import { findGrant, markSuspended } from './grants-store.ts'
 
 /**

@@ -2,7 +2,7 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { findKey, type KeyReference } from './find-key.ts'
+import { findKey, type KeyReference } from './queries.ts'
 import { revokeKeyRow } from './keys-store.ts'
 
 /**

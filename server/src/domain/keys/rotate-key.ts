@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { ROTATION_GRACE_MS } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
-import { findKey, type KeyReference } from './find-key.ts'
+import { findKey, type KeyReference } from './queries.ts'
 import { makeKey, type IssuedKey } from './issue-key.ts'
 import { countUsableKeys, insertKey, startGrace } from './keys-store.ts'
 

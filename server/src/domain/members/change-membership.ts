@@ -54,13 +54,13 @@ export async function changeMembership(
   })
 
   function leave(): Query<unknown>[] {
-    const told = insertAuditEntry({ ...entry, action: 'member.removed', subject: userId })
-    return [deleteMember(accountId, userId), told]
+    const entryOfChange = insertAuditEntry({ ...entry, action: 'member.removed', subject: userId })
+    return [deleteMember(accountId, userId), entryOfChange]
   }
 
   function change(role: Role, before: Role): Query<unknown>[] {
     const details = { role, before }
-    const told = insertAuditEntry({ ...entry, action: 'member.role_changed', subject: userId, details })
-    return [updateRole(accountId, userId, role), told]
+    const entryOfChange = insertAuditEntry({ ...entry, action: 'member.role_changed', subject: userId, details })
+    return [updateRole(accountId, userId, role), entryOfChange]
   }
 }

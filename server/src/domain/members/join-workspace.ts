@@ -10,7 +10,7 @@ import { countMemberships, findMember, insertMember, updateRole } from './member
 import { recordFirstWorkspace } from './record-first-workspace.ts'
 import { mayAct, type Role } from './role.ts'
 
-export interface Joining {
+export interface JoinRequest {
   readonly account: Account
   readonly userId: string
   readonly role: Role
@@ -28,7 +28,7 @@ export interface Joining {
  */
 export async function joinWorkspace(
   transaction: Transaction,
-  { account, userId, role, actor, now, details = {}, takeUse }: Joining,
+  { account, userId, role, actor, now, details = {}, takeUse }: JoinRequest,
 ): Promise<Membership> {
   const [, isThere, member, count] = await transaction.batch([
     lockAccount(account.id),

@@ -9,13 +9,11 @@ import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { VERIFICATION_MS } from '../require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../require-recent-proof.ts'
 import { addMember } from './add-member.ts'
 import { changeRole } from './change-role.ts'
 import { createWorkspace } from './create-workspace.ts'
-import { getMembership } from './get-membership.ts'
-import { listMembers } from './list-members.ts'
-import { listMemberships } from './list-memberships.ts'
+import { getMembership, listMembers, listMemberships } from './queries.ts'
 import { WORKSPACES_MAX } from './member.ts'
 import { removeMember } from './remove-member.ts'
 import { ROLES, type Role } from './role.ts'
@@ -147,7 +145,7 @@ describe('members', () => {
     const [owner, other] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
     const [admin, viewer] = [await seedOwner(ctx, account, 'admin'), await seedOwner(ctx, account, 'viewer')]
     const membership = await member(account, owner.userId)
-    const session = { verifiedAt: new Date(ctx.clock.now().getTime() - VERIFICATION_MS) }
+    const session = { verifiedAt: new Date(ctx.clock.now().getTime() - RECENT_PROOF_MS) }
     const change = (userId: string, role: Role) => changeRole(ctx, { membership, session, userId, role })
     const remove = (userId: string) => removeMember(ctx, { membership, session, userId })
     const refused = { status: 403, code: 'verification_required' }

@@ -9,11 +9,11 @@ import type { Context } from '../context.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { addMember } from '../members/add-member.ts'
-import { cleanUpNewcomers, NEWCOMER_KEPT_MS, NEWCOMERS_PER_STEP } from './clean-up-newcomers.ts'
+import { cleanUpNewcomers, NEWCOMER_RETENTION_MS, NEWCOMERS_PER_STEP } from './clean-up-newcomers.ts'
 import { createWorkspace } from '../members/create-workspace.ts'
 import { deleteUsers, lockNewcomers, lockUser } from './passkeys-store.ts'
 import { findSession } from '../sessions/find-session.ts'
-import { getMembership } from '../members/get-membership.ts'
+import { getMembership } from '../members/queries.ts'
 import { openVerification } from '../sessions/open-verification.ts'
 import { removeMember } from '../members/remove-member.ts'
 
@@ -91,7 +91,7 @@ describe('cleaning up people who never had a workspace', () => {
     for (const deletion of deleteUsers(['x'])) {
       assert.doesNotMatch(await readPlan(ctx.db, [], deletion), /Seq Scan/, deletion.text)
     }
-    const then = frozenAt(ctx, new Date(now.getTime() + NEWCOMER_KEPT_MS))
+    const then = frozenAt(ctx, new Date(now.getTime() + NEWCOMER_RETENTION_MS))
     const processes = [then, { ...then, db: given.openAnother().db }]
     const deleted = await Promise.all(processes.map((process) => cleanUpNewcomers(process)))
     for (const count of deleted) assert.ok(count <= NEWCOMERS_PER_STEP)
@@ -113,7 +113,7 @@ describe('cleaning up people who never had a workspace', () => {
   })
 
   function kept({ session }: Person, more = 0): Context {
-    return frozenAt(ctx, new Date(session.createdAt.getTime() + NEWCOMER_KEPT_MS + more))
+    return frozenAt(ctx, new Date(session.createdAt.getTime() + NEWCOMER_RETENTION_MS + more))
   }
 
   async function countOwnRows({ userId }: Person): Promise<number[]> {

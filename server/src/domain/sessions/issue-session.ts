@@ -1,6 +1,6 @@
 import type { Query } from '../../db/query.ts'
 import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { SESSION_MS, SESSIONS_MAX, toDevice, type Session } from './session.ts'
+import { SESSION_MS, SESSIONS_MAX, parseDeviceName, type Session } from './session.ts'
 import { deleteOldestSessions, insertSession } from './sessions-store.ts'
 
 export interface IssuedSession {
@@ -23,7 +23,7 @@ export function issueSession(
     lastSeenAt: now,
     expiresAt: new Date(now.getTime() + SESSION_MS),
     verifiedAt: now,
-    device: toDevice(device),
+    device: parseDeviceName(device),
   }
   return { issued: { session, secret }, queries: [insertSession(session), deleteOldestSessions(userId, SESSIONS_MAX)] }
 }

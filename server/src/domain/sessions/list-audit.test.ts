@@ -17,10 +17,10 @@ import type { Context } from '../context.ts'
 import { addMember } from '../members/add-member.ts'
 import { addPasskey } from '../passkeys/add-passkey.ts'
 import { createInvitation } from '../members/create-invitation.ts'
-import { getMembership } from '../members/get-membership.ts'
+import { getMembership } from '../members/queries.ts'
 import { listAudit } from '../audit/list-audit.ts'
-import { listPasskeys } from '../passkeys/list-passkeys.ts'
-import { openPasskey } from '../passkeys/open-passkey.ts'
+import { listPasskeys } from '../passkeys/queries.ts'
+import { openPasskeyRegistration } from '../passkeys/open-passkey-registration.ts'
 import { removeMember } from '../members/remove-member.ts'
 
 describe('the audit log', () => {
@@ -104,7 +104,7 @@ describe('the audit log', () => {
       ctx.db,
       "alter table audit_entries add constraint broken check (action <> 'passkey.added') not valid",
     )
-    const { ceremony, options } = await openPasskey(ctx, ada)
+    const { ceremony, options } = await openPasskeyRegistration(ctx, ada)
     const response = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
     await assert.rejects(addPasskey(ctx, { session: ada.session, ceremony, response, name: 'New' }), /broken/)
     assert.equal((await listPasskeys(ctx, ada)).length, 1)

@@ -2,16 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
+import type { SignUpPolicy } from '../../values/sign-up-policy.ts'
 import type { Context } from '../context.ts'
-import { findInvitation } from '../members/find-invitation.ts'
+import { findInvitation } from '../members/queries.ts'
 import { makeRegistrationOptions } from '../passkeys/make-registration-options.ts'
 import { openCeremony } from '../passkeys/open-ceremony.ts'
 import { USER_HANDLE_BYTES } from '../passkeys/user.ts'
 
-/** Who may sign up: anybody, or people with an invitation only. */
-export type SignUpPolicy = 'open' | 'invited'
-
-export interface Applicant {
+export interface SignUpRequest {
   readonly name: string
   /** Every caller says it, so that no door lets in people whom the operator keeps out. */
   readonly policy: SignUpPolicy
@@ -26,7 +24,7 @@ export interface Applicant {
  */
 export async function openSignUp(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
-  { name: text, policy, invitation }: Applicant,
+  { name: text, policy, invitation }: SignUpRequest,
 ): Promise<{ ceremony: string; options: PublicKeyCredentialCreationOptionsJSON }> {
   if (policy === 'invited') {
     if (invitation === undefined) throw problem('sign_up_invited_only')

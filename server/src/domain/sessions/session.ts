@@ -41,6 +41,6 @@ export function isRenewalOf(session: Session, other: Session): boolean {
 }
 
 /** Makes what a browser calls itself fit to be kept. */
-export function toDevice(text: string): string {
+export function parseDeviceName(text: string): string {
   return text.slice(0, DEVICE_CHARS_MAX).replaceAll('\u0000', '').toWellFormed()
 }

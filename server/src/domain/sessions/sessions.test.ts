@@ -21,7 +21,7 @@ import { findSession } from './find-session.ts'
 import { issueRecoveryCodes } from '../passkeys/issue-recovery-codes.ts'
 import { openSignIn } from './open-sign-in.ts'
 import { openVerification } from './open-verification.ts'
-import { VERIFICATION_MS } from '../require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../require-recent-proof.ts'
 import { SESSIONS_MAX, SESSION_IDLE_MS, SESSION_MS, type Session } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { verifySession } from './verify-session.ts'
@@ -128,13 +128,13 @@ describe('sessions', () => {
     const { session } = await signUpPerson(ctx)
     const issueAt = (milliseconds: number) =>
       issueRecoveryCodes(frozenAt(ctx, new Date(session.verifiedAt.getTime() + milliseconds)), { session })
-    await issueAt(VERIFICATION_MS - 1)
-    await assert.rejects(issueAt(VERIFICATION_MS), { status: 403, code: 'verification_required' })
+    await issueAt(RECENT_PROOF_MS - 1)
+    await assert.rejects(issueAt(RECENT_PROOF_MS), { status: 403, code: 'verification_required' })
   })
 
   test('a verification gives the session a new secret, and the old one is worth nothing', async () => {
     const ada = await signUpMember(ctx)
-    const then = later(ctx, VERIFICATION_MS)
+    const then = later(ctx, RECENT_PROOF_MS)
     const stale = await findSession(then, ada)
     assert.ok(stale !== null)
     const verified = await verify(then, ada, stale)

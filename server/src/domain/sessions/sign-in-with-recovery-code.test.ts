@@ -13,9 +13,9 @@ import { openConnections, readRows } from '../../../../test/support/read-rows.ts
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Context } from '../context.ts'
 import { addPasskey } from '../passkeys/add-passkey.ts'
-import { countRecoveryCodes } from '../passkeys/count-recovery-codes.ts'
+import { countRecoveryCodes } from '../passkeys/queries.ts'
 import { issueRecoveryCodes } from '../passkeys/issue-recovery-codes.ts'
-import { openPasskey } from '../passkeys/open-passkey.ts'
+import { openPasskeyRegistration } from '../passkeys/open-passkey-registration.ts'
 import { signInWithRecoveryCode } from './sign-in-with-recovery-code.ts'
 import { createRecoveryCode } from '../passkeys/recovery-code.ts'
 
@@ -39,7 +39,7 @@ describe('recovery codes', () => {
     await assert.rejects(enter(first), INVALID)
     assert.equal(await countRecoveryCodes(ctx, ada), 9)
 
-    const { ceremony, options } = await openPasskey(ctx, { session })
+    const { ceremony, options } = await openPasskeyRegistration(ctx, { session })
     const passkey = makePasskey(ctx, options.user.id)
     await addPasskey(ctx, { session, ceremony, response: passkey.register(toBytes(options.challenge)), name: 'New' })
     assert.equal((await signInPerson(ctx, { passkey })).session.userId, ada.userId)

@@ -1,6 +1,6 @@
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { listPasskeys } from '../passkeys/list-passkeys.ts'
+import { listPasskeys } from '../passkeys/queries.ts'
 import type { Passkey } from '../passkeys/passkey.ts'
 import { isEs256 } from './owner-passkey.ts'
 

@@ -13,11 +13,11 @@ import {
   type EndpointKey,
 } from './queue-store.ts'
 
-/** So many endpoints' queues one claim looks into. With more of them than that, the next claim goes on behind. */
+/** So many endpoints' queues one claim positions into. With more of them than that, the next claim goes on behind. */
 const HOPS_MAX = 2_000
 
 /** How far this process has looked, for endpoints that hang and for those that do not. */
-const lastLooks = { hanging: new WeakMap<Database, EndpointKey>(), prompt: new WeakMap<Database, EndpointKey>() }
+const lastPositions = { hanging: new WeakMap<Database, EndpointKey>(), prompt: new WeakMap<Database, EndpointKey>() }
 const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
 
 /**
@@ -34,11 +34,11 @@ export async function claimDeliveries(
   const now = ctx.clock.now()
   const leasedUntil = new Date(now.getTime() + leaseMs)
   const bounds = { ...wanted, now }
-  const looks = wanted.hangs ? lastLooks.hanging : lastLooks.prompt
+  const positions = wanted.hangs ? lastPositions.hanging : lastPositions.prompt
   const rows = await ctx.db.transaction(async (transaction) => {
-    const due = lockDueEndpoints(bounds, { start: looks.get(ctx.db) ?? BEFORE_ALL, hopsMax: HOPS_MAX })
+    const due = lockDueEndpoints(bounds, { start: positions.get(ctx.db) ?? BEFORE_ALL, hopsMax: HOPS_MAX })
     const [, { endpoints, last }] = await transaction.batch([READ_IN_ORDER, due])
-    looks.set(ctx.db, last)
+    positions.set(ctx.db, last)
     if (endpoints.length === 0) return []
     // A statement of its own, since it must see what others had leased before they let go of these locks.
     const locked = await transaction.run(lockDueDeliveries(bounds, endpoints))

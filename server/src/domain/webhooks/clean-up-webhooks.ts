@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
-import { cancelQueue } from './cancel-queue.ts'
+import { cancelPendingDeliveries } from './cancel-pending-deliveries.ts'
 import { deleteFinishedDeliveries, listEmptyEndpoints, listStoppedQueues } from './queue-store.ts'
 import { removeEndpoint } from './endpoints-store.ts'
 
@@ -17,7 +17,7 @@ export async function cleanUpWebhooks(ctx: Pick<Context, 'db' | 'clock'>): Promi
   const longAgo = new Date(now.getTime() - EVENT_RETENTION_MS)
   let cleaned = 0
   for (const { deletedAt, ...endpoint } of await ctx.db.runSlow(listStoppedQueues(longAgo, ENDPOINTS_PER_ROUND))) {
-    cleaned += await cancelQueue(ctx, { endpoint, dueBefore: deletedAt === null ? longAgo : null })
+    cleaned += await cancelPendingDeliveries(ctx, { endpoint, dueBefore: deletedAt === null ? longAgo : null })
   }
   cleaned += await ctx.db.runDurable(deleteFinishedDeliveries(longAgo, DELIVERIES_PER_ROUND))
   for (const { accountId, id } of await ctx.db.runSlow(listEmptyEndpoints(longAgo, ENDPOINTS_PER_ROUND))) {

@@ -3,7 +3,7 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { cancelQueue } from './cancel-queue.ts'
+import { cancelPendingDeliveries } from './cancel-pending-deliveries.ts'
 import { markEndpointDeleted } from './endpoints-store.ts'
 
 /** Deletes an endpoint: what it was still to be sent is canceled, its log stays. Errors: 404 `webhook_not_found`. */
@@ -21,5 +21,5 @@ export async function deleteEndpoint(
     await transaction.commit([insertAuditEntry(entry)])
   })
   // Not under the endpoint's lock, since there may be very many. What is left over the cleaning cancels.
-  await cancelQueue(ctx, { endpoint: { accountId, id }, dueBefore: null })
+  await cancelPendingDeliveries(ctx, { endpoint: { accountId, id }, dueBefore: null })
 }

@@ -24,8 +24,7 @@ import { deleteEndpoint } from './delete-endpoint.ts'
 import { RETRY_DELAYS_MS, type ClaimedDelivery } from './delivery.ts'
 import { FAILING_MS, type WebhookEndpoint } from './endpoint.ts'
 import { finishAttempt } from './finish-attempt.ts'
-import { getDelivery } from './get-delivery.ts'
-import { getEndpoint } from './get-endpoint.ts'
+import { getDelivery, getEndpoint } from './queries.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
 const DAY_MS = 24 * 60 * 60 * 1_000

@@ -18,7 +18,7 @@ import { deleteEndpoint } from './delete-endpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { listDeliveryRows, type LogFilter } from './deliveries-store.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
-import { getDelivery } from './get-delivery.ts'
+import { getDelivery } from './queries.ts'
 import { listDeliveries, type DeliveryFilter } from './list-deliveries.ts'
 import { replayDelivery } from './replay-delivery.ts'
 

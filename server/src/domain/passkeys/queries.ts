@@ -1,8 +1,13 @@
 import type { Context } from '../context.ts'
-import { listPasskeyRows } from './passkeys-store.ts'
 import type { Passkey } from './passkey.ts'
+import { countUnusedCodes, listPasskeyRows } from './passkeys-store.ts'
 
 /** A person's passkeys, oldest first. */
 export async function listPasskeys(ctx: Pick<Context, 'db'>, { userId }: { userId: string }): Promise<Passkey[]> {
   return await ctx.db.runRelaxed(listPasskeyRows(userId))
+}
+
+/** How many recovery codes a person has left. */
+export async function countRecoveryCodes(ctx: Pick<Context, 'db'>, { userId }: { userId: string }): Promise<number> {
+  return await ctx.db.runRelaxed(countUnusedCodes(userId))
 }

@@ -11,7 +11,7 @@ import { PASSKEYS_MAX } from './passkey.ts'
  * Begins the registration of one more passkey of a person: what the browser asks it for. Errors: 403
  * `verification_required`; 409 `passkey_limit_reached`.
  */
-export async function openPasskey(
+export async function openPasskeyRegistration(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
   { session }: { session: SignedInUser },
 ): Promise<{ ceremony: string; options: PublicKeyCredentialCreationOptionsJSON }> {

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import { findSignerChange, giveBackSignerChange, takeSignerChange, type LeaseSpan } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import type { StoredSigningRequest } from './grant.ts'
-import { signerChangeUnderWay } from './refusal.ts'
+import { signerChangeUnderWay } from './grant-problems.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, isFencedFor, SIGNING_REQUEST_MS } from './signing-request.ts'
 
 /** Longer than the enclave calls that it covers may take. */
@@ -11,12 +11,12 @@ const SIGNER_CHANGE_LEASE_MS = 60_000
 const LEASE_MS_MAX = 2 * (SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS)
 
 /** The lease on a wallet's signer list at the enclave. */
-export interface SignerHold {
+export interface SignerLease {
   readonly wallet: Wallet
   /** It is ours while this stands in the wallet's row. */
   until: Date
   /** A request that we sent may still come into force: the lease is not given back, but ends by itself. */
-  mayArrive: boolean
+  mayTakeEffect: boolean
 }
 
 /**
@@ -24,29 +24,29 @@ export interface SignerHold {
  * while a request whose answer was lost may come into force (decision 0022). Where that is `signed` itself, it goes on:
  * that one changes the list to what it is asked for anyway.
  */
-export async function withSignerChange<Result>(
+export async function withSignerLease<Result>(
   ctx: Pick<Context, 'db' | 'clock'>,
   { wallet, signed = null }: { wallet: Wallet; signed?: StoredSigningRequest | null },
-  work: (hold: SignerHold) => Promise<Result>,
+  work: (lease: SignerLease) => Promise<Result>,
 ): Promise<Result> {
-  const hold = await takeHold(ctx, wallet, signed)
+  const lease = await takeLease(ctx, wallet, signed)
   try {
-    return await work(hold)
+    return await work(lease)
   } finally {
-    if (!hold.mayArrive) await ctx.db.runDurable(giveBackSignerChange(wallet, hold.until))
+    if (!lease.mayTakeEffect) await ctx.db.runDurable(giveBackSignerChange(wallet, lease.until))
   }
 }
 
-async function takeHold(
+async function takeLease(
   ctx: Pick<Context, 'db' | 'clock'>,
   wallet: Wallet,
   signed: StoredSigningRequest | null,
-): Promise<SignerHold> {
+): Promise<SignerLease> {
   const span = leaseSpan(ctx.clock.now())
   const until = new Date(span.now.getTime() + SIGNER_CHANGE_LEASE_MS)
-  if (await ctx.db.runDurable(takeSignerChange(wallet, until, span))) return { wallet, until, mayArrive: false }
+  if (await ctx.db.runDurable(takeSignerChange(wallet, until, span))) return { wallet, until, mayTakeEffect: false }
   const held = await ctx.db.runRelaxed(findSignerChange(wallet, span))
-  if (held !== null && signed !== null && isFencedFor(signed, held)) return { wallet, until: held, mayArrive: true }
+  if (held !== null && signed !== null && isFencedFor(signed, held)) return { wallet, until: held, mayTakeEffect: true }
   throw signerChangeUnderWay(held ?? span.now)
 }
 

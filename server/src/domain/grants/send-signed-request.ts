@@ -5,10 +5,10 @@ import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { prolongSignerChange } from '../wallets/wallets-store.ts'
 import type { Grant, StoredSigningRequest } from './grant.ts'
-import { signerChangeUnderWay } from './refusal.ts'
+import { signerChangeUnderWay } from './grant-problems.ts'
 import { fenceOf } from './signing-request.ts'
 import { markHandedIn } from './grants-store.ts'
-import type { SignerHold } from './with-signer-change.ts'
+import type { SignerLease } from './with-signer-lease.ts'
 
 interface SignedRequest {
   readonly grant: Grant
@@ -22,36 +22,40 @@ interface SignedRequest {
  * last until the request can come into force no more: so it stays when the answer is lost, or we die. It can be given
  * back early once the outcome is known, unless an earlier sending of the same request is still on its way.
  */
-export async function sendSigned(ctx: Context, hold: SignerHold, signed: SignedRequest): Promise<void> {
+export async function sendSignedRequest(ctx: Context, lease: SignerLease, signed: SignedRequest): Promise<void> {
   const { request, assertion } = signed
-  const wasSent = hold.mayArrive
-  await raiseFence(ctx, hold, signed)
+  const wasSent = lease.mayTakeEffect
+  await extendLeaseToFence(ctx, lease, signed)
   try {
     await ctx.enclave.applySignerChange({
-      enclaveWalletId: hold.wallet.enclaveWalletId,
+      enclaveWalletId: lease.wallet.enclaveWalletId,
       signers: request.after,
       expiresAt: new Date(request.expires_at),
       assertion,
     })
-    hold.mayArrive = wasSent
+    lease.mayTakeEffect = wasSent
   } catch (error) {
     // A `TypeError` is thrown before anything is sent.
-    if (error instanceof EnclaveRefused || error instanceof TypeError) hold.mayArrive = wasSent
+    if (error instanceof EnclaveRefused || error instanceof TypeError) lease.mayTakeEffect = wasSent
     throw error
   }
 }
 
-async function raiseFence(ctx: Context, hold: SignerHold, { grant, request, actor }: SignedRequest): Promise<void> {
+async function extendLeaseToFence(
+  ctx: Context,
+  lease: SignerLease,
+  { grant, request, actor }: SignedRequest,
+): Promise<void> {
   const fence = fenceOf(request)
-  const until = fence > hold.until ? fence : hold.until
+  const until = fence > lease.until ? fence : lease.until
   await ctx.db.transaction(async (transaction) => {
     const [isOurs, isAsked] = await transaction.batch([
-      prolongSignerChange(hold.wallet, hold.until, until),
+      prolongSignerChange(lease.wallet, lease.until, until),
       markHandedIn(grant, { ...request, handed_in_by: actor }),
     ])
     if (!isOurs) throw signerChangeUnderWay(ctx.clock.now())
     if (!isAsked) throw problem('signing_request_stale')
   })
-  hold.until = until
-  hold.mayArrive = true
+  lease.until = until
+  lease.mayTakeEffect = true
 }

@@ -4,7 +4,7 @@ import { toProblem } from '../../../server/src/http/to-problem.ts'
 import { openLog } from '../postgres/server-log.ts'
 
 /** Writes what is nobody's request's fault to a file, a JSON line each, with its cause: the answer does not tell it. */
-export function logFaults(http: HttpServer, file: string): void {
+export function logServerErrors(http: HttpServer, file: string): void {
   const log = openLog(file)
   http.addHook('onError', async (request, _reply, error) => {
     if (toProblem(error).status < 500) return

@@ -8,7 +8,7 @@ const ROUNDS_MAX = 20
  * Cancels an endpoint's pending deliveries, or only those due before a time, some 20,000 at the most; answers
  * how many.
  */
-export async function cancelQueue(
+export async function cancelPendingDeliveries(
   ctx: Pick<Context, 'db' | 'clock'>,
   { endpoint, dueBefore }: { endpoint: EndpointKey; dueBefore: Date | null },
 ): Promise<number> {

@@ -2,7 +2,7 @@ import type { Chain } from '../chain/start-chain.ts'
 import type { ControlledChain } from './control-context.ts'
 
 /** A chain that remembers whether its blocks come by themselves. */
-export function controlChain(chain: Chain): ControlledChain {
+export function trackMining(chain: Chain): ControlledChain {
   let mining = true
   return {
     ...chain,

@@ -1,4 +1,6 @@
 import { isId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS, type StoredEvent } from './event.ts'
 import { findEvent } from './events-store.ts'
@@ -11,4 +13,14 @@ export async function findRecentEvent(
   const event = isId('event', id) ? await ctx.db.runRelaxed(findEvent(accountId, id)) : null
   const oldest = ctx.clock.now().getTime() - EVENT_RETENTION_MS
   return event === null || event.createdAt.getTime() < oldest ? null : event
+}
+
+/** An event of the last 30 days in this (account, mode), or 404 `event_not_found`. */
+export async function getEvent(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
+): Promise<StoredEvent> {
+  const event = await findRecentEvent(ctx, { accountId, id })
+  if (event?.mode !== mode) throw problem('event_not_found')
+  return event
 }

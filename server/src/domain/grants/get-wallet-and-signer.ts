@@ -5,7 +5,7 @@ import type { Wallet } from '../wallets/wallet.ts'
 import type { Grant, WalletSigner } from './grant.ts'
 
 /** Whom a grant binds, and where. */
-export async function readParties(
+export async function getWalletAndSigner(
   ctx: Pick<Context, 'db'>,
   grant: Grant,
 ): Promise<{ wallet: Wallet; grantSigner: WalletSigner }> {

@@ -10,7 +10,7 @@ export interface CoinBalance {
 }
 
 /** What a wallet pays its gas with. Null, without a request to the chain, where the gas is sponsored. */
-export async function readCoin(
+export async function readCoinBalance(
   { chains }: Pick<Context, 'chains'>,
   { mode, address }: { mode: Mode; address: Address },
 ): Promise<CoinBalance | null> {
