@@ -31,7 +31,7 @@ export function connectEnclaveControl({ url, token }: { url: string; token: stri
   const call = async (path: string, request: RequestInit): Promise<string> => {
     const response = await fetch(`${url}/control/${path}`, { ...request, signal: AbortSignal.timeout(ANSWER_MS_MAX) })
     const text = await response.text()
-    if (!response.ok) throw new Error(`the enclave's control endpoint answered ${response.status}: ${text}`)
+    if (!response.ok) throw new Error(`the enclave's control endpoint responded with ${response.status}: ${text}`)
     return text
   }
   const authorized = { 'x-enclave-control': token }

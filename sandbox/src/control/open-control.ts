@@ -110,7 +110,7 @@ const ROUTES = [
 /** An address that `GET /` would not tell can't be added. */
 function checkEndpoint({ method, url }: { readonly method: string | readonly string[]; readonly url: string }): void {
   for (const name of [method].flat().map((verb) => `${verb} ${url}`)) {
-    if (!name.startsWith('HEAD') && !(name in ENDPOINTS)) throw new Error(`${name} is missing in ENDPOINTS.`)
+    if (!name.startsWith('HEAD') && !(name in ENDPOINTS)) throw new Error(`${name} is missing from ENDPOINTS.`)
   }
 }
 

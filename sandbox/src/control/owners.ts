@@ -43,7 +43,7 @@ export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'cont
   const { id: rpId, origin } = context.relyingParty
   const stored = state.current.owners[slug]
   if (stored === undefined) {
-    const message = `The sandbox has no passkey of the owner of ${slug}. Do this in the dashboard, or in a workspace of POST /workspaces.`
+    const message = `The sandbox does not have the passkey of the owner of ${slug}. Use the dashboard, or a workspace created with POST /workspaces.`
     throw new Problem('conflict', message)
   }
   // The ports may be others than when it was made.

@@ -19,7 +19,7 @@ export function addClockRoutes(http: HttpServer, control: ControlContext): void 
     return await enqueue(async () => {
       const offsetMs = advanceMs === null ? 0 : state.current.clockOffsetMs + advanceMs
       if (offsetMs > OFFSET_SECONDS_MAX * 1_000) {
-        throw new Problem('validation_failed', 'advance_seconds would move the clock by more than ten years in all.')
+        throw new Problem('validation_failed', 'advance_seconds would move the clock more than ten years ahead in total.')
       }
       await control.setClockOffset(offsetMs)
       return { now: context.clock.now().toISOString() }

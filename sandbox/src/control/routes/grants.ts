@@ -63,6 +63,6 @@ function readGrant(fields: Fields, account: Account): OpenGrantRequest {
 async function accountOf({ context, state }: ControlContext, grantId: string): Promise<Account> {
   const { grants } = state.current
   const slug = Object.hasOwn(grants, grantId) ? grants[grantId] : undefined
-  if (slug === undefined) throw new Problem('not_found', 'No such grant.')
+  if (slug === undefined) throw new Problem('not_found', 'There is no grant with this id in the sandbox.')
   return await getAccount(context, slug)
 }

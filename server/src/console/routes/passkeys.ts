@@ -44,7 +44,7 @@ export function addPasskeyRoutes(http: HttpServer, door: Door): void {
   http.delete('/console/passkeys/:id', { schema: { params: IdParams } }, async (request) => {
     const session = getVisitor(request)
     const { id } = request.params
-    if (!CREDENTIAL_ID_PATTERN.test(id)) throw new Problem('not_found', 'You have no such passkey.')
+    if (!CREDENTIAL_ID_PATTERN.test(id)) throw new Problem('not_found', 'You do not have this passkey.')
     await removePasskey(door.ctx, { session, credentialId: id })
     return {}
   })

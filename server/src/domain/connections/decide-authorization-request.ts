@@ -97,7 +97,7 @@ async function approve(
   const { membership, mode, agentId } = approval
   const { id: accountId } = membership.account
   const scopes = narrowScopes(request.scopes, approval.scopes)
-  if (scopes === null) throw new Problem('validation_failed', 'The scopes are not a part of those that were asked for.')
+  if (scopes === null) throw new Problem('validation_failed', 'The scopes must be some of those that the application asked for.')
   const [, { agentExists, memberSince }] = await transaction.batch([
     lockAccount(accountId),
     findConsentParties({ accountId, mode, agentId, userId }),

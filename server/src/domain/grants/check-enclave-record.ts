@@ -45,11 +45,11 @@ export async function checkEnclaveRecord(
   for (let reads = 1; ; reads += 1) {
     const { signers, differences, ignored } = await readOnce(ctx, signed)
     if (differences.length === 0) {
-      if (ignored.length > 0) ctx.logger.info({ grant, ignored }, "the enclave's record has members that are not known")
+      if (ignored.length > 0) ctx.logger.info({ grant, ignored }, "the enclave's record has fields that this version does not know")
       return signers
     }
     if (reads === READS_MAX) {
-      ctx.logger.error({ grant, differences, ignored }, "the enclave's record is not what was signed")
+      ctx.logger.error({ grant, differences, ignored }, "the enclave's record does not match what was signed")
       throw problem('enclave_record_differs')
     }
     await pause(pauseMs)

@@ -20,12 +20,12 @@ export function checkPolicy(
 ): GrantPolicy {
   const { maxPerTxMicro, dailyCapMicro, recipientAllowlist, contractAllowlist = defaultContracts, expiresAt } = terms
   if (recipientAllowlist.length > GRANT_RECIPIENTS_MAX) {
-    throw invalidTerm('recipient_allowlist', `holds at most ${GRANT_RECIPIENTS_MAX} addresses`)
+    throw invalidTerm('recipient_allowlist', `must have at most ${GRANT_RECIPIENTS_MAX} addresses`)
   }
   if (contractAllowlist.length < 1 || contractAllowlist.length > CONTRACTS_MAX) {
-    throw invalidTerm('contract_allowlist', `holds 1 to ${CONTRACTS_MAX} addresses`)
+    throw invalidTerm('contract_allowlist', `must have 1 to ${CONTRACTS_MAX} addresses`)
   }
-  if (expiresAt !== null && expiresAt <= now) throw invalidTerm('expires_at', 'must lie in the future')
+  if (expiresAt !== null && expiresAt <= now) throw invalidTerm('expires_at', 'must be in the future')
   return {
     maxPerTxMicro,
     dailyCapMicro,

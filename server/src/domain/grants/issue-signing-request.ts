@@ -63,7 +63,7 @@ async function prepareRequest(
 ): Promise<StoredSigningRequest> {
   const now = ctx.clock.now()
   if (change === 'activate' && grant.expiresAt !== null && grant.expiresAt <= now) {
-    throw invalidTerm('expires_at', 'has passed; prepare another grant')
+    throw invalidTerm('expires_at', 'has passed; create another grant')
   }
   const [held, replaced] = await Promise.all([
     ctx.db.runRelaxed(findSignerChange(wallet, leaseSpan(now))),

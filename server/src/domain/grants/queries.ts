@@ -12,7 +12,7 @@ export async function getGrant(
   { accountId, grantId }: { accountId: string; grantId: string },
 ): Promise<Grant> {
   const grant = isId('grant', grantId) ? await ctx.db.runRelaxed(findGrant(accountId, grantId)) : null
-  if (grant === null) throw new Problem('not_found', 'No such grant.')
+  if (grant === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
   return grant
 }
 
@@ -32,7 +32,7 @@ export async function getGrantSummary(
   const found = isId('grant', grantId)
     ? await ctx.db.runRelaxed(findSummary(accountId, grantId, { userId, now: ctx.clock.now() }))
     : null
-  if (found === null) throw new Problem('not_found', 'No such grant.')
+  if (found === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
   return found
 }
 

@@ -103,7 +103,7 @@ describe('what is put before the owner to sign', () => {
     await assert.rejects(ask(owned, id, over), {
       status: 400,
       type: 'validation_failed',
-      details: [{ path: 'expires_at', message: 'has passed; prepare another grant' }],
+      details: [{ path: 'expires_at', message: 'has passed; create another grant' }],
     })
     assert.equal((await changeUnsigned(over, owned, { grantId: id, change: 'revoke' })).status, 'revoked')
   })

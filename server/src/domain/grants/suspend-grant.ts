@@ -16,14 +16,14 @@ export async function suspendGrant(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, grantId, actor }: { accountId: string; grantId: string; actor: Actor },
 ): Promise<Grant> {
-  if (!isId('grant', grantId)) throw new Problem('not_found', 'No such grant.')
+  if (!isId('grant', grantId)) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
     const [isSuspended, grant] = await transaction.batch([
       markSuspended(accountId, grantId, now),
       findGrant(accountId, grantId),
     ])
-    if (grant === null) throw new Problem('not_found', 'No such grant.')
+    if (grant === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
     if (grant.status === 'revoked') throw grantRevoked(grant)
     if (grant.status === 'pending') throw problem('grant_not_active')
     if (!isSuspended) return grant

@@ -39,7 +39,7 @@ export async function createInvitation(
     throw new Problem('validation_failed', `An invitation can be used 1 to ${INVITATION_USES_MAX} times.`)
   }
   if (!(lifetimeMs > 0 && lifetimeMs <= INVITATION_MAX_MS)) {
-    throw new Problem('validation_failed', 'An invitation can last 30 days at the most.')
+    throw new Problem('validation_failed', 'An invitation can be valid for at most 30 days.')
   }
   const now = ctx.clock.now()
   const secret = createSecret(SECRET_PREFIXES.invitation)

@@ -69,7 +69,7 @@ describe('members', () => {
   test('who is no member learns nothing of a workspace; a member has what the role allows', async () => {
     const account = await open()
     const stranger = await signUpPerson(ctx)
-    const notFound = { status: 404, message: 'No workspace has this slug.' }
+    const notFound = { status: 404, message: 'There is no workspace with this slug.' }
     const get = (userId: string, slug: string, role: Role) => getMembership(ctx, { userId, slug, role })
     await assert.rejects(get(stranger.userId, account.slug, 'viewer'), notFound)
     await assert.rejects(get(stranger.userId, 'no-such-workspace', 'viewer'), notFound)

@@ -28,7 +28,7 @@ export async function getMembership(
   { userId, slug, role }: { userId: string; slug: string; role: Role },
 ): Promise<Membership> {
   const membership = await ctx.db.runRelaxed(findMembership(userId, slug))
-  if (membership === null) throw new Problem('not_found', 'No workspace has this slug.')
+  if (membership === null) throw new Problem('not_found', 'There is no workspace with this slug.')
   if (!mayAct(membership.role, role)) throw problem('role_insufficient')
   return membership
 }

@@ -21,7 +21,7 @@ export async function removePasskey(
       countPasskeys(userId),
       deletePasskey(userId, credentialId),
     ])
-    if (!isRemoved) throw new Problem('not_found', 'You have no such passkey.')
+    if (!isRemoved) throw new Problem('not_found', 'You do not have this passkey.')
     if (count <= 1) throw problem('last_passkey')
     const entry = insertPersonalEntry(userId, {
       createdAt: now,

@@ -20,7 +20,7 @@ export async function signUp(
   { ceremony, response, device }: { ceremony: string; response: RegistrationResponseJSON; device: string },
 ): Promise<IssuedSession & { recoveryCodes: string[] }> {
   const { challenge, applicant } = await takeCeremony(ctx, { secret: ceremony, kind: 'sign_up' })
-  if (applicant === null) throw new Error('the ceremony of a sign-up does not say whose it is')
+  if (applicant === null) throw new Error('the sign-up ceremony has no applicant')
   const passkey = await checkRegistration(ctx, { challenge, response })
   const now = ctx.clock.now()
   const user = {

@@ -18,13 +18,13 @@ export async function chooseOwner(
     const named = passkeys.find((passkey) => passkey.credentialId === credentialId)
     if (named === undefined) throw problem('passkey_not_found')
     if (!isEs256(named.publicKeyCose))
-      throw cannotOwn('is a passkey of another kind than ES256, which can own no wallet')
+      throw cannotOwn('names a passkey that cannot own a wallet: only ES256 passkeys can')
     return named
   }
   const able = passkeys.filter(({ publicKeyCose }) => isEs256(publicKeyCose))
   const [latest] = able.toSorted((left, right) => usedAt(right) - usedAt(left))
   if (latest === undefined)
-    throw cannotOwn('is missing: none of your passkeys is of the kind ES256, which owns wallets')
+    throw cannotOwn('is missing, and none of your passkeys can own a wallet: only ES256 passkeys can')
   return latest
 }
 

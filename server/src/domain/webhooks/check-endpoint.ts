@@ -14,5 +14,5 @@ export function checkEvents(events: readonly string[]): SubscribableType[] {
   const wanted = new Set(events)
   const known = EVENT_TYPES.filter((type) => wanted.delete(type))
   if (known.length > 0 && wanted.size === 0) return known
-  throw new Problem('validation_failed', `The events must be some of ${EVENT_TYPES.join(', ')}.`)
+  throw new Problem('validation_failed', `events must be one or more of ${EVENT_TYPES.join(', ')}.`)
 }

@@ -62,7 +62,7 @@ function toClaimed(ctx: Pick<Context, 'sealer' | 'logger'>, row: DueRow, leasedU
     return [{ delivery, leasedUntil, url, secrets, body, attemptNumber: delivery.attempts + 1 }]
   } catch (error) {
     // One endpoint whose secret can't be read must not hold up the others; its lease ends by itself.
-    ctx.logger.error({ err: error, endpoint: endpointId }, 'a webhook endpoint has a secret that can not be opened')
+    ctx.logger.error({ err: error, endpoint: endpointId }, 'cannot decrypt the secret of a webhook endpoint; its deliveries are not sent')
     return []
   }
 }
