@@ -95,7 +95,7 @@ export const PROBLEM_CODES = {
   recovery_code_invalid: ['unauthenticated', 'The recovery code is not valid or was already used.'],
   verification_required: ['forbidden', 'Confirm with your passkey that it is you.'],
   role_insufficient: ['forbidden', 'Your role in this workspace does not allow this. Ask an owner or admin.'],
-  last_owner: ['conflict', 'A workspace needs at least one owner. Make another member an owner first.'],
+  last_owner: ['conflict', 'A workspace needs an owner. Make another member an owner first.'],
   member_not_found: ['not_found', 'There is no member with this id in this workspace.'],
   workspace_limit_reached: ['conflict', 'You have reached the limit of workspaces that one person can belong to.'],
   invitation_not_found: [
@@ -109,7 +109,7 @@ export const PROBLEM_CODES = {
   ],
   authorization_request_decided: [
     'conflict',
-    'This authorization request was already approved or denied. Go back to the application to connect again.',
+    'This authorization request was already answered. To connect again, go back to the application.',
   ],
   connection_not_found: ['not_found', 'There is no connection with this id in this workspace.'],
   webhook_not_found: ['not_found', 'There is no webhook endpoint with this id in this workspace.'],
@@ -207,7 +207,7 @@ export function paymentCallFailed(
 ): Problem {
   const advice =
     idempotencyKey === null
-      ? `Do not retry: without an idempotency_key a retry could pay twice. Read the payment ${id} instead.`
+      ? `Without an idempotency_key a retry could pay twice. Do not retry; read the payment ${id} instead.`
       : 'Retry with the same idempotency_key; it never pays twice.'
   return new Problem('internal', `The call to the enclave provider failed. ${advice}`, {
     code: 'privy_call_failed',
