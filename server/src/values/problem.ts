@@ -144,7 +144,7 @@ export const PROBLEM_CODES = {
   ],
   wallet_not_created: [
     'internal',
-    'The enclave provider did not respond in time, so no wallet was added. If the provider created one, it is empty and unused. Create the wallet again.',
+    'The enclave provider did not respond in time, so no wallet was added here. If the provider created one, it is empty and unused. Create the wallet again.',
   ],
   enclave_refused: ['internal', 'The enclave provider rejected the request. Nothing was changed.'],
   enclave_record_differs: [
