@@ -6,7 +6,9 @@ import { setAllowance } from '../plans/plans-store.ts'
 import type { Account } from './account.ts'
 import { lockAccount, updatePlan } from './accounts-store.ts'
 
-/** Moves a workspace to a plan, and corrects this month's count of sponsored transactions where one is given. */
+/**
+ * Moves a workspace to a plan. If `allowanceUsed` is given, also corrects this month's count of sponsored transactions.
+ */
 export async function changePlan(
   ctx: Pick<Context, 'db' | 'clock'>,
   {

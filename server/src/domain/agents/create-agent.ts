@@ -10,9 +10,11 @@ import type { Agent } from './agent.ts'
 import { countAgents, findAgent, insertAgent } from './agents-store.ts'
 
 /**
- * Creates an agent if it is absent, and answers its current state either way. The account's lock makes the plan's cap
- * exact under races (D10); an existing id is a no-op at the cap too. A deleted one is made anew: of what it was only the
- * window of its cap goes on (D16). Over the cap: 400 `agent_cap_reached`.
+ * Creates the agent if it does not exist, and returns its current state either way. The account's lock makes the plan's
+ * limit exact when agents are created concurrently (D10). An existing id is returned even at the limit. A deleted agent
+ * can be created again; only the 24-hour window of its spending is kept from before (D16).
+ *
+ * Errors: 400 `agent_cap_reached` over the plan's limit.
  */
 export async function createAgent(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -5,7 +5,10 @@ import type { Context } from '../context.ts'
 import type { Agent, SpendableGrant } from './agent.ts'
 import { findAgent, listAgentRows, listSpendableGrants } from './agents-store.ts'
 
-/** One agent of (account, mode), or 404. A text that can't be an id is not looked up. */
+/**
+ * Returns an agent of the (account, mode), or throws 404 `agent_not_found`. A text that cannot be an id is not looked
+ * up.
+ */
 export async function getAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
@@ -16,7 +19,9 @@ export async function getAgent(
   return agent
 }
 
-/** Every agent of (account, mode), oldest first, stable across calls. The plan's cap bounds the list. */
+/**
+ * Lists all agents of the (account, mode), oldest first, in the same order on every call. The plan limits their number.
+ */
 export async function listAgents(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },
@@ -24,7 +29,7 @@ export async function listAgents(
   return await ctx.db.runSlow(listAgentRows(accountId, mode, ctx.clock.now()))
 }
 
-/** Every grant of (account, mode) that can be spent from now. */
+/** Lists all grants of the (account, mode) that can be spent from now. */
 export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },

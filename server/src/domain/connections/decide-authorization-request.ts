@@ -20,16 +20,17 @@ import { findRequest, markClientUsed, takeRequest, type TakenRequest } from './r
 import { findConsentParties, hasBelonged, insertConnection } from './connections-store.ts'
 
 type Approval = Extract<Decision, { approve: true }>
-/** Of the session in which the decision is made, all that it is judged by. */
+/** The parts of the deciding user's session that the decision depends on. */
 type Decider = Pick<Session, 'userId' | 'verifiedAt'>
 
 const RATE_SUBJECT_BYTES = 32
 
 /**
- * Takes a request with a person's decision. An approval makes a connection and its code, which are credentials: it takes a
- * recent proof (D59). A decision that fails leaves the request as it was. Throws 404 `authorization_request_not_found`, 409
- * `authorization_request_decided`, 403 `verification_required`, 404 `agent_not_found`, 403 `role_insufficient`, 400 for
- * scopes that were not asked for.
+ * Takes a request and applies the user's decision to it. An approval creates a connection and its code. These are
+ * credentials, so an approval requires a recent proof (D59). If the decision fails, the request stays open.
+ *
+ * Errors: 404 `authorization_request_not_found`, `agent_not_found`; 409 `authorization_request_decided`; 403
+ * `verification_required`, `role_insufficient`; 400 for scopes that were not requested.
  */
 export async function decideAuthorizationRequest(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -49,7 +50,10 @@ export async function decideAuthorizationRequest(
   })
 }
 
-/** Whoever has never belonged to a workspace leaves nothing behind for ever, neither in the log nor at the client. */
+/**
+ * A user who has never belonged to a workspace leaves no permanent record, neither in the audit log nor on the client:
+ * anybody can sign up, and the log is kept for ever.
+ */
 async function deny(
   transaction: Transaction,
   { request, userId, now }: { request: TakenRequest; userId: string; now: Date },
@@ -73,7 +77,10 @@ async function deny(
   return denied
 }
 
-/** The first decision tells of the client's registration too, which was nobody's before. */
+/**
+ * Records that a user decided on a request of the client. The first decision also logs the client's registration, which
+ * is not logged earlier because anybody can register clients.
+ */
 function recordClientUse({ clientId, registration }: TakenRequest, now: Date): Query<unknown>[] {
   if (registration === null) return [markClientUsed(clientId, now)]
   const entry = insertAuditEntry({
@@ -87,7 +94,10 @@ function recordClientUse({ clientId, registration }: TakenRequest, now: Date): Q
   return [markClientUsed(clientId, now), entry]
 }
 
-/** Reads who consents for whom, then writes: two round trips. Under the account's lock, which the agent's deletion takes. */
+/**
+ * Checks the parties of the consent, then writes it, in two round trips. Holds the account's lock, which deleting the
+ * agent takes as well.
+ */
 async function approve(
   transaction: Transaction,
   { request, session, approval, now }: { request: TakenRequest; session: Decider; approval: Approval; now: Date },
@@ -97,7 +107,8 @@ async function approve(
   const { membership, mode, agentId } = approval
   const { id: accountId } = membership.account
   const scopes = narrowScopes(request.scopes, approval.scopes)
-  if (scopes === null) throw new Problem('validation_failed', 'The scopes must be some of those that the application asked for.')
+  if (scopes === null)
+    throw new Problem('validation_failed', 'The scopes must be some of those that the application asked for.')
   const [, { agentExists, memberSince }] = await transaction.batch([
     lockAccount(accountId),
     findConsentParties({ accountId, mode, agentId, userId }),

@@ -10,8 +10,8 @@ import { listConnectionRows } from './connections-store.ts'
 import { findClientRow, findRequest } from './requests-store.ts'
 
 /**
- * The request that waits behind a handle. 404 `authorization_request_not_found` when there is none, or its time is over;
- * 409 `authorization_request_decided`.
+ * Returns the request with this handle. Throws 404 `authorization_request_not_found` if there is none or it has
+ * expired, and 409 `authorization_request_decided`.
  */
 export async function getAuthorizationRequest(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -23,21 +23,21 @@ export async function getAuthorizationRequest(
   return checkOpen(found, ctx.clock.now())
 }
 
-/** Answers the request if it can be decided on at `now`. */
+/** Returns the request if it can be decided on at `now`; throws as `getAuthorizationRequest` does otherwise. */
 export function checkOpen(request: AuthorizationRequest | null, now: Date): AuthorizationRequest {
   if (request === null || request.expiresAt <= now) throw problem('authorization_request_not_found')
   if (request.decidedAt !== null) throw problem('authorization_request_decided')
   return request
 }
 
-/** A registered client, or null. A text that can't be an id is not looked up. */
+/** Returns a registered client, or null. A text that cannot be an id is not looked up. */
 export async function findClient(ctx: Pick<Context, 'db'>, { id }: { id: string }): Promise<Client | null> {
   return isId('client', id) ? await ctx.db.runRelaxed(findClientRow(id)) : null
 }
 
 /**
- * A workspace's connections that hold tokens, those of a mode or all, the newest first. Those of a member whose role does not allow connecting
- * now are among them: they would come back to life with the role.
+ * Lists a workspace's connections that hold tokens, in one mode or all, newest first. It includes those of members
+ * whose current role does not allow connecting applications, because they would work again if the role changed back.
  */
 export async function listConnections(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -6,9 +6,9 @@ import type { Context } from '../context.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { sameSigners, type Grant, type GrantChange, type WalletSigner } from './grant.ts'
 
-/** The enclave's reads may lag behind what it has accepted: so often its record is read until it is as signed. */
+/** The enclave may return an older record for a moment after a change, so the record is read up to this often. */
 const READS_MAX = 5
-/** Before the second reading; each later pause is so many times as long. All of them take 3 s. */
+/** The pause before the second read; each later pause is `PAUSE_GROWTH` times as long. Together they take 3 seconds. */
 const FIRST_PAUSE_MS = 200
 const PAUSE_GROWTH = 2
 
@@ -20,21 +20,21 @@ interface Signed {
   readonly grant: Grant
   readonly wallet: Wallet
   readonly change: GrantChange
-  /** The wallet's whole list, as it is to be. */
+  /** The wallet's complete list of signers after the change. */
   readonly signers: readonly WalletSigner[]
 }
 
-/** What was found, and the list of signers that was read. */
+/** The result of one read, with the list of signers that was read. */
 interface Reading extends PolicyComparison {
   readonly signers: readonly WalletSigner[]
 }
 
 /**
- * Reads the enclave's record back and compares it with what was signed (D15), since an answer alone is not believed:
- * signers and their policies, the owners, and the policy's rules. Returns the signers. The operator's log names what is
- * different, and which members of the record this version does not know.
+ * Reads the enclave's record and compares it with what was signed: the signers and their policies, the owners, and the
+ * rules of the policy. The enclave's response alone is not proof that the change was made (D15). Returns the signers.
+ * The log names the differences, and the fields of the record that this version does not know.
  *
- * Errors: 500 `enclave_record_differs` if it is still not what was signed after `READS_MAX` readings.
+ * Errors: 500 `enclave_record_differs` if the record still differs after `READS_MAX` reads.
  */
 export async function checkEnclaveRecord(
   ctx: Pick<Context, 'chains' | 'enclave' | 'logger'>,
@@ -45,7 +45,8 @@ export async function checkEnclaveRecord(
   for (let reads = 1; ; reads += 1) {
     const { signers, differences, ignored } = await readOnce(ctx, signed)
     if (differences.length === 0) {
-      if (ignored.length > 0) ctx.logger.info({ grant, ignored }, "the enclave's record has fields that this version does not know")
+      if (ignored.length > 0)
+        ctx.logger.info({ grant, ignored }, "the enclave's record has fields that this version does not know")
       return signers
     }
     if (reads === READS_MAX) {

@@ -3,17 +3,17 @@ import type { MicroUsdc } from '../../values/money.ts'
 import { Problem } from '../../values/problem.ts'
 import { CONTRACTS_MAX, GRANT_RECIPIENTS_MAX, type GrantPolicy } from './grant.ts'
 
-/** What a grant is asked to allow. */
+/** The limits that a caller asks a grant to have. */
 export interface GrantTerms {
   readonly maxPerTxMicro: MicroUsdc
   readonly dailyCapMicro: MicroUsdc
   readonly recipientAllowlist: readonly Address[]
-  /** Default: the chain's USDC (D14); of a replacement: what the grant has that it replaces. */
+  /** Default: the chain's USDC contract (D14), or for a replacement, the contracts of the grant that it replaces. */
   readonly contractAllowlist?: readonly Address[] | undefined
   readonly expiresAt: Date | null
 }
 
-/** Makes a policy of them; 400 names the term that can be none. */
+/** Returns the policy that the terms describe. Throws 400, naming the term that is not allowed. */
 export function checkPolicy(
   terms: GrantTerms,
   { defaultContracts, now }: { defaultContracts: readonly Address[]; now: Date },

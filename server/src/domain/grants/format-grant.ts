@@ -1,7 +1,7 @@
 import { formatAmount } from '../../values/money.ts'
 import type { Grant } from './grant.ts'
 
-/** A grant as the world sees it (D14). */
+/** Returns the public representation of a grant (D14). */
 export function formatGrant(grant: Grant) {
   return {
     id: grant.id,

@@ -4,7 +4,7 @@ import { findWallet } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import type { Grant, WalletSigner } from './grant.ts'
 
-/** Whom a grant binds, and where. */
+/** Returns the wallet of a grant, and the grant's signer with its policy. */
 export async function getWalletAndSigner(
   ctx: Pick<Context, 'db'>,
   grant: Grant,

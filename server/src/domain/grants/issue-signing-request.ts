@@ -14,10 +14,10 @@ import { findSubmittedRequest, isFencedFor, isOutdated, SIGNING_REQUEST_MS } fro
 import { keepSigningRequest } from './grants-store.ts'
 import { leaseSpan, withSignerLease } from './with-signer-lease.ts'
 
-/** What the owner's passkey is asked to sign, and by when. */
+/** What the owner's passkey is asked to sign, and until when. */
 export interface SigningRequest {
   readonly grant: Grant
-  /** The WebAuthn challenge: the exact enclave request in canonical form (RFC 8785, D15). */
+  /** The WebAuthn challenge: the exact enclave request in canonical JSON (RFC 8785; D15). */
   readonly challenge: Uint8Array
   readonly credentialId: string
   readonly rpId: string
@@ -25,10 +25,15 @@ export interface SigningRequest {
 }
 
 /**
- * Prepares the enclave request that activates or revokes a grant, for the owner to sign; one that waits already, and has
- * half its time left, is answered again. Where the enclave already is as wished (a crash after the enclave's answer, or a
- * pending grant that is dropped), it records that, and answers the grant with nothing to sign. Errors: 404; 409
- * `grant_revoked`, `grant_not_pending`, `signer_change_under_way`, `signing_request_stale`; 400 for a grant that is over.
+ * Prepares the enclave request that activates or revokes a grant, for the owner to sign. A request that was prepared
+ * before is returned again while at least half of its time is left.
+ *
+ * If the enclave's list of signers is already as requested, there is nothing to sign: the current state is recorded and
+ * the grant is returned. This happens after a crash between the enclave's response and the record of it, or when a
+ * pending grant is dropped.
+ *
+ * Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `signer_change_under_way`, `signing_request_stale`; 400 for a
+ * grant that has expired.
  */
 export async function issueSigningRequest(
   ctx: Context,
@@ -56,7 +61,10 @@ interface RequestedChange {
   readonly change: GrantChange
 }
 
-/** Nothing is asked for while another change may come into force: what is signed now would be stale by then. */
+/**
+ * Returns the request for the owner to sign, new or as prepared before. Throws while another change may still take
+ * effect, because it would make this request stale.
+ */
 async function prepareRequest(
   ctx: Context,
   { grant, wallet, change, before, after }: RequestedChange & Pick<StoredSigningRequest, 'before' | 'after'>,
@@ -86,7 +94,10 @@ function timeLeft({ expires_at: expiresAt }: StoredSigningRequest, now: Date): n
   return Date.parse(expiresAt) - now.getTime()
 }
 
-/** Under the lease, and read again: a change that is under way right now may have made it another. */
+/**
+ * Records that the enclave's list is already as requested. Reads the list again while holding the lease, because a
+ * change in progress may have altered it since.
+ */
 async function recordCurrentState(
   ctx: Context,
   { grant, wallet, grantSigner, change, actor }: RequestedChange & { grantSigner: WalletSigner; actor: Actor },

@@ -25,8 +25,11 @@ export interface OpenGrantRequest extends GrantTerms {
 }
 
 /**
- * Opens a pending grant: the policy is laid down at the enclave, owned by the wallet's owner, and binds nobody yet.
- * Errors: 404 `agent_not_found`, `wallet_not_found`; 409 `grant_exists`, `grant_limit_reached`; 400 for a bad policy.
+ * Opens a pending grant. Its policy is created at the enclave, owned by the wallet's owner, but has no effect until the
+ * owner signs.
+ *
+ * Errors: 404 `agent_not_found`, `wallet_not_found`; 409 `grant_exists`, `grant_limit_reached`; 400 for terms that are
+ * not allowed.
  */
 export async function openGrant(ctx: Context, request: OpenGrantRequest): Promise<Grant> {
   const { accountId, mode, agentId, actor } = request
@@ -63,12 +66,18 @@ function checkGrantLimits(live: { total: number; ofAgent: number }): void {
   }
 }
 
-/** It was deleted since; one that was made anew has no key, and is not the one that was asked for. */
+/**
+ * Throws 404 `agent_not_found` if the agent was deleted meanwhile. One that was created again with the same id has no
+ * signer, so it counts as deleted too.
+ */
 function checkAgentRemains(signer: SignerRow | null): void {
   if (signer === null || signer.signerId === null) throw problem('agent_not_found')
 }
 
-/** Gives the agent its own key at the enclave (D15a). Of two that are made at once the first is kept; the other is idle. */
+/**
+ * Creates the agent's signing key at the enclave (D15a). If two requests create one at once, the first is stored and
+ * the other is never used.
+ */
 async function createSigner(
   ctx: Context,
   { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: AgentId },

@@ -16,9 +16,10 @@ import { findGrant, findPending, insertGrant, markRevoked } from './grants-store
 import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
 
 /**
- * Opens a pending grant that takes an active one's place when the owner signs it (D14, decision 0022). Until then the
- * active one binds, suspended or expired ones included. A replacement that waits already is dropped for it. Errors: 404;
- * 409 `grant_not_active`, `signer_change_under_way`; 400 for a bad policy.
+ * Opens a pending grant that replaces an active one when the owner signs it (D14, decision 0022). Until then the active
+ * grant stays in force, even if it is suspended or expired. An earlier replacement that is still pending is dropped.
+ *
+ * Errors: 404; 409 `grant_not_active`, `signer_change_under_way`; 400 for terms that are not allowed.
  */
 export async function openReplacement(
   ctx: Context,
@@ -30,7 +31,7 @@ export async function openReplacement(
   const policy = checkPolicy(terms, { defaultContracts: replaced.contractAllowlist, now: createdAt })
   const { wallet } = await getWalletAndSigner(ctx, replaced)
   const { agentId } = replaced
-  // Under the lease from here on: of many who ask at once, one has a policy made.
+  // From here on under the lease: if many ask at once, only one of them creates a policy at the enclave.
   return await withSignerLease(ctx, { wallet }, async (lease) => {
     const waiting = await findPendingReplacement(ctx, lease, { replaced, actor })
     const grant = await createEnclavePolicy(ctx, { wallet, agentId, policy, replaces: replaced.id, createdAt })
@@ -57,9 +58,11 @@ export async function openReplacement(
 }
 
 /**
- * The replacement that waits already. Under the lease on the wallet's signers, so that nobody signs it meanwhile. One
- * that the enclave enforces already, because its answer was lost, waits no more: that is recorded, and it is what there
- * is to replace.
+ * Returns the pending replacement, or null. The caller holds the lease on the wallet's signers, so nobody can sign it
+ * meanwhile.
+ *
+ * If the enclave already enforces the replacement, because its response was lost, it is no longer pending: that is
+ * recorded here, and `grant_not_active` is thrown, since the replacement is now the grant to replace.
  */
 async function findPendingReplacement(
   ctx: Context,

@@ -6,7 +6,7 @@ import type { Grant, GrantSummary } from './grant.ts'
 import { findGrant } from './grants-store.ts'
 import { findSummary, listSummaries, type GrantFilter } from './summaries-store.ts'
 
-/** One grant of the account, or 404 `not_found`. */
+/** Returns a grant of the account, or throws 404 `not_found`. */
 export async function getGrant(
   ctx: Pick<Context, 'db'>,
   { accountId, grantId }: { accountId: string; grantId: string },
@@ -16,7 +16,7 @@ export async function getGrant(
   return grant
 }
 
-/** The grant whose place this one takes, if there is one. */
+/** Returns the grant that this one is to replace, or null. */
 export async function findReplacedGrant(
   ctx: Pick<Context, 'db'>,
   { accountId, replaces }: Pick<Grant, 'accountId' | 'replaces'>,
@@ -24,7 +24,7 @@ export async function findReplacedGrant(
   return replaces === null ? null : await ctx.db.runRelaxed(findGrant(accountId, replaces))
 }
 
-/** One grant of the account, as `userId` is shown it, or 404 `not_found`. */
+/** Returns a grant of the account as the user `userId` sees it, or throws 404 `not_found`. */
 export async function getGrantSummary(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, grantId, userId }: { accountId: string; grantId: string; userId: string },
@@ -38,7 +38,7 @@ export async function getGrantSummary(
 
 const GRANTS_LISTED_MAX = 200
 
-/** The grants of (account, mode), at most 200: those that are not revoked first, then the newest first. */
+/** Lists the grants of the (account, mode), at most 200: grants that are not revoked first, each group newest first. */
 export async function listGrantSummaries(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode, userId, ...filter }: GrantFilter & { accountId: string; mode: Mode; userId: string },

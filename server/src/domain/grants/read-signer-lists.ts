@@ -3,7 +3,10 @@ import type { Wallet } from '../wallets/wallet.ts'
 import { signersAfter, sameSigners, type Grant, type GrantChange, type WalletSigner } from './grant.ts'
 import { listOtherPolicies } from './grants-store.ts'
 
-/** The wallet's signers as the enclave lists them, and as they are to be. */
+/**
+ * Reads the wallet's list of signers at the enclave, and computes the list after the change. `isDone` if they are
+ * equal.
+ */
 export async function readSignerLists(
   ctx: Pick<Context, 'db' | 'enclave'>,
   {

@@ -8,9 +8,11 @@ import { findSubmittedRequest, issuedAt } from './signing-request.ts'
 import type { SignerLease } from './with-signer-lease.ts'
 
 /**
- * Records what is found at the enclave already. What was signed is the doing of who handed it in, not of the one who
- * finds it; an activation of which that is not known is nobody's. Nor does it lift a suspension that came after it.
- * An activation is compared with the enclave's record, as one that was just signed is (D15). Errors: 500
+ * Records a change that the enclave turns out to have made already. The change is attributed to the user who submitted
+ * the owner's signature, not to the one who discovers it. An activation whose submitter is unknown is attributed to the
+ * operator. A suspension that came after the signature stays in force.
+ *
+ * An activation is compared with the enclave's record, as after a new signature (D15). Errors: 500
  * `enclave_record_differs`.
  */
 export async function reconcileGrant(

@@ -18,9 +18,12 @@ interface SignedRequest {
 }
 
 /**
- * Sends the enclave what the owner signed. Before that, and only while the lease is still ours, the lease is made to
- * last until the request can come into force no more: so it stays when the answer is lost, or we die. It can be given
- * back early once the outcome is known, unless an earlier sending of the same request is still on its way.
+ * Sends the signed request to the enclave.
+ *
+ * Before that, it extends the lease until the time after which the request can no longer take effect. So if the
+ * response is lost or this process dies, no other change can start too early. Once the outcome is known, the lease can
+ * be released early, unless an earlier attempt to send the same request may still take effect. Throws if the lease is
+ * no longer ours.
  */
 export async function sendSignedRequest(ctx: Context, lease: SignerLease, signed: SignedRequest): Promise<void> {
   const { request, assertion } = signed
@@ -35,7 +38,7 @@ export async function sendSignedRequest(ctx: Context, lease: SignerLease, signed
     })
     lease.mayTakeEffect = wasSent
   } catch (error) {
-    // A `TypeError` is thrown before anything is sent.
+    // The enclave's client throws a `TypeError` before anything is sent.
     if (error instanceof EnclaveRefused || error instanceof TypeError) lease.mayTakeEffect = wasSent
     throw error
   }

@@ -15,12 +15,15 @@ import { isOutdated, issuedAt } from './signing-request.ts'
 import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
 
 /**
- * Hands the owner's signature to the enclave, and records what the enclave then says. The service verifies the
- * signature first, and the enclave verifies it for itself (D15). Errors: 400 `signature_invalid`; 409
- * `grant_not_pending` (nothing to sign), `grant_revoked`, `signing_request_expired`, `signing_request_stale` (another one
- * was prepared, the list changed, or what is replaced was suspended meanwhile), `signer_change_under_way`; 500
- * `enclave_record_differs`: nothing was recorded, and the same signature may be handed in again.
- * @throws EnclaveUnavailable when the outcome is not known: the same signature may be handed in again.
+ * Sends the owner's signature to the enclave and records the result. The service verifies the signature first, and the
+ * enclave verifies it again (D15).
+ *
+ * Errors: 400 `signature_invalid`; 409 `grant_not_pending` (nothing to sign), `grant_revoked`,
+ * `signing_request_expired`, `signing_request_stale` (a newer request was prepared, the list of signers changed, or the
+ * grant to replace was suspended meanwhile), `signer_change_under_way`; 500 `enclave_record_differs`: nothing was
+ * recorded, and the same signature can be submitted again.
+ *
+ * @throws EnclaveUnavailable if the outcome is not known. The same signature can be submitted again.
  */
 export async function submitSignature(
   ctx: Context,
@@ -35,7 +38,7 @@ export async function submitSignature(
     grantId: string
     assertion: AuthenticationResponseJSON
     actor: Actor
-    /** How it waits for a read of the enclave that lags. */
+    /** How to wait between reads of the enclave's record. Tests replace it. */
     pause?: Pause
   },
 ): Promise<Grant> {
@@ -61,7 +64,7 @@ export async function submitSignature(
   })
 }
 
-/** The passkey was given for another request, one that was put before the owner earlier. */
+/** Returns whether the passkey signed another request, for example one that was prepared earlier. */
 function signsAnotherRequest({ response }: AuthenticationResponseJSON, challenge: Uint8Array): boolean {
   try {
     const { challenge: signed } = decodeClientDataJSON(response.clientDataJSON)
@@ -75,7 +78,10 @@ function isSameRequest(left: StoredSigningRequest, right: StoredSigningRequest):
   return left.change === right.change && left.expires_at === right.expires_at
 }
 
-/** Before the lease was had somebody may have handed the same in, or dropped the grant, or asked for something else. */
+/**
+ * The request is gone: another caller may have submitted the same signature, dropped the grant, or prepared another
+ * request before we held the lease. Returns the grant if it already has the signed status; otherwise throws.
+ */
 function checkSameResult(grant: Grant, { change }: StoredSigningRequest): Grant {
   if (grant.status === (change === 'activate' ? 'active' : 'revoked')) return grant
   throw grant.status === 'revoked' ? grantRevoked(grant) : problem('signing_request_stale')
@@ -89,7 +95,10 @@ interface Signed {
   readonly pause: Pause | undefined
 }
 
-/** Makes the enclave's list what was signed, unless it is so already: then it was who handed it in before. */
+/**
+ * Sends the request, unless the enclave's list is already as signed. In that case an earlier submission succeeded, and
+ * the change is attributed to whoever made it.
+ */
 async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): Promise<Grant> {
   const { grant, request, assertion, actor, pause } = signed
   const { signers } = await ctx.enclave.readWallet(lease.wallet.enclaveWalletId)

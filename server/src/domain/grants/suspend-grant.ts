@@ -8,9 +8,11 @@ import { grantRevoked } from './grant-problems.ts'
 import { findGrant, markSuspended } from './grants-store.ts'
 
 /**
- * Stops an active grant at once, without a signature: the pre-check no longer sees it (D15). One that is suspended stays
- * as it is. Errors: 409 `grant_not_active` (nothing to stop yet), `grant_revoked`, whose details name what took its
- * place; 404.
+ * Suspends an active grant at once, without a signature: from now on the pre-check ignores it (D15). Has no effect if
+ * it is already suspended.
+ *
+ * Errors: 404; 409 `grant_not_active` (it is still pending), `grant_revoked`, whose details name the grant that
+ * replaced it.
  */
 export async function suspendGrant(
   ctx: Pick<Context, 'db' | 'clock'>,

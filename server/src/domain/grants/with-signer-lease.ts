@@ -5,24 +5,24 @@ import type { StoredSigningRequest } from './grant.ts'
 import { signerChangeUnderWay } from './grant-problems.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, isFencedFor, SIGNING_REQUEST_MS } from './signing-request.ts'
 
-/** Longer than the enclave calls that it covers may take. */
+/** Longer than the enclave calls made under the lease may take. */
 const SIGNER_CHANGE_LEASE_MS = 60_000
-/** Twice as far as any lease reaches. */
+/** Twice the longest lease. A lease that ends later was written before the clock was set back. */
 const LEASE_MS_MAX = 2 * (SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS)
 
-/** The lease on a wallet's signer list at the enclave. */
+/** A lease on changing a wallet's list of signers at the enclave. */
 export interface SignerLease {
   readonly wallet: Wallet
-  /** It is ours while this stands in the wallet's row. */
+  /** The lease is ours while the wallet's row contains this time. */
   until: Date
-  /** A request that we sent may still come into force: the lease is not given back, but ends by itself. */
+  /** A request that we sent may still take effect. The lease is then not released; it expires by itself. */
   mayTakeEffect: boolean
 }
 
 /**
- * Holds the wallet's lease on its signer list while `work` runs; 409 `signer_change_under_way` while another has it, or
- * while a request whose answer was lost may come into force (decision 0022). Where that is `signed` itself, it goes on:
- * that one changes the list to what it is asked for anyway.
+ * Runs `work` while holding the lease on the wallet's signers. Throws 409 `signer_change_under_way` if somebody else
+ * holds it, or while a request whose response was lost may still take effect (decision 0022). If that request is
+ * `signed` itself, `work` runs anyway, because it makes the same change.
  */
 export async function withSignerLease<Result>(
   ctx: Pick<Context, 'db' | 'clock'>,

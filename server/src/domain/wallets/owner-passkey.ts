@@ -13,7 +13,11 @@ export function isEs256(publicKeyCose: Uint8Array): boolean {
 /** The passkey's public key in the form that the enclave takes: base64 of its SPKI. Only ES256 keys have one. */
 export function toSpki(publicKeyCose: Uint8Array): string {
   const key = readCoseKey(publicKeyCose)
-  if (key === null) throw new Problem('validation_failed', "The owner's passkey must use ES256 (P-256); only such keys can own a wallet.")
+  if (key === null)
+    throw new Problem(
+      'validation_failed',
+      "The owner's passkey must use ES256 (P-256); only such keys can own a wallet.",
+    )
   const jwk = { kty: 'EC', crv: 'P-256', x: base64url(key.x), y: base64url(key.y) }
   return createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'der' }).toString('base64')
 }

@@ -62,7 +62,10 @@ function toClaimed(ctx: Pick<Context, 'sealer' | 'logger'>, row: DueRow, leasedU
     return [{ delivery, leasedUntil, url, secrets, body, attemptNumber: delivery.attempts + 1 }]
   } catch (error) {
     // One endpoint whose secret can't be read must not hold up the others; its lease ends by itself.
-    ctx.logger.error({ err: error, endpoint: endpointId }, 'cannot decrypt the secret of a webhook endpoint; its deliveries are not sent')
+    ctx.logger.error(
+      { err: error, endpoint: endpointId },
+      'cannot decrypt the secret of a webhook endpoint; its deliveries are not sent',
+    )
     return []
   }
 }
