@@ -6,17 +6,17 @@ import type { Context } from '../context.ts'
 import { KEYS_LISTED_MAX, type ApiKey, type KeySummary } from './api-key.ts'
 import { findKeyByHash, findKeyById, findKeySummary, listKeySummaries } from './keys-store.ts'
 
-/** A key by what its holder has, or by what its workspace calls it. */
+/** Identifies a key by its secret, or by its id in its workspace. */
 export type KeyReference = { readonly secret: string } | { readonly accountId: string; readonly id: string }
 
-/** Usable or not. */
+/** Returns the key, even if it no longer works, or null. */
 export async function findKey(ctx: Pick<Context, 'db'>, reference: KeyReference): Promise<ApiKey | null> {
   if ('secret' in reference) return await ctx.db.runRelaxed(findKeyByHash(hashSecret(reference.secret)))
   const { accountId, id } = reference
   return isId('key', id) ? await ctx.db.runRelaxed(findKeyById(accountId, id)) : null
 }
 
-/** A key of the workspace, usable or not, or 404 `key_not_found`. */
+/** Returns a key of the workspace, even if it no longer works, or throws 404 `key_not_found`. */
 export async function getKey(
   ctx: Pick<Context, 'db'>,
   { accountId, id }: { accountId: string; id: string },
@@ -26,7 +26,7 @@ export async function getKey(
   return key
 }
 
-/** The keys of an (account, mode), the newest first, those that authenticate nobody any more last; the first 100. */
+/** Lists the keys of the (account, mode), at most 100: working keys first, each group newest first. */
 export async function listKeys(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },

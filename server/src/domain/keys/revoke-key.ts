@@ -6,8 +6,10 @@ import { findKey, type KeyReference } from './queries.ts'
 import { revokeKeyRow } from './keys-store.ts'
 
 /**
- * Revokes a key at once: the very next request with it, at any process, is 401. One that is revoked stays as it is; an
- * unknown key is 404 `key_not_found`.
+ * Revokes a key at once: the next request with it, on any server process, gets a 401. Has no effect if it is already
+ * revoked.
+ *
+ * Errors: 404 `key_not_found`.
  */
 export async function revokeKey(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -14,14 +14,16 @@ import {
 } from './members-store.ts'
 import { mayAct, type Role } from './role.ts'
 
-/** A workspace's members, those who have been there longest first; the first 1000. */
+/** Lists a workspace's members, at most 1,000, the longest-standing first. */
 export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { accountId: string }): Promise<Member[]> {
   return await ctx.db.runSlow(listMemberRows(accountId, MEMBERS_LISTED_MAX))
 }
 
 /**
- * A person's place in the workspace with this slug. Who has none is answered as if there were no such workspace: 404.
- * Below the needed role: 403 `role_insufficient`.
+ * Returns a user's membership in the workspace with this slug.
+ *
+ * Errors: 404 `not_found` if the user is not a member, the same as if the workspace did not exist; 403
+ * `role_insufficient` if their role is lower than `role`.
  */
 export async function getMembership(
   ctx: Pick<Context, 'db'>,
@@ -33,12 +35,15 @@ export async function getMembership(
   return membership
 }
 
-/** The workspaces that a person belongs to, by name. */
+/** Lists the workspaces that a user belongs to, ordered by name. */
 export async function listMemberships(ctx: Pick<Context, 'db'>, { userId }: { userId: string }): Promise<Membership[]> {
   return await ctx.db.runRelaxed(listMembershipRows(userId))
 }
 
-/** What a secret invites to, and the name of who did; 404 `invitation_not_found` when nobody can join by it. */
+/**
+ * Returns the invitation with this secret, its workspace, and the name of the user who created it. Throws 404
+ * `invitation_not_found` unless it can still be accepted.
+ */
 export async function findInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,
   { secret }: { secret: string },
@@ -49,7 +54,7 @@ export async function findInvitation(
   return found
 }
 
-/** The invitations of a workspace by which somebody can still join, oldest first. */
+/** Lists a workspace's invitations that can still be accepted, oldest first. */
 export async function listInvitations(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId }: { accountId: string },
@@ -58,8 +63,8 @@ export async function listInvitations(
 }
 
 /**
- * The names of people whom a workspace has known, by their ids, and whether they are its members now. The caller vouches
- * that the ids stand in the workspace's own log: a name is told for each that is somebody's.
+ * Returns the names of users by their ids, and whether they are members of the workspace now. The caller must make sure
+ * that the ids are from the workspace's own log, because a name is returned for any existing user.
  */
 export async function listKnownPeople(
   ctx: Pick<Context, 'db'>,

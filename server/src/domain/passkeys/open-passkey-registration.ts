@@ -8,8 +8,9 @@ import { openCeremony } from './open-ceremony.ts'
 import { PASSKEYS_MAX } from './passkey.ts'
 
 /**
- * Begins the registration of one more passkey of a person: what the browser asks it for. Errors: 403
- * `verification_required`; 409 `passkey_limit_reached`.
+ * Starts the registration of another passkey. Returns the options for the browser.
+ *
+ * Errors: 403 `verification_required`; 409 `passkey_limit_reached`.
  */
 export async function openPasskeyRegistration(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,

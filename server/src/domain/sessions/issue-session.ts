@@ -5,11 +5,11 @@ import { deleteOldestSessions, insertSession } from './sessions-store.ts'
 
 export interface IssuedSession {
   readonly session: Session
-  /** The cookie's value; it can't be had again. */
+  /** The cookie's value. It cannot be read again. */
   readonly secret: string
 }
 
-/** Makes a session of a person who has just proved to be there, and the queries that keep it. */
+/** Returns a session for a user who has just proved their presence, and the queries that store it. */
 export function issueSession(
   { userId, userName, device }: Pick<Session, 'userId' | 'userName' | 'device'>,
   now: Date,

@@ -4,7 +4,7 @@ import { findMembership } from '../members/members-store.ts'
 import { isAlive, sessionIdOf, type Session } from './session.ts'
 import { findSessionRow, listSessionRows } from './sessions-store.ts'
 
-/** Where a person is signed in, the latest seen first. */
+/** Lists a user's sessions, the most recently used first. */
 export async function listSessions(
   ctx: Pick<Context, 'db' | 'clock'>,
   { userId }: { userId: string },
@@ -13,7 +13,7 @@ export async function listSessions(
   return (await ctx.db.runRelaxed(listSessionRows(userId))).filter((session) => isAlive(session, now))
 }
 
-/** A session of the person that has not ended, by its id, or 404 `session_not_found`. */
+/** Returns a user's session by its id, or throws 404 `session_not_found` if there is none or it has ended. */
 export async function getSession(
   ctx: Pick<Context, 'db' | 'clock'>,
   { userId, id }: { userId: string; id: string },
@@ -24,8 +24,8 @@ export async function getSession(
 }
 
 /**
- * Whether a session still lives and its person still belongs to the workspace. It does not note that they were seen: a
- * page that stands open is nobody (D47).
+ * Returns whether a session is still alive and its user still belongs to the workspace. It does not count as the user
+ * being seen, because an open page is not a user who acts (D47).
  */
 export async function isSessionActive(
   ctx: Pick<Context, 'db' | 'clock'>,
