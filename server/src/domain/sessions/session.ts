@@ -18,8 +18,8 @@ export interface Session {
 const SESSION_ID_CHARS = 32
 
 /**
- * Returns the id by which a session is known outside of the service. It is not the secret's hash, so nobody who can
- * write to the database can forge a session from an id.
+ * Returns the id by which a session is known outside of the service. It is derived from the secret's hash but differs
+ * from it, because sessions are looked up by that hash and it must not leave the service.
  */
 export function sessionIdOf({ secretHash }: Pick<Session, 'secretHash'>): string {
   return hash('sha256', secretHash, 'hex').slice(0, SESSION_ID_CHARS)

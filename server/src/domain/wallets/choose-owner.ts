@@ -5,9 +5,11 @@ import type { Passkey } from '../passkeys/passkey.ts'
 import { isEs256 } from './owner-passkey.ts'
 
 /**
- * The passkey of the person that is to own a wallet: the named one, or, where none is named, of those that can own one
- * the one that was used last. Errors: 404 `passkey_not_found`, also for somebody else's; 400 `validation_failed` for one
- * that can own none.
+ * Returns the passkey that is to own a wallet: the one with `credentialId`, or if that is null, the most recently used
+ * one that can own a wallet.
+ *
+ * Errors: 404 `passkey_not_found`, also for another user's passkey; 400 `validation_failed` for a passkey that cannot
+ * own a wallet.
  */
 export async function chooseOwner(
   ctx: Pick<Context, 'db'>,
@@ -28,7 +30,7 @@ export async function chooseOwner(
   return latest
 }
 
-/** One that was never used since is as recent as its registration. */
+/** A passkey that was never used since it was registered counts as used at that time. */
 function usedAt({ lastUsedAt, createdAt }: Passkey): number {
   return (lastUsedAt ?? createdAt).getTime()
 }

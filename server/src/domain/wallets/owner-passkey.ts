@@ -5,12 +5,15 @@ import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { OwnerPasskey } from './wallet.ts'
 
-/** Whether a passkey can own a wallet: the enclave verifies no other signatures. */
+/** Returns whether a passkey can own a wallet: the enclave only verifies ES256 signatures. */
 export function isEs256(publicKeyCose: Uint8Array): boolean {
   return readCoseKey(publicKeyCose) !== null
 }
 
-/** The passkey's public key in the form that the enclave takes: base64 of its SPKI. Only ES256 keys have one. */
+/**
+ * Returns the passkey's public key in the form that the enclave expects: base64 of its SPKI. Throws 400 unless it is an
+ * ES256 key.
+ */
 export function toSpki(publicKeyCose: Uint8Array): string {
   const key = readCoseKey(publicKeyCose)
   if (key === null)
@@ -23,8 +26,8 @@ export function toSpki(publicKeyCose: Uint8Array): string {
 }
 
 /**
- * Checks that the owner signed these very bytes (D15): challenge, origin, relying party, user presence and
- * verification, and the signature. Anything else is 400 `signature_invalid`.
+ * Verifies that the owner signed exactly these bytes (D15): challenge, origin, relying party, user presence and
+ * verification, and the signature. Throws 400 `signature_invalid` if anything is wrong.
  */
 export async function checkOwnerSignature(
   ctx: Pick<Context, 'relyingParty' | 'logger'>,

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { WALLETS_LISTED_MAX, type WalletSummary } from './wallet.ts'
 import { countWalletsByOwner, findWalletSummary, listWalletSummaries } from './wallets-store.ts'
 
-/** A wallet of the (account, mode), or 404 `wallet_not_found`. */
+/** Returns a wallet of the (account, mode), or throws 404 `wallet_not_found`. */
 export async function getWallet(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, address }: { accountId: string; mode: Mode; address: Address },
@@ -15,7 +15,7 @@ export async function getWallet(
   return wallet
 }
 
-/** The wallets of an (account, mode), the newest last; of more than 1,000 the newest ones. */
+/** Lists the wallets of the (account, mode), newest last. If there are more than 1,000, the newest 1,000. */
 export async function listWallets(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },
@@ -23,7 +23,10 @@ export async function listWallets(
   return await ctx.db.runSlow(listWalletSummaries(accountId, mode, WALLETS_LISTED_MAX))
 }
 
-/** How many wallets of the workspaces that a person belongs to are owned by which of their passkeys; those with none lack. */
+/**
+ * Returns how many wallets each of a user's passkeys owns, in the workspaces that the user belongs to. Passkeys without
+ * wallets are left out.
+ */
 export async function countOwnedWallets(
   ctx: Pick<Context, 'db'>,
   { userId }: { userId: string },

@@ -5,11 +5,14 @@ import type { Context } from '../context.ts'
 
 export interface CoinBalance {
   readonly coin: string
-  /** Null while the chain is out of reach. */
+  /** Null if the chain could not be reached. */
   readonly balanceWei: bigint | null
 }
 
-/** What a wallet pays its gas with. Null, without a request to the chain, where the gas is sponsored. */
+/**
+ * Returns the balance that a wallet pays gas from, in the chain's native coin. Returns null, without asking the chain,
+ * if gas is sponsored.
+ */
 export async function readCoinBalance(
   { chains }: Pick<Context, 'chains'>,
   { mode, address }: { mode: Mode; address: Address },

@@ -4,13 +4,14 @@ import { cancelPendingDeliveries } from './cancel-pending-deliveries.ts'
 import { deleteFinishedDeliveries, listEmptyEndpoints, listStoppedQueues } from './queue-store.ts'
 import { removeEndpoint } from './endpoints-store.ts'
 
-/** A round stays far below the time that a statement may take. */
+/** Small enough that a round takes far less than a statement may. */
 const DELIVERIES_PER_ROUND = 5_000
 const ENDPOINTS_PER_ROUND = 100
 
 /**
- * Cancels what waits for deleted endpoints, and what has waited for disabled ones for 30 days; deletes deliveries that
- * finished 30 days ago, with their attempts, and then deleted endpoints without any. Bounded; answers how many rows.
+ * Cancels the pending deliveries of deleted endpoints, and those that have waited for a disabled endpoint for 30 days.
+ * Deletes deliveries that finished 30 days ago, with their attempts, and then deleted endpoints that have no deliveries
+ * left. Processes a limited number of rows and returns how many.
  */
 export async function cleanUpWebhooks(ctx: Pick<Context, 'db' | 'clock'>): Promise<number> {
   const now = ctx.clock.now()

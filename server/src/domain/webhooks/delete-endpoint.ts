@@ -6,7 +6,11 @@ import type { Context } from '../context.ts'
 import { cancelPendingDeliveries } from './cancel-pending-deliveries.ts'
 import { markEndpointDeleted } from './endpoints-store.ts'
 
-/** Deletes an endpoint: what it was still to be sent is canceled, its log stays. Errors: 404 `webhook_not_found`. */
+/**
+ * Deletes an endpoint and cancels its pending deliveries. Its delivery log is kept.
+ *
+ * Errors: 404 `webhook_not_found`.
+ */
 export async function deleteEndpoint(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, id, actor }: { accountId: string; id: string; actor: Actor },
@@ -20,6 +24,6 @@ export async function deleteEndpoint(
     const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.deleted', subject: id, details } as const
     await transaction.commit([insertAuditEntry(entry)])
   })
-  // Not under the endpoint's lock, since there may be very many. What is left over the cleaning cancels.
+  // After the endpoint's lock is released, because there may be very many. The clean-up job cancels the rest.
   await cancelPendingDeliveries(ctx, { endpoint: { accountId, id }, dueBefore: null })
 }

@@ -7,7 +7,7 @@ import { isDeliveryId, type Delivery, type DeliveryAttempt } from './delivery.ts
 import type { WebhookEndpoint } from './endpoint.ts'
 import { findEndpoint, listEndpointRows } from './endpoints-store.ts'
 
-/** An endpoint of the account, without its secret, or 404 `webhook_not_found`. */
+/** Returns an endpoint of the account, without its secret, or throws 404 `webhook_not_found`. */
 export async function getEndpoint(
   ctx: Pick<Context, 'db'>,
   { accountId, id }: { accountId: string; id: string },
@@ -17,7 +17,7 @@ export async function getEndpoint(
   return endpoint
 }
 
-/** The endpoints of an (account, mode), oldest first; without their secrets. */
+/** Lists the endpoints of the (account, mode), oldest first, without their secrets. */
 export async function listEndpoints(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },
@@ -25,7 +25,7 @@ export async function listEndpoints(
   return await ctx.db.runRelaxed(listEndpointRows(accountId, mode))
 }
 
-/** A delivery of the account with its attempts, oldest first, or 404 `delivery_not_found`. */
+/** Returns a delivery of the account with its attempts, oldest first, or throws 404 `delivery_not_found`. */
 export async function getDelivery(
   ctx: Pick<Context, 'db'>,
   { accountId, id }: { accountId: string; id: string },

@@ -10,8 +10,9 @@ import { lockEnabledEndpoint } from './lock-endpoint.ts'
 import { makeDelivery } from './make-delivery.ts'
 
 /**
- * Sends an event to one endpoint, whatever it is subscribed to, to see whether it arrives; it is tried once. Errors: 404
- * `webhook_not_found`; 409 `endpoint_disabled`.
+ * Sends a test event to one endpoint, whatever it is subscribed to. It is tried once.
+ *
+ * Errors: 404 `webhook_not_found`; 409 `endpoint_disabled`.
  */
 export async function sendTestEvent(
   ctx: Pick<Context, 'db' | 'clock'>,
