@@ -47,7 +47,7 @@ async function statusOf(key: string): Promise<number> {
   return (await createClient(sandbox.facts.base_url, key).get('/v1/me')).status
 }
 
-async function orderFault(fault: string): Promise<void> {
+async function injectFault(fault: string): Promise<void> {
   assert.deepEqual((await control.post('/enclave/faults', { fault, count: 1 })).body, {})
 }
 
@@ -230,13 +230,13 @@ describe('the outside world', () => {
 
   it('makes the enclave refuse, be away, or lose its answer', async () => {
     const { pay } = await makeSpender()
-    await orderFault('reject')
+    await injectFault('reject')
     assert.equal(textAt((await pay('1')).body, 'payment.status'), 'failed')
-    await orderFault('unavailable')
+    await injectFault('unavailable')
     const away = await pay('1', { idempotency_key: 'once' })
     assert.equal(textAt(away.body, 'error.code'), 'privy_call_failed')
     assert.equal((await pay('1', { idempotency_key: 'once' })).status, 201)
-    await orderFault('lost_response')
+    await injectFault('lost_response')
     assert.equal((await pay('1', { idempotency_key: 'lost' })).status, 500)
     const found = await pay('1', { idempotency_key: 'lost' })
     assert.match(textAt(found.body, 'payment.tx_hash'), /^0x/)

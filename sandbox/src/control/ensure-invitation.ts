@@ -5,13 +5,16 @@ import { Problem } from '../../../server/src/values/problem.ts'
 import { DEMO_SLUG } from './seed-demo.ts'
 import type { ControlContext } from './control-context.ts'
 
-/** Whoever opens the link becomes an owner: a person, a colleague, a test. */
+/** Anybody who opens the link becomes an owner: a developer, a colleague, a test. */
 const USES_MAX = 100
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
-/** A link that ends sooner is replaced at the start. */
+/** At the start, a link that expires sooner is replaced. */
 const LEFT_MS_MIN = 7 * 24 * 60 * 60 * 1_000
 
-/** The address under which anybody on this machine becomes an owner of the demo workspace; the same over many starts. */
+/**
+ * Returns the link with which anybody on this machine can become an owner of the demo workspace. It stays the same over
+ * restarts until it is about to expire.
+ */
 export async function ensureInvitation(control: ControlContext): Promise<string> {
   const { state, addresses } = control
   const kept = state.current.invitation

@@ -3,7 +3,10 @@ import type { HttpServer } from '../../../server/src/http/open-http.ts'
 import { toProblem } from '../../../server/src/http/to-problem.ts'
 import { openLog } from '../postgres/server-log.ts'
 
-/** Writes what is nobody's request's fault to a file, a JSON line each, with its cause: the answer does not tell it. */
+/**
+ * Writes each error with a status of 500 or above to a file, as a line of JSON with its cause, because the response
+ * does not contain the cause.
+ */
 export function logServerErrors(http: HttpServer, file: string): void {
   const log = openLog(file)
   http.addHook('onError', async (request, _reply, error) => {

@@ -14,12 +14,12 @@ import { createSoftwarePasskey, restoreSoftwarePasskey, type SoftwarePasskey } f
 import { serialQueue } from '../chain/serial-queue.ts'
 import type { ControlContext } from './control-context.ts'
 
-/** Who owns the workspaces that the control API makes. */
+/** The name of the users who own the workspaces created by the control API. */
 const OWNER_NAME = 'Sandbox owner'
-/** What the sandbox's people call their browser. */
+/** How the browsers of these users describe themselves. */
 const DEVICE = 'Sandbox'
 
-/** Makes a workspace with an owner, whose passkey lives in the sandbox. */
+/** Creates a workspace with an owner whose passkey the sandbox has. */
 export async function createOwnedWorkspace(
   control: ControlContext,
   { name, plan }: { name: string; plan: Plan },
@@ -30,7 +30,7 @@ export async function createOwnedWorkspace(
   return account
 }
 
-/** Gives a workspace an owner whose passkey lives in the sandbox, where it has none yet. */
+/** Adds an owner whose passkey the sandbox has, unless the workspace already has one. */
 export async function ensureOwner(control: ControlContext, account: Account): Promise<void> {
   if (control.state.current.owners[account.slug] !== undefined) return
   const { userId, passkey } = await signUpOwner(control.context)
@@ -38,7 +38,10 @@ export async function ensureOwner(control: ControlContext, account: Account): Pr
   keepOwner(control, account, passkey)
 }
 
-/** The passkey of a workspace's owner. 409 for a workspace whose owner signed up in the dashboard, with a passkey of theirs. */
+/**
+ * Returns the passkey of a workspace's owner. Throws 409 if the owner signed up in the dashboard with a passkey of
+ * their own.
+ */
 export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'context'>, slug: string): SoftwarePasskey {
   const { id: rpId, origin } = context.relyingParty
   const stored = state.current.owners[slug]
@@ -46,17 +49,17 @@ export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'cont
     const message = `The sandbox does not have the passkey of the owner of ${slug}. Use the dashboard, or a workspace created with POST /workspaces.`
     throw new Problem('conflict', message)
   }
-  // The ports may be others than when it was made.
+  // The ports may have changed since the passkey was created.
   return restoreSoftwarePasskey({ ...stored, rpId, origin })
 }
 
 const sessions = new Map<string, string>()
-/** A passkey counts its signatures, so it makes one after the other. */
+/** Signatures must be made one after the other, because a passkey counts them. */
 const enqueue = serialQueue()
 
 /**
- * A session of the owner, by passkey; the one from before while it lasts and the owner's presence counts as proved.
- * Answers its secret, the cookie's value.
+ * Signs in the owner with their passkey, and returns the session's secret, which is the cookie's value. An earlier
+ * session is used again while its proof is recent.
  */
 export function signInOwner(control: ControlContext, slug: string): Promise<string> {
   return enqueue(async () => {
@@ -67,7 +70,8 @@ export function signInOwner(control: ControlContext, slug: string): Promise<stri
     const passkey = ownerOf(control, slug)
     const { ceremony, options } = await openSignIn(context)
     const response = passkey.assert(Buffer.from(options.challenge, 'base64url'))
-    // Kept first: a counter that is behind the service's would be refused for ever.
+    // Stored before the passkey is used: if the counter fell behind the server's, the passkey would be rejected for
+    // ever.
     state.update({ owners: { ...state.current.owners, [slug]: passkey.export() } })
     const { secret } = await signIn(context, { ceremony, response, device: DEVICE })
     sessions.set(slug, secret)

@@ -23,8 +23,8 @@ const MAX_PER_TX_MICRO = microUsdc(10n * USDC)
 const DAILY_CAP_MICRO = microUsdc(100n * USDC)
 
 /**
- * Makes the demo workspace, once: in each mode a key, a wallet with 1,000 USDC, an agent with an active grant. A mode is
- * kept when it is whole; after a crash in the middle it is made anew, in the same workspace.
+ * Creates the demo workspace once, with a key, a wallet with 1,000 USDC, and an agent with an active grant in each
+ * mode. A mode is recorded when it is complete; after a crash in the middle, it is created again in the same workspace.
  */
 export async function seedDemo(control: ControlContext): Promise<Readonly<Record<Mode, DemoMode>>> {
   const { test, live } = control.state.current.demo

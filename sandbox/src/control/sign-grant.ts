@@ -7,10 +7,13 @@ import { serialQueue, type Enqueue } from '../chain/serial-queue.ts'
 import { ownerOf } from './owners.ts'
 import type { ControlContext } from './control-context.ts'
 
-/** A person signs one thing after the other; two changes of one wallet's signers at once would be refused. */
+/** An owner signs one change after the other: two concurrent changes of a wallet's signers would be rejected. */
 const queues = new Map<string, Enqueue>()
 
-/** Activates or revokes a grant as its owner: reads what is to be signed, signs it with the passkey, and hands that in. */
+/**
+ * Activates or revokes a grant as its owner: fetches the request to sign, signs it with the passkey, and submits the
+ * signature.
+ */
 export async function signGrant(
   control: ControlContext,
   { account, grantId, change }: { account: Account; grantId: string; change: GrantChange },

@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/start-chain.ts'
 import type { ControlledChain } from './control-context.ts'
 
-/** A chain that remembers whether its blocks come by themselves. */
+/** Returns the chain with a record of whether it mines blocks automatically. */
 export function trackMining(chain: Chain): ControlledChain {
   let mining = true
   return {

@@ -14,11 +14,11 @@ import { Fields } from '../fields.ts'
 import { idIn, slugIn } from '../path-fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Of each mode; older ones are left out. */
+/** How many deliveries of each mode are listed; older ones are left out. */
 const DELIVERIES_LISTED_MAX = 10_000
 const PAGE_DELIVERIES = 100
 
-/** A workspace's webhook endpoints, and what became of each delivery. */
+/** Creates webhook endpoints of a workspace, and lists and replays its deliveries. */
 export function addWebhookRoutes(http: HttpServer, control: ControlContext): void {
   const { context, state } = control
 
@@ -35,7 +35,7 @@ export function addWebhookRoutes(http: HttpServer, control: ControlContext): voi
     return reply.code(201).send({ webhook: { id: endpoint.id, url: endpoint.url, secret } })
   })
 
-  /** Workspaces of which deliveries were asked for, besides those that were made here. */
+  /** Workspaces whose deliveries were requested, besides those that the control API created. */
   const slugs = new Set<string>()
   http.get('/workspaces/:slug/deliveries', async (request) => {
     const account = await getAccount(context, slugIn(request))
@@ -53,7 +53,7 @@ export function addWebhookRoutes(http: HttpServer, control: ControlContext): voi
   })
 }
 
-/** The newest first. */
+/** Lists deliveries with their attempts, newest first. */
 async function readDeliveries({ context }: ControlContext, { id: accountId }: Account, mode: Mode) {
   const found: ReturnType<typeof formatDelivery>[] = []
   for (let before: string | null = null; found.length < DELIVERIES_LISTED_MAX;) {
@@ -72,7 +72,7 @@ async function readDeliveries({ context }: ControlContext, { id: accountId }: Ac
   return found
 }
 
-/** No product operation reads across workspaces, so they are asked one by one. */
+/** No operation of the server reads across workspaces, so they are searched one by one. */
 async function findAccountId(
   { context }: ControlContext,
   slugs: readonly string[],

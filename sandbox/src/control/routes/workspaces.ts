@@ -14,7 +14,7 @@ import type { ControlContext } from '../control-context.ts'
 
 const ALLOWANCE_USED_MAX = 1_000_000_000
 
-/** Workspaces, and what belongs to one: keys, wallets, the plan. */
+/** Creates workspaces and their keys and wallets, and changes plans. */
 export function addWorkspaceRoutes(http: HttpServer, control: ControlContext): void {
   const { context } = control
 
