@@ -126,7 +126,7 @@ export const PROBLEM_CODES = {
   ],
   url_not_allowed: [
     'validation_failed',
-    'Events cannot be sent to this URL. Use a public HTTPS address; details.reason says what is wrong with this one.',
+    'Events cannot be sent to this url. It must be a public HTTPS address; details.reason says what is wrong.',
   ],
   recipient_not_found: ['not_found', 'This address has no label in this workspace and mode.'],
   recipient_limit_reached: [
