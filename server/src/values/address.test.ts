@@ -25,12 +25,12 @@ describe('parseAddress', () => {
     })
   }
 
-  test('an address whose mixed case is not its checksum is refused', () => {
+  test('a mixed-case address with a wrong checksum is rejected', () => {
     assert.equal(parseAddress('0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'), null)
     assert.equal(parseAddress(MIXED.replace('0x5aA', '0x5aa')), null)
   })
 
-  test('one letter in the other case is refused, whichever it is', () => {
+  test('changing the case of any one letter is rejected', () => {
     const letters = [...MIXED].flatMap((character, index) => (index > 1 && /[a-f]/i.test(character) ? [index] : []))
     fc.assert(
       fc.property(fc.constantFrom(...letters), (index) => {
@@ -49,7 +49,7 @@ describe('parseAddress', () => {
     test(`${JSON.stringify(text)} is refused`, () => assert.equal(parseAddress(text), null))
   }
 
-  test('the zero address is an address, for others to refuse', () => {
+  test('the zero address is parsed; callers decide whether to reject it', () => {
     assert.equal(parseAddress(`0x${'0'.repeat(40)}`), ZERO_ADDRESS)
   })
 })

@@ -171,7 +171,7 @@ describe('webhooks of the control API', () => {
     await control.post('/clock', { reset: true })
   })
 
-  it('that nobody listens at tell why', async () => {
+  it('record the reason if nobody listens at their endpoint', async () => {
     const slug = await makeSpender()
     const gone = await startFakeServer(() => undefined)
     await gone.close()

@@ -15,7 +15,7 @@ describe('workspaces', () => {
   })
   after(() => given.close())
 
-  test('of 10 workspaces of one name that are created at once, each gets a slug, and its row of the log', async () => {
+  test('10 workspaces created at once with the same name each get their own slug and audit entry', async () => {
     const create = () => createAccount(given.context, { name: 'Twins', plan: 'pro', actor: OPERATOR })
     const accounts = await Promise.all(Array.from({ length: 10 }, create))
     assert.equal(new Set(accounts.map(({ slug }) => slug)).size, 10)
@@ -33,7 +33,7 @@ describe('workspaces', () => {
     }
   })
 
-  test('a change of the plan, or of what is used of its allowance, is one row; what changes nothing is none', async () => {
+  test('each change of the plan or of its used allowance is one audit entry; a change without effect is none', async () => {
     const { context } = given
     const account = await createAccount(context, { name: 'Plan', plan: 'developer', actor: OPERATOR })
     const actor = { kind: 'user', id: 'usr_ada' } as const

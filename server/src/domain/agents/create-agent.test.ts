@@ -18,7 +18,7 @@ describe('createAgent', () => {
   })
   after(() => given.close())
 
-  test('of 50 parallel creations at 97 of 100, exactly 3 succeed; an existing id is a no-op at the cap', async () => {
+  test('of 50 parallel creations at 97 of 100 agents, exactly 3 succeed; creating an existing agent at the limit has no effect', async () => {
     const account = await createAccount(given.context, { name: 'Cap', plan: 'developer', actor: OPERATOR })
     for (let index = 0; index < 97; index += 1) await create(account, `agent ${index}`)
     const processes = [given.context, given.openAnother()] as const
@@ -47,7 +47,7 @@ describe('createAgent', () => {
     assert.equal((await create(account, 'one more')).id, 'one more')
   })
 
-  test('one id created 20 times at once is one agent, and everyone gets the same', async () => {
+  test('one id created 20 times at once is one agent, and every caller gets the same one', async () => {
     const account = await createAccount(given.context, { name: 'Race', plan: 'developer', actor: OPERATOR })
     const agents = await Promise.all(Array.from({ length: 20 }, () => create(account, 'same')))
     assert.equal(new Set(agents.map(({ createdAt }) => createdAt.getTime())).size, 1)
@@ -90,7 +90,7 @@ describe('createAgent', () => {
     }
   })
 
-  test('no record can exist of a deleted agent that still has its key', async () => {
+  test('the database rejects a deleted agent that still has its key', async () => {
     const account = await createAccount(given.context, { name: 'Keyless', plan: 'developer', actor: OPERATOR })
     await create(account, 'a')
     const key = `signer_id = 'quorum', signer_private_key_sealed = 'sealed'`

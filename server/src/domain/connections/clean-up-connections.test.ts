@@ -40,7 +40,7 @@ describe('cleanUpConnections', () => {
   })
   after(() => given.close())
 
-  test('every table is cleaned at its own time, and not a moment before', async () => {
+  test('each table is cleaned exactly when its own retention is over', async () => {
     const still = stopClock(ctx)
     await seedTokens(still)
     const ends: readonly (readonly [string, number])[] = [
@@ -61,7 +61,7 @@ describe('cleanUpConnections', () => {
     }
   })
 
-  test('L8: a rotated refresh token is still recognized until the day on which it would have ended', async () => {
+  test('a used refresh token is still recognized until it would have expired', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     issued(await refresh(still, seeded, seeded.tokens.refreshToken))
@@ -71,7 +71,7 @@ describe('cleanUpConnections', () => {
     assert.equal((await readConnection(still, seeded)).revokedBecause, 'refresh_reuse')
   })
 
-  test('L8: a used code is still recognized for a day after its end', async () => {
+  test('a used code is still recognized for a day after it expired', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     still.move(CODE_LIFETIME_MS + CODE_RETENTION_MS - 1)
@@ -80,7 +80,7 @@ describe('cleanUpConnections', () => {
     assert.equal((await readConnection(still, seeded)).revokedBecause, 'code_replay')
   })
 
-  test('J10: a client is forgotten 7 days after its registration if nobody ever decided on it, else never', async () => {
+  test('a client is deleted 7 days after its registration if no user ever decided on it, and otherwise never', async () => {
     const still = stopClock(ctx)
     const unused = await registerClient(still, {
       name: 'U',
@@ -108,7 +108,7 @@ describe('cleanUpConnections', () => {
     for (const { client } of [approved, denied]) assert.ok((await findClient(ctx, client)) !== null)
   })
 
-  test('a connection whose code was never exchanged is forgotten a day after it, its windows too, and no other', async () => {
+  test('only connections whose code was never exchanged are deleted a day after the code expired, with their rate windows', async () => {
     const still = stopClock(ctx)
     const [unused, used] = [await seedConnection(still), await seedTokens(still)]
     const subjects = await readRows(ctx.db, 'select rate_subject from connections where account_id = $1', [
@@ -144,7 +144,7 @@ describe('cleanUpConnections', () => {
     assert.match(plan, /Index Scan using connections_never_exchanged/)
   })
 
-  test('one run is bounded, and as many runs as it takes clean everything', async () => {
+  test('one run deletes a limited number of rows, and repeated runs delete everything', async () => {
     const still = stopClock(ctx)
     const { client } = await seedRequest(still)
     const rows = CLEAN_UP_ROWS_MAX + 1

@@ -61,7 +61,7 @@ describe('a connection, by property', () => {
   })
   after(() => given.close())
 
-  test('1.M: whatever comes one after the other, it behaves as the model of it does', async () => {
+  test('for any sequence of steps, a connection behaves as its model does', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: STEPS_MAX }), async (steps) => {
         const ways = stopClock(given.context)
@@ -81,7 +81,7 @@ describe('a connection, by property', () => {
     )
   })
 
-  test('1.M: whatever comes at once, a revoked connection has no live token, and no token is taken twice', async () => {
+  test('for any concurrent steps, a revoked connection has no working token, and no token is used twice', async () => {
     const other = given.openAnother()
     const groups = fc.array(fc.array(use, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 })
     const start = fc.constantFrom<Step[][]>([], [[{ kind: 'exchange' }]])

@@ -19,7 +19,7 @@ interface Line {
   readonly members: Record<string, unknown>
 }
 
-describe('what is read back from the enclave after a grant was signed', () => {
+describe("checkEnclaveRecord: the enclave's record after a grant was signed", () => {
   let enclave: ProxiedEnclave
   let given: TestContext
   let ctx: Context
@@ -72,7 +72,7 @@ describe('what is read back from the enclave after a grant was signed', () => {
     })),
   })
 
-  test('a null member that the provider has added everywhere changes nothing, and is logged', async () => {
+  test('a null field that the provider added everywhere is not a difference, and is logged', async () => {
     const { owned, grant } = await open()
     rewrite(POLICY, addToAll({ new_member: null }))
     rewrite(WALLET, (wallet) => ({
@@ -87,7 +87,7 @@ describe('what is read back from the enclave after a grant was signed', () => {
     assert.ok((line.members['ignored'] as string[]).includes('rules[0].conditions[0].new_member'))
   })
 
-  test('an unknown member of the policy itself, or one that only describes a rule, changes nothing', async () => {
+  test('an unknown field of the policy itself, or one that only describes a rule, is not a difference', async () => {
     const { owned, grant } = await open()
     rewrite(POLICY, (policy) => ({
       ...policy,
@@ -115,7 +115,7 @@ describe('what is read back from the enclave after a grant was signed', () => {
     })
   }
 
-  test('reads that lag are read again, and the grant is recorded once they are right', async () => {
+  test('outdated reads are repeated, and the grant is recorded once they are right', async () => {
     const { owned, grant } = await open()
     // As the wallet was before: the first reading of all is the one that the request is prepared from.
     rewrite(WALLET, (wallet, reads) => (reads < 5 ? { ...wallet, additional_signers: [] } : wallet))
@@ -154,7 +154,7 @@ describe('what is read back from the enclave after a grant was signed', () => {
     })
   }
 
-  test('a difference is not recorded by who finds the signer bound; once it is gone, no other signature is needed', async () => {
+  test('a caller who finds the signer bound does not record a grant that differs; once the difference is gone, no new signature is needed', async () => {
     const { owned, grant } = await open()
     rewrite(POLICY, (policy) => ({ ...policy, rules: [] }))
     await assert.rejects(activate(owned, grant), DIFFERS)

@@ -30,7 +30,7 @@ import { deleteAgent } from './delete-agent.ts'
 const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
 const HAS_GRANTS = { status: 409, code: 'has_active_grants' } as const
 
-describe('an agent that is deleted while something is made for it', () => {
+describe('deleting an agent while something is created for it', () => {
   let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
@@ -47,14 +47,14 @@ describe('an agent that is deleted while something is made for it', () => {
     await sandbox.close()
   })
 
-  test('is not, when a grant comes first', async () => {
+  test('fails if a grant is created first', async () => {
     const owned = await openOwned(ctx)
     const [opened, deleted] = await inOrder(owned.accountId, [() => openPending(ctx, owned), () => remove(owned)])
     assert.equal(opened?.status, 'fulfilled')
     assert.deepEqual(reasonOf(deleted), HAS_GRANTS)
   })
 
-  test('is, when a grant comes second, which finds no agent', async () => {
+  test('succeeds before a grant is created, and the grant then finds no agent', async () => {
     const owned = await openOwned(ctx)
     const [deleted, opened] = await inOrder(owned.accountId, [() => remove(owned), () => openPending(ctx, owned)])
     assert.equal(deleted?.status, 'fulfilled')
@@ -62,7 +62,7 @@ describe('an agent that is deleted while something is made for it', () => {
     assert.deepEqual(await listGrants(owned), [])
   })
 
-  test('and made anew is another agent: the grant was for the one before', async () => {
+  test('an agent that is created again is another one, so a grant for the deleted one is rejected', async () => {
     const owned = await openOwned(ctx)
     const { accountId, mode, agentId } = owned
     const create = () => createAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
@@ -80,7 +80,7 @@ describe('an agent that is deleted while something is made for it', () => {
     await remove(owned)
   })
 
-  test('is not while a grant waits for its signature; it is when that was dropped', async () => {
+  test('fails while a grant waits for its signature, and succeeds once that grant was dropped', async () => {
     const owned = await openOwned(ctx)
     const { id } = await openPending(ctx, owned)
     await assert.rejects(remove(owned), HAS_GRANTS)
@@ -89,7 +89,7 @@ describe('an agent that is deleted while something is made for it', () => {
     assert.deepEqual(await listAgents(ctx, { accountId: owned.accountId, mode: 'test' }), [])
   })
 
-  test('ends a connection that was approved first', async () => {
+  test('ends a connection that was approved before', async () => {
     const request = await seedRequest(ctx)
     const accountId = request.membership.account.id
     const [approved, deleted] = await inOrder(accountId, [() => approve(request), () => removeOf(request)])
@@ -98,7 +98,7 @@ describe('an agent that is deleted while something is made for it', () => {
     assert.equal((await exchange(ctx, { ...request, code })).kind, 'refused')
   })
 
-  test('is not there for a consent that comes second, which can be given for another one', async () => {
+  test('a later consent does not find the agent, and can be given for another one', async () => {
     const request = await seedRequest(ctx)
     const accountId = request.membership.account.id
     const [deleted, approved] = await inOrder(accountId, [() => removeOf(request), () => approve(request)])

@@ -41,7 +41,7 @@ describe('deleteAgent', () => {
   })
   after(() => given.close())
 
-  test('is refused while a grant is not revoked, and names those that are not', async () => {
+  test('is rejected while a grant is not revoked, and the error lists those grants', async () => {
     const seeded = await seed(ctx)
     const other = await seedWallet(ctx, seeded)
     const second = await seedGrant(ctx, { ...seeded, wallet: other })
@@ -64,7 +64,7 @@ describe('deleteAgent', () => {
     await remove(seeded)
   })
 
-  test('leaves an agent that nobody finds, and its place in the plan', async () => {
+  test('the deleted agent is not found any more and no longer counts in the plan', async () => {
     const seeded = await seedRevoked()
     const { account, agentId } = seeded
     assert.equal(await ctx.db.runRelaxed(countAgents(account.id, 'test')), 1)
@@ -79,7 +79,7 @@ describe('deleteAgent', () => {
     await assert.rejects(remove(seeded), NO_AGENT)
   })
 
-  test('keeps what was paid, and the key with which it was signed no longer', async () => {
+  test("the agent's payments are kept, and its key is deleted", async () => {
     const seeded = await seed(ctx)
     const paid = expectPayment(await createPayment(ctx, paymentRequest(seeded)))
     await revoke(seeded)
@@ -93,7 +93,7 @@ describe('deleteAgent', () => {
     assert.deepEqual(rows, [{ id: paid.id, signer_id: null, signer_private_key_sealed: null }])
   })
 
-  test('an agent that there never was, or is in the other mode or workspace, is not found', async () => {
+  test('an agent that does not exist, or is in the other mode or another workspace, is not found', async () => {
     const [seeded, other] = [await seedRevoked(), await seedRevoked()]
     const asked = at(seeded)
     for (const wrong of [
@@ -106,7 +106,7 @@ describe('deleteAgent', () => {
     assert.equal((await getAgent(ctx, asked)).id, seeded.agentId)
   })
 
-  test('ends its connections for good, and those only', async () => {
+  test("ends the agent's connections for good, and no others", async () => {
     const { account, agentId } = await seedRevoked()
     const options = { account, agentId }
     const connected = await seedTokens(ctx, options)
@@ -125,7 +125,7 @@ describe('deleteAgent', () => {
     assert.equal(await isAlive(ctx, again.tokens.accessToken), true)
   })
 
-  test('is in the log, with each connection that it ended', async () => {
+  test('is logged, with each connection that it ended', async () => {
     const { account, agentId } = await seedRevoked()
     const ended = await seedTokens(ctx, { account, agentId })
     const { id } = await readConnection(ctx, ended)
@@ -145,7 +145,7 @@ describe('deleteAgent', () => {
     )
   })
 
-  test('made anew under its id it has nothing of before but the window of its cap', async () => {
+  test('an agent created again with the same id keeps nothing but its spending window', async () => {
     const seeded = await seed(ctx, { dailyCap: '10' })
     expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '6' })))
     await revoke(seeded)
@@ -166,7 +166,7 @@ describe('deleteAgent', () => {
     expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '4' })))
   })
 
-  test('makes room under the cap, and being made anew takes it', async () => {
+  test("makes room under the plan's limit, and creating the agent again uses it", async () => {
     const account = await createAccount(ctx, { name: 'Cap', plan: 'developer', actor: OPERATOR })
     const create = (id: string) =>
       createAgent(ctx, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
@@ -179,7 +179,7 @@ describe('deleteAgent', () => {
     assert.equal((await listAgents(ctx, { accountId: account.id, mode: 'test' })).length, 100)
   })
 
-  test('of 20 at once one deletes it; made anew 20 times at once it is one agent', async () => {
+  test('one of 20 concurrent deletions succeeds, and 20 concurrent creations create one agent', async () => {
     const seeded = await seedRevoked()
     const processes = [ctx, given.openAnother()] as const
     await openConnections(processes[0].db, processes[1].db)
@@ -199,7 +199,7 @@ describe('deleteAgent', () => {
     ])
   })
 
-  test('a consent that is asked for it meanwhile finds no agent', async () => {
+  test('a consent that was requested before finds no agent', async () => {
     const { account, agentId } = await seedRevoked()
     const { membership, handle } = await seedRequest(ctx, { account, agentId })
     await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })

@@ -35,7 +35,7 @@ const EXPIRED = 401
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
 /** Decision 0022. What the enclave's answer was is not known: the request may come into force until it has expired. */
-describe('the answer of the enclave to what was signed is lost', () => {
+describe("the enclave's response to a signed request is lost", () => {
   let enclave: ProxiedEnclave
   let given: TestContext
   let ctx: Context
@@ -49,7 +49,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     await enclave.close()
   })
 
-  test('until it can come into force no more, nothing else is changed; and the time is told', async () => {
+  test('until the request can no longer take effect, other changes are rejected with the time to retry', async () => {
     const { owned, old, next } = await openPair(ctx)
     await loseChange(owned, next, 'activate')
     const expiresAt = (await read(owned, next)).signingRequest?.expires_at ?? ''
@@ -67,7 +67,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     ])
   })
 
-  test('when it comes into force late, that is recorded at once, as the doing of who handed it in', async () => {
+  test('a request that takes effect late is recorded at once and attributed to the user who submitted it', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     assert.equal(await lost.arrive(), 200)
@@ -83,7 +83,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     )
   })
 
-  test('the same signature may be handed in again at once, and what may still arrive is waited for after that', async () => {
+  test('the same signature can be submitted again at once, and the first request is still waited for', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     const signed = await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
@@ -102,7 +102,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     ])
   })
 
-  test('a replacement that was dropped does not come into force afterwards', async () => {
+  test('a dropped replacement does not take effect afterwards', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     await passFence(async (then) => {
@@ -116,7 +116,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
   })
 
-  test('where all was revoked, nothing comes back', async () => {
+  test('after everything was revoked, no grant comes back into force', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     await passFence(async (then) => {
@@ -131,7 +131,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
-  test('an agent’s late activation does not undo the revocation of another one, whose signer it restates', async () => {
+  test('a late activation of one agent does not undo the revocation of another agent whose signer it repeats', async () => {
     const owned = await openOwned(ctx)
     const one = await openActive(ctx, owned)
     const other = { ...owned, agentId: agent('other') }
@@ -150,7 +150,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
-  test('stopping waits for nothing, and a request that comes into force after it lifts it not', async () => {
+  test('suspending never has to wait, and a request that takes effect afterwards does not lift it', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     const stopped = await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
@@ -160,7 +160,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual([recorded.status, recorded.suspendedAt], ['active', stopped.suspendedAt])
   })
 
-  test('a revocation that came into force unheard is recorded at once', async () => {
+  test('a revocation whose response was lost is recorded at once', async () => {
     const owned = await openOwned(ctx)
     const grant = await openActive(ctx, owned)
     const lost = await loseChange(owned, grant, 'revoke')
@@ -170,7 +170,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.equal((await readAudit(ctx.db, owned.accountId)).at(-1)?.['actor_id'], owned.actor.id)
   })
 
-  test('what the enclave refused is over, and something else may follow at once', async () => {
+  test('after the enclave rejected a request, another change can follow at once', async () => {
     const { owned, old, next } = await openPair(ctx)
     const ahead = FENCE_MS
     await enclave.moveClock(ahead)
@@ -196,14 +196,14 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
-  test('a lease of a clock that was set back since holds nobody up', async () => {
+  test('a lease written before the clock was set back blocks nobody', async () => {
     const { owned, old, next } = await openPair(ctx)
     await loseChange(owned, next, 'activate', later(ctx, 24 * 60 * 60 * 1_000))
     await signChange(ctx, owned, { grantId: old.id, change: 'revoke' })
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
-  test('of many who replace at once, a policy is laid down for each replacement that is made, and no more', async () => {
+  test('of many concurrent replacements, only those that succeed create a policy at the enclave', async () => {
     const owned = await openOwned(ctx)
     const old = await openActive(ctx, owned)
     const count = () => enclave.proxy.requests.filter(({ path }) => path === '/v1/policies').length

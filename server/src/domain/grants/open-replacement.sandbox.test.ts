@@ -49,7 +49,7 @@ describe('a policy is replaced with one signature', () => {
     await sandbox.close()
   })
 
-  test('the new one binds from the signature on, and the old one is over', async () => {
+  test('the new grant is in force from the signature on, and the old one has ended', async () => {
     const { owned, old, next } = await openPair(ctx)
     assert.deepEqual(
       [next.status, next.replaces, next.agentId, next.walletAddress, next.maxPerTxMicro],
@@ -64,7 +64,7 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(over.revokedAt, signed.activatedAt)
   })
 
-  test('what became of both is told in order, and is in the log', async () => {
+  test('both changes are sent as events in order, and are logged', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
     assert.deepEqual(await listGrantEvents(ctx, owned), [
@@ -87,7 +87,7 @@ describe('a policy is replaced with one signature', () => {
     ])
   })
 
-  test('until then the agent has one signer and one that waits, on one place of the wallet', async () => {
+  test("until then the agent has one active and one pending grant, which use one of the wallet's places", async () => {
     const { owned } = await openPair(ctx)
     const { accountId, mode, agentId, wallet } = owned
     const found = await getAgent(ctx, { accountId, mode, id: agentId })
@@ -115,7 +115,7 @@ describe('a policy is replaced with one signature', () => {
     })
   }
 
-  test('it may pay by the same contracts, where nothing else is said', async () => {
+  test('a replacement allows the same contracts unless others are given', async () => {
     const owned = await openOwned(ctx)
     const contractAllowlist = [address(`0x${'ab'.repeat(20)}`)]
     const old = await openActive(ctx, owned, makeTerms(1, { contractAllowlist }))
@@ -123,7 +123,7 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(next.contractAllowlist, contractAllowlist)
   })
 
-  test('dropped before it was signed it leaves the old one as it is, at the enclave too', async () => {
+  test('dropping a replacement before it was signed leaves the old grant unchanged, also at the enclave', async () => {
     const { owned, old, next } = await openPair(ctx)
     const dropped = await changeUnsigned(ctx, owned, { grantId: next.id, change: 'revoke' })
     assert.equal(dropped.status, 'revoked')
@@ -134,7 +134,7 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
   })
 
-  test('another one drops the one that waits', async () => {
+  test('another replacement drops the pending one', async () => {
     const { owned, old, next } = await openPair(ctx)
     const request = await issueSigningRequest(ctx, {
       accountId: owned.accountId,
@@ -156,7 +156,7 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [last.enclavePolicyId])
   })
 
-  test('a signature that comes while the grant is dropped changes nothing at the enclave', async () => {
+  test('a signature submitted while the grant is being dropped changes nothing at the enclave', async () => {
     const { owned, old, next } = await openPair(ctx)
     const { accountId, actor, owner } = owned
     const request = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
@@ -178,7 +178,7 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
   })
 
-  test('it is an ordinary grant once the old one was revoked', async () => {
+  test('a replacement is an ordinary grant once the old one was revoked', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: old.id, change: 'revoke' })
     assert.deepEqual(await readFates(ctx, owned, [old, next]), [
@@ -194,7 +194,7 @@ describe('a policy is replaced with one signature', () => {
     ])
   })
 
-  test('of ten people who replace at once, one is waiting in the end, and the others are told', async () => {
+  test('of ten concurrent replacements one is pending in the end, and the other callers get an error', async () => {
     const owned = await openOwned(ctx)
     const old = await openActive(ctx, owned)
     const processes = [ctx, given.openAnother()] as const
@@ -246,7 +246,7 @@ describe('a policy is replaced with one signature', () => {
     assert.equal(fates[0]?.[0], 'revoked', 'both changes end the old one')
   })
 
-  test('what is not active has no policy to replace', async () => {
+  test('only an active grant can be replaced', async () => {
     const owned = await openOwned(ctx)
     const pending = await openPending(ctx, owned)
     await assert.rejects(openNext(ctx, owned, pending), NOTHING_TO_REPLACE)
@@ -264,7 +264,7 @@ describe('a policy is replaced with one signature', () => {
     }
   })
 
-  test('a policy that can be none is refused, and the one that waits goes on waiting', async () => {
+  test('terms that are not allowed are rejected, and the pending replacement stays', async () => {
     const { owned, old, next } = await openPair(ctx)
     const many = Array.from({ length: 101 }, () => owned.wallet.address)
     const terms = [{ expiresAt: new Date(0) }, { recipientAllowlist: many }, { contractAllowlist: [] }]
@@ -277,7 +277,7 @@ describe('a policy is replaced with one signature', () => {
     ])
   })
 
-  test('while there is one that waits, or one that holds, no other grant is opened', async () => {
+  test('while the agent has a pending or active grant, no other one can be opened', async () => {
     const { owned, next } = await openPair(ctx)
     await assert.rejects(openPending(ctx, owned), { status: 409, code: 'grant_exists' })
     await changeUnsigned(ctx, owned, { grantId: next.id, change: 'revoke' })

@@ -86,7 +86,7 @@ describe('decideTransfer', () => {
     })
   }
 
-  test('a refusal tells what would be possible (D18a)', () => {
+  test('a refusal says what would be allowed (D18a)', () => {
     const details = (policy: Partial<GrantPolicy>, spent = 0n) =>
       decideTransfer({ ...POLICY, ...policy }, { request: REQUEST, spent24hMicro: microUsdc(spent), now: NOW })?.details
     assert.deepEqual(details({ maxPerTxMicro: microUsdc(1n) }), { max_per_tx_usdc: '0.000001', requested: '5.00' })
@@ -101,7 +101,7 @@ describe('decideTransfer', () => {
     assert.deepEqual(details(wrongRecipient), { recipient_allowlist: [STRANGER], requested: FRIEND })
   })
 
-  test('whatever is paid in whatever order, the window never exceeds the cap, and exactly at the cap is reachable', () => {
+  test('for any payments in any order the window never exceeds the limit, and exactly the limit can be reached', () => {
     const amounts = fc.array(fc.bigInt({ min: 1n, max: 12_000_000n }), { maxLength: 40 })
     fc.assert(
       fc.property(amounts, (payments) => {
@@ -125,7 +125,7 @@ describe('decideTransfer', () => {
   })
 })
 
-test('what remains of a cap is never below zero', () => {
+test('what remains of a limit is never negative', () => {
   assert.deepEqual([remainingMicro(5n, 2n), remainingMicro(5n, 5n), remainingMicro(5n, 9n)], [3n, 0n, 0n])
 })
 

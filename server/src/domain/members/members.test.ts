@@ -44,7 +44,7 @@ describe('members', () => {
     ])
   })
 
-  test('a workspace of a bad name is not created', async () => {
+  test('a workspace with a name that is not allowed is not created', async () => {
     const { userId } = await signUpPerson(ctx)
     for (const name of ['', ' ', 'x'.repeat(101), 'a\u0000b']) {
       await assert.rejects(createWorkspace(ctx, { userId, name }), { status: 400 })
@@ -66,7 +66,7 @@ describe('members', () => {
     assert.equal((await listMemberships(ctx, { userId })).length, WORKSPACES_MAX)
   })
 
-  test('who is no member learns nothing of a workspace; a member has what the role allows', async () => {
+  test('others learn nothing of a workspace; a member may do what the role allows', async () => {
     const account = await open()
     const stranger = await signUpPerson(ctx)
     const notFound = { status: 404, message: 'There is no workspace with this slug.' }
@@ -100,7 +100,7 @@ describe('members', () => {
     ])
   })
 
-  test('what is decided is done: roles change, members go, and the log says so once', async () => {
+  test('allowed changes are made: roles change, members leave, and each is logged once', async () => {
     const account = await open()
     const [owner, viewer] = [await seedOwner(ctx, account), await seedOwner(ctx, account, 'viewer')]
     const membership = await member(account, owner.userId)
@@ -119,7 +119,7 @@ describe('members', () => {
     ])
   })
 
-  test('who was lowered meanwhile decides as what they are now', async () => {
+  test('a member who was demoted meanwhile is judged by their current role', async () => {
     const account = await open()
     const [first, second] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
     const [ofFirst, ofSecond] = [await member(account, first.userId), await member(account, second.userId)]
@@ -140,7 +140,7 @@ describe('members', () => {
     })
   })
 
-  test('who gains or loses power does so by a proof of the last ten minutes; a viewer has none to lose', async () => {
+  test('giving or taking the role of owner or admin needs a recent proof; changes among viewers do not', async () => {
     const account = await open()
     const [owner, other] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
     const [admin, viewer] = [await seedOwner(ctx, account, 'admin'), await seedOwner(ctx, account, 'viewer')]

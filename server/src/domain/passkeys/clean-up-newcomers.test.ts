@@ -19,7 +19,7 @@ import { removeMember } from '../members/remove-member.ts'
 
 const OWN_TABLES = ['users', 'passkeys', 'recovery_codes', 'sessions', 'ceremonies'] as const
 
-describe('cleaning up people who never had a workspace', () => {
+describe('cleaning up users who never had a workspace', () => {
   let given: TestContext
   let ctx: Context
   before(async () => {
@@ -28,7 +28,7 @@ describe('cleaning up people who never had a workspace', () => {
   })
   after(() => given.close())
 
-  test('30 days after a sign-up that led nowhere nothing of it is left, and not a moment before', async () => {
+  test('a user who never joined a workspace is deleted with everything after exactly 30 days', async () => {
     const ada = await signUpPerson(ctx)
     await signInPerson(ctx, ada)
     await openVerification(ctx, ada)
@@ -43,7 +43,7 @@ describe('cleaning up people who never had a workspace', () => {
     assert.equal(await cleanUpNewcomers(kept(ada)), 0)
   })
 
-  test('whoever has ever belonged to a workspace stays, be they gone from it since', async () => {
+  test('a user who has ever belonged to a workspace stays, even after leaving it', async () => {
     const [founder, guest] = [await signUpMember(ctx), await signUpPerson(ctx)]
     const account = await createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
     await addMember(ctx, { account, userId: guest.userId, role: 'viewer', actor: OPERATOR })
@@ -53,7 +53,7 @@ describe('cleaning up people who never had a workspace', () => {
     for (const person of [founder, guest]) await signInPerson(ctx, person)
   })
 
-  test('somebody who is about to join is left alone, and whoever was deleted joins nothing', async () => {
+  test('a user who is just joining is not deleted, and a deleted user cannot join', async () => {
     const ada = await signUpPerson(ctx)
     await ctx.db.transaction(async (transaction) => {
       await transaction.run(lockUser(ada.userId))
@@ -64,7 +64,7 @@ describe('cleaning up people who never had a workspace', () => {
     await assert.rejects(late, { status: 401, type: 'unauthenticated' })
   })
 
-  test('one step is bounded, two processes share the work, and every statement stands on an index', async () => {
+  test('one step is bounded, two processes share the work, and every statement uses an index', async () => {
     const now = ctx.clock.now()
     const insert = (joined: string, count: number): Promise<unknown> =>
       readRows(
@@ -99,7 +99,7 @@ describe('cleaning up people who never had a workspace', () => {
     assert.equal(deleted.reduce((sum, count) => sum + count, 0) + rest, NEWCOMERS_PER_STEP + 1)
   })
 
-  test('whatever refers to a person or a connection is found by an index when one is deleted', async () => {
+  test('rows that refer to a deleted user or connection are found by an index', async () => {
     const bare = await readRows(
       ctx.db,
       `select c.conrelid::regclass::text || ' ' || pg_get_constraintdef(c.oid) as reference from pg_constraint c

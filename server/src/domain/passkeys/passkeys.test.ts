@@ -31,7 +31,7 @@ describe("a person's passkeys", () => {
   })
   after(() => given.close())
 
-  test('one more passkey signs the same person in', async () => {
+  test('an added passkey signs in the same user', async () => {
     const ada = await signUpMember(ctx)
     const added = await add(ada, ' Laptop ')
     assert.equal((await signInPerson(ctx, { passkey: added })).session.userId, ada.userId)
@@ -48,7 +48,7 @@ describe("a person's passkeys", () => {
     assert.equal(rows.length, 3)
   })
 
-  test('it is asked for the same person, and not where there is one already', async () => {
+  test('it is registered for the same user, and not on an authenticator that has one already', async () => {
     const ada = await signUpPerson(ctx, 'Ada Lovelace')
     const { options } = await openPasskeyRegistration(ctx, ada)
     assert.equal(options.user.name, 'Ada Lovelace')
@@ -59,7 +59,7 @@ describe("a person's passkeys", () => {
     )
   })
 
-  test('to open one, to add one, or to remove one, the person must have been there within 10 minutes', async () => {
+  test('starting a registration, adding and removing a passkey need a proof of the last 10 minutes', async () => {
     const ada = await signUpPerson(ctx)
     const second = await add(ada)
     const then = later(ctx, RECENT_PROOF_MS)
@@ -73,7 +73,7 @@ describe("a person's passkeys", () => {
     assert.equal((await listPasskeys(ctx, ada)).length, 2)
   })
 
-  test('a challenge is for its person, its kind and 5 minutes', async () => {
+  test('a challenge is valid for one user, one purpose and 5 minutes', async () => {
     const [ada, eve] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const answerWith = async (
       person: Person,
@@ -94,7 +94,7 @@ describe("a person's passkeys", () => {
     assert.equal((await listPasskeys(ctx, ada)).length, 2)
   })
 
-  test("another person's passkey can not be added, nor one without a name", async () => {
+  test("another user's passkey cannot be added, nor one without a name", async () => {
     const [ada, eve] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const { ceremony, options } = await openPasskeyRegistration(ctx, eve)
     const response = ada.passkey.register(toBytes(options.challenge))
@@ -117,7 +117,7 @@ describe("a person's passkeys", () => {
     assert.equal((await listPasskeys(ctx, ada)).length, PASSKEYS_MAX)
   })
 
-  test('a removed passkey signs nobody in; the last one stays', async () => {
+  test('a removed passkey cannot sign in; the last one cannot be removed', async () => {
     const ada = await signUpMember(ctx)
     const second = await add(ada)
     await remove(ada, second.credentialId)

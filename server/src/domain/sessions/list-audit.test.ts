@@ -58,7 +58,7 @@ describe('the audit log', () => {
     )
   })
 
-  test('what a member did stays in the log when they have left; what they do then, and did before, never stood there', async () => {
+  test('what a user did as a member stays in the log after they left; what they did before and after is not there', async () => {
     const [account, elsewhere] = [await open(), await open()]
     await seedOwner(ctx, account)
     const leaver = await signUpPerson(ctx)
@@ -85,7 +85,7 @@ describe('the audit log', () => {
     assert.equal((await signIns(elsewhere.id)).length, 2)
   })
 
-  test('nobody changes or deletes what stands in it', async () => {
+  test('entries cannot be changed or deleted', async () => {
     await signUpMember(ctx)
     const count = async () => (await readRows(ctx.db, 'select count(*) as n from audit_entries'))[0]?.['n']
     const earlier = await count()
@@ -97,7 +97,7 @@ describe('the audit log', () => {
     assert.equal(await count(), earlier)
   })
 
-  test('a change whose row can not be written is not made', async () => {
+  test('a change whose audit entry cannot be written is not made', async () => {
     const account = await open()
     const ada = await signUpMember(ctx)
     await readRows(

@@ -72,7 +72,7 @@ describe('recovery codes', () => {
     assert.deepEqual(await listAuditActions(ctx.db, ada.userId), ['user.signed_up', 'user.recovered'])
   })
 
-  test('what is no code, or nobody has, is refused all the same', async () => {
+  test('malformed and unknown codes are rejected in the same way', async () => {
     for (const code of ['', 'x', createRecoveryCode(), '-'.repeat(10_000)]) await assert.rejects(enter(code), INVALID)
   })
 
@@ -87,7 +87,7 @@ describe('recovery codes', () => {
     await enter(codes[9] ?? '')
   })
 
-  test('issued twice at once, one set of ten holds', async () => {
+  test('of two sets issued at once, one set of ten is valid', async () => {
     const ada = await signUpPerson(ctx)
     await openConnections(ctx.db)
     const sets = await Promise.all(Array.from({ length: 5 }, () => issueRecoveryCodes(ctx, ada)))
@@ -96,7 +96,7 @@ describe('recovery codes', () => {
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   })
 
-  test('of a code only the hash is kept', async () => {
+  test('only the hash of a code is stored', async () => {
     const ada = await signUpMember(ctx)
     await enter(ada.recoveryCodes[0] ?? '')
     const rows = await readRows(

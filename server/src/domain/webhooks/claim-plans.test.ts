@@ -25,7 +25,7 @@ describe('the plans of a claim', () => {
   })
   after(() => given.close())
 
-  test('every step of a claim stands on an index', async () => {
+  test('every step of a claim uses an index', async () => {
     const start = { accountId: 'acc_0', id: '' }
     const due = await explain(lockDueEndpoints(bounds, { start, hopsMax: 10 }).text)
     assert.match(
@@ -46,7 +46,7 @@ describe('the plans of a claim', () => {
     }
   })
 
-  test('a claim reads as little beside long queues of others as beside short ones', async () => {
+  test('a claim reads equally little whether other queues are long or short', async () => {
     const stranger = await makeAccount(ctx)
     for (let made = 0; made < ENDPOINTS_MAX; made += 1) await makeEndpoint(ctx, stranger)
     const { id: eventId } = await announce(ctx, stranger)

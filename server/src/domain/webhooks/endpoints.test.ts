@@ -37,7 +37,7 @@ describe('webhook endpoints', () => {
   })
   after(() => given.close())
 
-  test('one is made, enabled, with a secret that is shown this once', async () => {
+  test('an endpoint is created enabled, with a secret that is shown once', async () => {
     const events = ['payment.failed', 'payment.confirmed', 'payment.failed']
     const { endpoint, secret } = await makeEndpoint(ctx, account, { events })
     assert.ok(isSecret(SECRET_PREFIXES.webhook, secret))
@@ -86,7 +86,7 @@ describe('webhook endpoints', () => {
     })
   }
 
-  test('one wants some of the kinds that there are: none, others and test events are refused', async () => {
+  test('an endpoint subscribes to known event types: an empty list, unknown types and test events are rejected', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     for (const events of [[], ['payment.made'], ['payment.created', 'webhook.test'], ['']]) {
       await assert.rejects(makeEndpoint(ctx, account, { events }), { status: 400 })
@@ -98,7 +98,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual((await listEndpoints(ctx, { accountId: account.id, mode: 'test' })).length, 1)
   })
 
-  test('an account has 20 in each mode at the most, under a race too; deleted ones do not count', async () => {
+  test('an account has at most 20 in each mode, even if they are created concurrently; deleted ones do not count', async () => {
     await openConnections(ctx.db)
     const make = () => makeEndpoint(ctx, account)
     const made = await Promise.allSettled(Array.from({ length: ENDPOINTS_MAX + 5 }, make))
@@ -123,7 +123,7 @@ describe('webhook endpoints', () => {
     )
   })
 
-  test('each part is changed by itself, and what is so already is no change', async () => {
+  test('each field is changed on its own, and setting the same value is no change', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     const change = (changes: Parameters<typeof changeEndpoint>[1]['change']) =>
       changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: changes, actor: ADA })
@@ -140,7 +140,7 @@ describe('webhook endpoints', () => {
     assert.equal((await listAuditActions(ctx.db, account.id)).filter((one) => one === 'webhook.changed').length, 4)
   })
 
-  test('a deleted one is gone, and what was still to be sent is canceled', async () => {
+  test('a deleted endpoint is gone, and its pending deliveries are canceled', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     const other = await makeEndpoint(ctx, account)
     await announce(ctx, account)
@@ -171,7 +171,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual(row, { secret: 0, previous_secret_sealed: null })
   })
 
-  test('what belongs to another workspace, or was never made, is not found', async () => {
+  test('an endpoint of another workspace, or one that never existed, is not found', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     const other = await makeAccount(ctx)
     for (const subject of [
@@ -190,7 +190,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual(await getEndpoint(ctx, { accountId: account.id, id: endpoint.id }), endpoint)
   })
 
-  test('secrets stand nowhere in clear, and sealed they open at their own endpoint only', async () => {
+  test('secrets are never stored in clear, and sealed ones open only for their own endpoint', async () => {
     const first = await makeEndpoint(ctx, account)
     const second = await makeEndpoint(ctx, account)
     const rotated = await rotateSecret(ctx, { accountId: account.id, id: first.endpoint.id, actor: OPERATOR })
@@ -232,7 +232,7 @@ describe('webhook endpoints', () => {
     assert.throws(() => ctx.sealer.open(stolen, contextOfSecond))
   })
 
-  test('what is done to an endpoint is one row of the log each, by whoever did it; of a URL only its host', async () => {
+  test('each change of an endpoint is one audit entry that names who made it, and of a URL only the host', async () => {
     const url = 'https://receiver.example/their-secret-path'
     const request = { accountId: account.id, mode: 'live', url, events: EVENT_TYPES, actor: ADA } as const
     const at = (seconds: number) => later(ctx, seconds * 1_000)

@@ -67,7 +67,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
   })
 
-  test('the whole schedule: six attempts, each so long after the end of the one before, then it has failed', async () => {
+  test('the whole schedule: six attempts, each delayed from the end of the one before, then the delivery has failed', async () => {
     const { createdAt } = await announce(ctx, account)
     let at = createdAt.getTime()
     for (const [index, waitMs] of [...RETRY_DELAYS_MS, null].entries()) {
@@ -117,7 +117,7 @@ describe('finishing an attempt', () => {
     })
   }
 
-  test('a 410 disables the endpoint at once, once, and its deliveries wait until it is enabled', async () => {
+  test('a 410 disables the endpoint at once and is logged once, and its deliveries wait until it is enabled', async () => {
     await announce(ctx, account)
     await announce(ctx, account)
     const [first, second] = await claim(ctx)
@@ -156,7 +156,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await readDisablings(), ['failing'])
   })
 
-  test('two failures far apart, with nothing between them, disable nothing while the second is still tried', async () => {
+  test('two failures far apart do not disable an endpoint while the second delivery is still retried', async () => {
     await fail(ctx)
     await clearQueues(real)
     await announce(later(ctx, 7 * DAY_MS), account)
@@ -164,7 +164,7 @@ describe('finishing an attempt', () => {
     assert.equal((await read()).disabledAt, null)
   })
 
-  test('what the old address did says nothing of the new one', async () => {
+  test('failures at the old URL do not count for the new one', async () => {
     await fail(ctx)
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
@@ -181,7 +181,7 @@ describe('finishing an attempt', () => {
     assert.equal((await read()).disabledAt, null)
   })
 
-  test('one success within the 5 days starts them anew', async () => {
+  test('one success within the 5 days starts them again', async () => {
     await fail(ctx)
     await succeed(later(ctx, 4 * DAY_MS))
     await fail(later(ctx, FAILING_MS + HOUR_MS))
@@ -213,7 +213,7 @@ describe('finishing an attempt', () => {
     assert.equal((await read()).disabledAt, null)
   })
 
-  test('what was under way when the owner disabled the endpoint still counts, and changes nothing of that', async () => {
+  test('an attempt in flight when the owner disabled the endpoint still counts, and the endpoint stays disabled', async () => {
     await announce(ctx, account)
     await announce(ctx, account)
     const [first, second] = await claim(ctx)
@@ -224,7 +224,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await readDisablings(), [])
   })
 
-  test('disabled in the middle of a schedule, it goes on where it stood; what was missed is due at once', async () => {
+  test('a delivery whose endpoint was disabled continues its schedule once enabled; an overdue attempt is due at once', async () => {
     await announce(ctx, account)
     await finish(ctx, await claimOne(ctx), 500)
     await changeEndpoint(ctx, { ...subject(), change: { enabled: false }, actor: OPERATOR })
@@ -235,7 +235,7 @@ describe('finishing an attempt', () => {
     assert.equal(claimed.attemptNumber, 2)
   })
 
-  test('deleted while an attempt is under way, the delivery is canceled, and the attempt writes nothing', async () => {
+  test('if the endpoint is deleted during an attempt, the delivery is canceled and the attempt records nothing', async () => {
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
     await deleteEndpoint(ctx, { ...subject(), actor: OPERATOR })
@@ -246,7 +246,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
   })
 
-  test('an attempt that is finished ten times at once is written once', async () => {
+  test('an attempt that is finished ten times at once is recorded once', async () => {
     await openConnections(real.db)
     await announce(ctx, account)
     const claimed = await claimOne(ctx)

@@ -61,7 +61,7 @@ describe('the delivery log', () => {
   })
   after(() => given.close())
 
-  test('it is the newest first, of one mode', async () => {
+  test('it lists one mode, newest first', async () => {
     const all = await list({})
     assert.equal(all.length, 17)
     assert.equal(all[0]?.id, replayed.id)
@@ -89,7 +89,7 @@ describe('the delivery log', () => {
     })
   }
 
-  test('a page stays where it is while new deliveries come', async () => {
+  test('a page stays the same while new deliveries arrive', async () => {
     const all = await list({})
     const [top] = await list({}, { limit: 1 })
     await announce(later(ctx, 50), account, { type: 'payment.failed' })
@@ -147,7 +147,7 @@ describe('the delivery log', () => {
     })
   }
 
-  test('a cursor beyond the range narrows nothing', async () => {
+  test('a cursor beyond the range has no effect', async () => {
     assert.deepEqual(await list({ to: at(1) }, { before: replayed.id }), await list({ to: at(1) }))
   })
 
@@ -162,7 +162,7 @@ describe('the delivery log', () => {
     await assert.rejects(getDelivery(ctx, { accountId: account.id, id: 'dlv_' }), missing)
   })
 
-  test('one is read with its attempts', async () => {
+  test('a delivery is read with its attempts', async () => {
     const { delivery, attempts } = await getDelivery(ctx, { accountId: account.id, id: delivered.id })
     assert.deepEqual(delivery, delivered)
     assert.deepEqual(
@@ -171,7 +171,7 @@ describe('the delivery log', () => {
     )
   })
 
-  test('what an endpoint had stays in the log when it is deleted', async () => {
+  test("an endpoint's deliveries stay in the log when it is deleted", async () => {
     const gone = (await makeEndpoint(ctx, account, { events: ['inbound.received'] })).endpoint
     await announce(later(ctx, 60), account, { type: 'inbound.received' })
     await deleteEndpoint(ctx, { accountId: account.id, id: gone.id, actor: OPERATOR })

@@ -75,7 +75,7 @@ describe('replays', () => {
     assert.deepEqual(await readDelivery(ctx, delivered), delivered)
   })
 
-  test('what has failed for good is replayed; a replay is tried once', async () => {
+  test('a delivery that failed for good is replayed; a replay is tried once', async () => {
     const failed = await failForGood()
     const replay = await sendAgain(later(ctx, 9 * HOUR_MS), failed)
     const at = later(ctx, 9 * HOUR_MS)
@@ -133,7 +133,7 @@ describe('replays', () => {
     assert.equal(await range(all, later(ctx, EVENT_RETENTION_MS + 1)), 0)
   })
 
-  test("another workspace's deliveries are not found, nor is what never was", async () => {
+  test("another workspace's deliveries are not found, nor are unknown ones", async () => {
     await announce(ctx, account)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     const other = await makeAccount(real)
@@ -150,7 +150,7 @@ describe('replays', () => {
     assert.equal(await countDeliveries(ctx, other.id), 0)
   })
 
-  test('a range of what failed leaves out the rest, and what a replay has brought since', async () => {
+  test('a range of failed deliveries leaves out the rest, and those that a replay has delivered since', async () => {
     const other = await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 6, from: NOW })
     const [delivered, replayed, replaying, missed, failed, pending] = await listOf(endpoint.id)
@@ -178,7 +178,7 @@ describe('replays', () => {
     assert.equal((await readDelivery(ctx, pending as Delivery)).status, 'pending')
   })
 
-  test('a range of all takes what was delivered too, but not what is pending, nor what a person has sent', async () => {
+  test('a range of all deliveries includes delivered ones, but not pending ones, tests or replays', async () => {
     await announceMany(ctx, account, { count: 3, from: NOW })
     const [first, second] = await listOf(endpoint.id)
     await setStatus([first], 'succeeded')
@@ -190,7 +190,7 @@ describe('replays', () => {
     assert.equal(await range({ only: 'all' }, later(ctx, 2_000)), 2)
   })
 
-  test('a range begins at its first moment and ends before its last', async () => {
+  test('a range includes its start and excludes its end', async () => {
     await announceMany(ctx, account, { count: 5, from: NOW })
     await setStatus(await listOf(endpoint.id), 'failed')
     const at = (milliseconds: number) => new Date(NOW.getTime() + milliseconds)
@@ -200,7 +200,7 @@ describe('replays', () => {
     assert.equal(await range({ from: at(4), to: at(1) }, later(ctx, HOUR_MS)), 0)
   })
 
-  test('a range is bounded; the same call goes on', async () => {
+  test('a range is limited in size; repeating the call continues it', async () => {
     const total = REPLAYS_MAX + 1_500
     await seedFailed(total)
     const at = later(ctx, HOUR_MS)
@@ -241,7 +241,7 @@ describe('replays', () => {
     assert.equal(await range({}, at), 3)
   })
 
-  test('replays are one row of the log each, by whoever did it', async () => {
+  test('each replay is one audit entry that names who made it', async () => {
     await announce(ctx, account)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     const replay = await replayDelivery(ctx, { accountId: account.id, deliveryId: delivered.id, actor: ADA })
@@ -267,7 +267,7 @@ describe('replays', () => {
     ])
   })
 
-  test('a test event goes to its endpoint alone, whatever that wants, and is tried once', async () => {
+  test('a test event goes only to its endpoint, whatever that is subscribed to, and is tried once', async () => {
     await makeEndpoint(ctx, account)
     const narrow = await makeEndpoint(ctx, account, { mode: 'live', events: ['payment.failed'] })
     const delivery = await sendTestEvent(ctx, { accountId: account.id, id: narrow.endpoint.id, actor: OPERATOR })
