@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => sandbox.remove())
 
-/** A workspace of its own, with an agent that may spend from a funded wallet in test mode. */
+/** Creates a workspace with an agent that may spend from a funded wallet in test mode. */
 async function makeSpender({ fund = '50', sign = true } = {}) {
   const made = await control.post('/workspaces', { name: 'Spender' })
   const slug = textAt(made.body, 'workspace.slug')
@@ -33,7 +33,7 @@ async function makeSpender({ fund = '50', sign = true } = {}) {
   return { slug, api, wallet, pay, terms, grantId: textAt(granted.body, 'grant.id'), granted }
 }
 
-/** The test runner's own time limit bounds it. */
+/** The test runner's time limit bounds the wait. */
 async function awaitStatus(api: Client, { body }: Answer, status: string): Promise<void> {
   const id = textAt(body, 'payment.id')
   while (textAt((await api.get(`/v1/payments/${id}`)).body, 'payment.status') !== status) await delay(POLL_MS)

@@ -78,7 +78,7 @@ describe('formatAmount', () => {
   }
 })
 
-/** Another way to the same number: the point is dropped from a text with six decimal places. */
+/** Computes the same number in another way, by removing the point from a text with six decimal places. */
 function toMicro(text: string): bigint {
   const point = text.indexOf('.')
   const places = point === -1 ? 0 : text.length - point - 1

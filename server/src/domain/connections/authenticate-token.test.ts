@@ -170,7 +170,7 @@ describe('authenticateToken', () => {
       const tripsOf = async (seeded: ConnectedClient, requiredScope: Scope | null): Promise<number> => {
         const { accessToken } = seeded.tokens
         const ways = { db, clock: ctx.clock }
-        // Both lanes connect and prepare.
+        // Both connections are opened and prepare their statements first.
         for (let time = 0; time < 4; time += 1) await authenticate(accessToken, { requiredScope }, ways)
         const before = wire.count()
         for (let time = 0; time < 10; time += 1) {

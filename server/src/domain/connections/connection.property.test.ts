@@ -25,7 +25,7 @@ import type { TokenRefusal, Tokens } from './tokens.ts'
 
 type Ways = ReturnType<typeof stopClock>
 
-/** One thing that a client, a thief, an owner or time does. `which` picks one of the tokens that were issued so far. */
+/** One step of a client, a thief, an owner or the clock. `which` picks one of the tokens issued so far. */
 type Step =
   | { readonly kind: 'exchange' | 'guess' | 'demote' | 'promote' | 'cleanUp' }
   | { readonly kind: 'refresh' | 'revokeAccess' | 'revokeRefresh'; readonly which: number }
@@ -124,7 +124,7 @@ describe('a connection, by property', () => {
   })
 })
 
-/** The connection itself, and all tokens that it ever gave out. */
+/** The real connection, and all tokens that it ever issued. */
 class Family {
   readonly issued: Tokens[] = []
   readonly seeded: SeededConnection
@@ -136,7 +136,7 @@ class Family {
     this.seeded = seeded
   }
 
-  /** What a step would take: the code, or a refresh token. */
+  /** The secret that a step would use: the code, or a refresh token. */
   nameOf(next: Step): string | null {
     if (next.kind === 'exchange') return this.seeded.code
     return next.kind === 'refresh' ? (this.#pick(next.which)?.refreshToken ?? null) : null
@@ -183,7 +183,7 @@ class Family {
     }
   }
 
-  /** Which of the access tokens that were issued are alive. */
+  /** Which of the issued access tokens still work. */
   readAlive(): Promise<boolean[]> {
     return Promise.all(this.issued.map(({ accessToken }) => isAlive(this.#ways, accessToken)))
   }
@@ -205,7 +205,7 @@ interface ModelToken {
   isRefreshDeleted: boolean
 }
 
-/** The rules of D38 and of parts 3 and 5 of the specification once more, over plain values. */
+/** A model of the rules for codes and refresh tokens (D38; specification, parts 3 and 5), over plain values. */
 class Model {
   readonly #ways: Ways
   readonly #codeEnd: number
@@ -225,7 +225,7 @@ class Model {
     return this.#ways.clock.now().getTime()
   }
 
-  /** The kind of answer that a step should have, if it has one. */
+  /** The kind of response that a step should get, if it gets one. */
   take(next: Step): 'issued' | 'refused' | undefined {
     const picked = 'which' in next ? this.#tokens[this.#tokens.length - 1 - next.which] : undefined
     switch (next.kind) {

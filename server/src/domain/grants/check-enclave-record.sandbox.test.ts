@@ -43,12 +43,12 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
     await enclave.close()
   })
 
-  /** From now on reads of such a path are answered so. */
+  /** From now on the enclave responds like this to reads of such a path. */
   function rewrite(path: RegExp, change: (answer: Json, reads: number) => unknown): void {
     restore.push(enclave.proxy.rewrite(path, change))
   }
 
-  /** The owner signs; pauses are counted, and take no time. */
+  /** The owner signs; pauses are counted and take no time. */
   async function activate({ accountId, owner, actor }: Owned, { id: grantId }: Grant): Promise<Grant> {
     const request = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor })
     assert.ok(request.challenge !== null)
@@ -117,7 +117,7 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
 
   test('outdated reads are repeated, and the grant is recorded once they are right', async () => {
     const { owned, grant } = await open()
-    // As the wallet was before: the first reading of all is the one that the request is prepared from.
+    // The first read must still show the wallet as it was, because the signing request is prepared from it.
     rewrite(WALLET, (wallet, reads) => (reads < 5 ? { ...wallet, additional_signers: [] } : wallet))
     rewrite(POLICY, (policy, reads) => (reads < 4 ? { ...policy, rules: [] } : policy))
     assert.equal((await activate(owned, grant)).status, 'active')

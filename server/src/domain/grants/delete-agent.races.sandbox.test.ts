@@ -122,7 +122,7 @@ describe('deleting an agent while something is created for it', () => {
     return decideAuthorizationRequest(ctx, { handle, session: sessionOf(ctx, membership), decision })
   }
 
-  /** Starts each step when the one before it waits for the account's lock, then lets them go in that order. */
+  /** Starts each step once the one before it waits for the account's lock, then lets them continue in that order. */
   async function inOrder(
     accountId: string,
     steps: readonly (() => Promise<unknown>)[],

@@ -80,7 +80,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     }
   })
 
-  /** A grant that waits for its signature. */
+  /** Opens a grant that waits for its signature. */
   async function open(): Promise<{ owned: Owned; grant: Grant; grantId: string }> {
     const owned = await openOwned(ctx)
     const grant = await openPending(ctx, owned)

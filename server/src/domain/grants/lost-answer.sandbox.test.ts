@@ -34,7 +34,7 @@ const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
 const EXPIRED = 401
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
-/** Decision 0022. What the enclave's answer was is not known: the request may come into force until it has expired. */
+/** If the enclave's response is lost, the request may still take effect until it has expired (decision 0022). */
 describe("the enclave's response to a signed request is lost", () => {
   let enclave: ProxiedEnclave
   let given: TestContext
@@ -186,7 +186,7 @@ describe("the enclave's response to a signed request is lost", () => {
   test('a signer left under the policy of a revoked grant is taken out, with a signature', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
-    // As it was before requests were fenced: the old one holds on record, the new one at the enclave.
+    // A state from before requests were fenced: the old grant is active on record, the new one at the enclave.
     await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = created_at where id = $1`, [next.id])
     const text = `update grants set status = 'active', revoked_at = null, replaced_by = null where id = $1`
     await readRows(ctx.db, text, [old.id])
@@ -220,7 +220,7 @@ describe("the enclave's response to a signed request is lost", () => {
     return lost
   }
 
-  /** When the lost request has expired, by the clocks of the service and the enclave. */
+  /** The time when the lost request has expired by the clocks of the service and the enclave. */
   async function passFence(work: (then: Context) => Promise<void>): Promise<void> {
     await enclave.moveClock(FENCE_MS)
     try {
@@ -230,7 +230,7 @@ describe("the enclave's response to a signed request is lost", () => {
     }
   }
 
-  /** Somebody else of the workspace. */
+  /** Another member of the workspace. */
   async function join(owned: Owned): Promise<Owned> {
     const account = await ctx.db.runRelaxed(lockAccount(owned.accountId))
     assert.ok(account !== null)

@@ -20,7 +20,7 @@ const WALLET_PATH = /^\/v1\/wallets\/[^/]+$/
 const LEASE_MS = 60_000
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
-/** Decision 0022. Somebody else takes the lease on the wallet's signers once it has run out. */
+/** When the lease on a wallet's signers has expired, somebody else can take it (decision 0022). */
 describe('the enclave responds so slowly that the lease expires', () => {
   let enclave: ProxiedEnclave
   let given: TestContext
@@ -63,7 +63,7 @@ describe('the enclave responds so slowly that the lease expires', () => {
     const slow = assert.rejects(changeUnsigned(ctx, owned, { grantId: next.id, change: 'revoke' }), UNDER_WAY)
     await first.held
     await first.release()
-    // The second time it is read under the lease.
+    // The second read is made under the lease.
     await second.held
     await signChange(then, owned, { grantId: next.id, change: 'activate' })
     await second.release()

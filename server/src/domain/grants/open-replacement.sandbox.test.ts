@@ -34,7 +34,7 @@ import { suspendGrant } from './suspend-grant.ts'
 const HOUR_MS = 60 * 60 * 1_000
 const NOTHING_TO_REPLACE = { status: 409, code: 'grant_not_active' } as const
 
-/** D14, with the enclave of the sandbox. */
+/** Replacing a grant with one signature (D14), against the sandbox's enclave. */
 describe('a policy is replaced with one signature', () => {
   let sandbox: SandboxEnclave
   let given: TestContext
@@ -79,7 +79,7 @@ describe('a policy is replaced with one signature', () => {
       ...{ ...by, action: 'grant.opened', subject: next.id },
       details: { ...details, replaces: old.id },
     })
-    // Both stand there for one moment, so neither is the first.
+    // Both events have the same time, so neither is reliably the first.
     const moves = rows.slice(1).toSorted((left, right) => (left['action'] < right['action'] ? -1 : 1))
     assert.deepEqual(moves, [
       { ...by, action: 'grant.activated', subject: next.id, details: { ...details, replaces: old.id } },

@@ -36,7 +36,7 @@ const wrongContract = { contractAllowlist: [OTHER_TOKEN] }
 const wrongRecipient = { recipientAllowlist: [STRANGER] }
 const large = { amountMicro: microUsdc(10_000_001n) }
 
-/** In the documented order (D18). */
+/** The refusals in the documented order (D18). */
 const ROWS: readonly Row[] = [
   { name: 'within every limit', answer: null },
   { name: 'expired a moment ago', policy: expired, answer: 'permission_expired' },

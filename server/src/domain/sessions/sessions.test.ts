@@ -41,7 +41,7 @@ describe('sessions', () => {
     const { session, secret } = await signUpPerson(ctx)
     const find = (milliseconds: number) => findAt(secret, session.createdAt, milliseconds)
     assert.ok((await find(SESSION_IDLE_MS - 1)) !== null)
-    // That was seen: from there it is 12 hours again.
+    // The user was seen, so the 12 hours start again.
     assert.ok((await find(2 * SESSION_IDLE_MS - 2)) !== null)
     assert.equal(await find(3 * SESSION_IDLE_MS - 2), null)
   })
@@ -66,7 +66,7 @@ describe('sessions', () => {
     }
     await assert.rejects(prove('AAAA'), { code: 'passkey_invalid' })
     assert.equal((await prove(undefined)).session.userId, session.userId)
-    // Who signs in is known by nothing else.
+    // Without the user handle nothing tells who signs in.
     const { ceremony, options } = await openSignIn(ctx)
     const whole = answer(passkey, options)
     const { userHandle: _, ...rest } = whole.response

@@ -33,7 +33,7 @@ import { openVerification } from './open-verification.ts'
 import { signIn } from './sign-in.ts'
 import { signUp } from './sign-up.ts'
 
-/** Of the flags in authenticator data (WebAuthn, section 6.1). */
+/** Two of the flags in authenticator data (WebAuthn, section 6.1). */
 const FLAGS_OFFSET = 32
 const INVALID = { status: 401, code: 'passkey_invalid' }
 const UNKNOWN = { status: 401, code: 'passkey_unknown' }
@@ -316,7 +316,7 @@ describe('signing up and in', () => {
   })
 })
 
-/** An assertion that is signed as it should be, but for what is said here. */
+/** An assertion that is correct except for the given changes. */
 function forge(
   passkey: Person['passkey'],
   {

@@ -169,7 +169,7 @@ describe('claiming deliveries', () => {
         underWay += claimed.length
         assert.ok(underWay <= 4, `${underWay} under way`)
         for (const one of claimed) {
-          // Before it is written down: from then on another one may be claimed.
+          // Counted before the outcome is recorded, because from then on another delivery may be claimed.
           underWay -= 1
           await finish(mine, one, 200)
           done += 1
@@ -342,7 +342,7 @@ describe('claiming deliveries', () => {
   })
 
   test('2,040 stopped queues delay a healthy one by no more than a claim or two', async () => {
-    // Disabled, each with something waiting: one claim looks into 2,000 at the most.
+    // Disabled endpoints with one pending delivery each. One claim examines at most 2,000.
     const idle = await makeAccount(ctx)
     await makeEndpoint(ctx, idle)
     const { id: eventId } = await announce(ctx, idle)
@@ -361,7 +361,7 @@ describe('claiming deliveries', () => {
         select account_id, 'dlv_' || id, mode, id, $3, 'payment.created', 'event', 'pending', $2, $2 from copies`,
       [idle.id, ctx.clock.now(), eventId],
     )
-    // Its id sorts behind them.
+    // Its id sorts after theirs.
     const healthy = await makeAccount(ctx)
     await makeEndpoint(ctx, healthy)
     await announce(ctx, healthy)
@@ -378,7 +378,7 @@ describe('claiming deliveries', () => {
   }
 })
 
-/** How many there are of each endpoint, in order. */
+/** The number of deliveries per endpoint, in order. */
 function countBy(claimed: readonly ClaimedDelivery[]): number[] {
   const counts = new Map<string, number>()
   for (const { delivery } of claimed) counts.set(delivery.endpointId, (counts.get(delivery.endpointId) ?? 0) + 1)

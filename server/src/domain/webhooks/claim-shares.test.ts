@@ -29,7 +29,7 @@ describe('how workspaces share a sender', () => {
   beforeEach(() => clearQueues(ctx))
   after(() => given.close())
 
-  /** A workspace with endpoints, and as many events for each of them. */
+  /** Creates a workspace with endpoints, and as many events for each of them. */
   async function workspace({ endpoints, events }: { endpoints: number; events: number }): Promise<Account> {
     const account = await makeAccount(ctx)
     for (let made = 0; made < endpoints; made += 1) await makeEndpoint(ctx, account)
@@ -56,7 +56,7 @@ describe('how workspaces share a sender', () => {
 
   test('a workspace takes no more than its share of the free places, and leaves the rest for others', async () => {
     const greedy = await workspace({ endpoints: 10, events: 10 })
-    // The fourth is the last for which four times as many are free: 20, less the 3 before it.
+    // The fourth place is the last for which four times as many are free: 20 minus the 3 before it.
     assert.equal((await claim(ctx, { places: { free: 20, held: new Map() } })).length, 4)
     assert.equal((await claim(ctx, { places: { free: 16, held: new Map([[greedy.id, 4]]) } })).length, 0)
     const quiet = await workspace({ endpoints: 1, events: 1 })

@@ -75,7 +75,7 @@ describe('cleaning up webhooks', () => {
 
   test('deliveries created while an endpoint is being deleted are canceled; the endpoint is removed with its last delivery', async () => {
     const event = makeEvent(ctx, account)
-    // Its deliveries are made, and not yet to be seen, when the endpoint's are canceled.
+    // The deliveries are inserted but not yet visible when those of the endpoint are canceled.
     await ctx.db.transaction(async (transaction) => {
       await transaction.batch(appendEvent(event))
       await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR })

@@ -20,7 +20,7 @@ import { replayDelivery } from './replay-delivery.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { sendTestEvent } from './send-test-event.ts'
 
-/** Whatever time it is, she has just proved to be there. */
+/** An actor whose proof is always recent. */
 const ADA = { kind: 'user', id: 'usr_ada', verifiedAt: new Date('2999-01-01T00:00:00Z') } as const
 const NOT_FOUND = { status: 404, code: 'webhook_not_found' }
 

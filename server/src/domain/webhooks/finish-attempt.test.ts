@@ -33,7 +33,7 @@ const HOUR_MS = DAY_MS / 24
 describe('finishing an attempt', () => {
   let given: TestContext
   let real: Context
-  /** At a time that stands still. */
+  /** With a clock that stands still. */
   let ctx: Context
   let account: Account
   let endpoint: WebhookEndpoint
@@ -74,7 +74,7 @@ describe('finishing an attempt', () => {
       const context = frozenAt(real, new Date(at))
       const claimed = await claimOne(context)
       assert.equal(claimed.attemptNumber, index + 1)
-      // The attempt takes a while: the wait begins at its end.
+      // The attempt takes a moment, and the delay starts at its end.
       const ended = later(context, 10_000)
       const delivery = await finish(ended, claimed, 500)
       assert.equal(delivery.attempts, index + 1)
@@ -268,7 +268,7 @@ describe('finishing an attempt', () => {
       changeEndpoint(ctx, { ...subject(), change: { url: 'https://moved.example/' }, actor: OPERATOR }),
     ])
     for (const outcome of outcomes) {
-      // The change alone may come too late.
+      // Only the change may come too late.
       if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'webhook_not_found')
     }
     for (const { delivery } of claimed) assert.notEqual((await readDelivery(ctx, delivery)).status, 'pending')
@@ -282,8 +282,8 @@ describe('finishing an attempt', () => {
     return getEndpoint(ctx, subject())
   }
 
-  /** An event of its own, tried once at that time. */
-  /** A delivery that fails for good: its last attempt. */
+  /** Appends an event and tries its delivery once at that time. */
+  /** Makes a delivery fail for good, with its last attempt. */
   async function fail(at: Context): Promise<void> {
     await clearQueues(real)
     await announce(at, account)
@@ -297,7 +297,7 @@ describe('finishing an attempt', () => {
     await finish(at, await claimOne(at), 200)
   }
 
-  /** Why the log says that the service itself has disabled the endpoint. */
+  /** The reason that the log gives for disabling the endpoint. */
   async function readDisablings(): Promise<unknown[]> {
     const rows = await readAudit(real.db, account.id)
     return rows

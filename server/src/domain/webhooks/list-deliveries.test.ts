@@ -34,7 +34,9 @@ describe('the delivery log', () => {
   let delivered: Delivery
   let replayed: Delivery
 
-  /** Seven payments told to both endpoints, two failures to the first one alone, one replay; one delivery in live mode. */
+  /**
+   * Seven events sent to both endpoints, two failures at the first one only, one replay, and one delivery in live mode.
+   */
   before(async () => {
     given = await openTestContext()
     ctx = frozenAt(given.context, NOW)

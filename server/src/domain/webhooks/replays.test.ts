@@ -37,7 +37,7 @@ const ADA = { kind: 'user', id: 'usr_ada' } as const
 describe('replays', () => {
   let given: TestContext
   let real: Context
-  /** At a time that stands still. */
+  /** With a clock that stands still. */
   let ctx: Context
   let account: Account
   let endpoint: WebhookEndpoint
@@ -172,7 +172,7 @@ describe('replays', () => {
       rows.filter((row) => row['status'] === 'pending').map((row) => row['event_id']),
       [missed?.eventId, failed?.eventId],
     )
-    // Once they have arrived the same again finds nothing more to do.
+    // Once they were delivered, the same call finds nothing more to do.
     await endReplays()
     assert.equal(await range({ only: 'failed' }, at), 0)
     assert.equal((await readDelivery(ctx, pending as Delivery)).status, 'pending')
@@ -233,7 +233,7 @@ describe('replays', () => {
     const ofOther = { accountId: account.id, endpointId: other.endpoint.id, from: NOW, to: at.clock.now() } as const
     assert.equal(await replayRange(at, { ...ofOther, only: 'all', actor: OPERATOR }), 3)
     const count = await countDeliveries(ctx, account.id)
-    // One that is under way is queued still.
+    // A replay in flight still counts as queued.
     const waiting = await claim(at)
     await assert.rejects(range({}, at), refused)
     assert.equal(await countDeliveries(ctx, account.id), count)
@@ -312,14 +312,14 @@ describe('replays', () => {
     return await readOnlyDelivery(ctx, account.id, endpoint.id)
   }
 
-  /** Of what is due, the replay. */
+  /** Claims what is due and returns the replay. */
   async function claimReplay(at: Context): Promise<ClaimedDelivery> {
     const claimed = (await claim(at)).find(({ delivery }) => delivery.trigger === 'replay')
     if (claimed === undefined) throw new Error('no replay was claimed')
     return claimed
   }
 
-  /** What events have made for an endpoint, oldest first. */
+  /** The deliveries that events created for an endpoint, oldest first. */
   async function listOf(endpointId: string): Promise<Delivery[]> {
     const rows = await readRows(
       real.db,
@@ -329,7 +329,7 @@ describe('replays', () => {
     return await Promise.all(rows.map((row) => readDelivery(ctx, { accountId: account.id, id: String(row['id']) })))
   }
 
-  /** As if what is replayed had arrived. */
+  /** Marks the replays as delivered. */
   async function endReplays(): Promise<void> {
     await readRows(
       real.db,
@@ -347,7 +347,7 @@ describe('replays', () => {
     )
   }
 
-  /** As attempts would have left them. */
+  /** Sets the status that attempts would have led to. */
   async function setStatus(deliveries: readonly (Delivery | undefined)[], status: 'succeeded' | 'failed') {
     await readRows(
       real.db,
@@ -357,7 +357,7 @@ describe('replays', () => {
     )
   }
 
-  /** Many deliveries that have failed, by one event a second. */
+  /** Creates many failed deliveries, of one event per second. */
   async function seedFailed(count: number): Promise<void> {
     const ids = Array.from({ length: count }, (_, index) =>
       createId('event', new Date(NOW.getTime() + Math.floor(index / 10))),
