@@ -282,7 +282,6 @@ describe('finishing an attempt', () => {
     return getEndpoint(ctx, subject())
   }
 
-  /** Appends an event and tries its delivery once at that time. */
   /** Makes a delivery fail for good, with its last attempt. */
   async function fail(at: Context): Promise<void> {
     await clearQueues(real)
