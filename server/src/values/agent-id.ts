@@ -11,8 +11,8 @@ const AGENT_ID_CODE_POINTS_MAX = 64
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u
 
 /**
- * Parses an agent id. Returns null if it breaks a rule of D7: length, forbidden characters, leading or trailing white
- * space, `.` and `..`.
+ * Parses an agent id. Returns null if its length, a forbidden character, or leading or trailing white space is not
+ * allowed, or if it is `.` or `..` (D7).
  */
 export function parseAgentId(text: string): AgentId | null {
   const id = text.normalize('NFC')
