@@ -1,10 +1,11 @@
+import type { WalletSigner } from '../../enclave/signer-change.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EnclaveRefused } from '../../enclave/errors.ts'
 import { comparePolicy, type PolicyComparison } from '../../enclave/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import { sameSigners, type Grant, type GrantChange, type WalletSigner } from './grant.ts'
+import { sameSigners, type Grant, type GrantChange } from './grant.ts'
 
 /** The enclave may return an older record for a moment after a change, so the record is read up to this often. */
 const READS_MAX = 5

@@ -1,8 +1,9 @@
+import type { WalletSigner } from '../../enclave/signer-change.ts'
 import { findSigner } from '../agents/agents-store.ts'
 import type { Context } from '../context.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import type { Grant, WalletSigner } from './grant.ts'
+import type { Grant } from './grant.ts'
 
 /** Returns the wallet of a grant, and the grant's signer with its policy. */
 export async function getWalletAndSigner(

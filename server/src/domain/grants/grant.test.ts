@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { signersAfter, type GrantChange, type WalletSigner } from './grant.ts'
+import type { WalletSigner } from '../../enclave/signer-change.ts'
+import { signersAfter, type GrantChange } from './grant.ts'
 
 const SIGNER = { signerId: 'agent', policyIds: ['mine'] }
 const ELSE = { signerId: 'else', policyIds: ['theirs'] }

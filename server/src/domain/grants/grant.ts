@@ -1,3 +1,4 @@
+import type { WalletSigner } from '../../enclave/signer-change.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
@@ -73,12 +74,6 @@ export interface StoredSigningRequest {
 }
 
 export type GrantChange = 'activate' | 'revoke'
-
-/** A signer that the enclave lists for a wallet, with the policies that it may sign under. */
-export interface WalletSigner {
-  readonly signerId: string
-  readonly policyIds: readonly string[]
-}
 
 export const GRANT_RECIPIENTS_MAX = 100
 export const CONTRACTS_MAX = 10

@@ -1,6 +1,7 @@
+import type { WalletSigner } from '../../enclave/signer-change.ts'
 import type { Context } from '../context.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import { signersAfter, sameSigners, type Grant, type GrantChange, type WalletSigner } from './grant.ts'
+import { signersAfter, sameSigners, type Grant, type GrantChange } from './grant.ts'
 import { listOtherPolicies } from './grants-store.ts'
 
 /**

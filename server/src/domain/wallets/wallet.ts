@@ -14,6 +14,7 @@ export interface Wallet {
   readonly createdAt: Date
 }
 
+/** The part of a passkey that owning a wallet depends on. */
 export interface OwnerPasskey {
   /** The base64url that WebAuthn gives it. */
   readonly credentialId: string
