@@ -31,8 +31,8 @@ export async function checkAssertion(
     mayOmitUser = false,
   }: { challenge: string; response: AuthenticationResponseJSON; mayOmitUser?: boolean },
 ): Promise<Assertion> {
-  const mayBe = CREDENTIAL_ID_PATTERN.test(response.id)
-  const found = mayBe ? await ctx.db.runRelaxed(findPasskey(response.id)) : null
+  const isWellFormed = CREDENTIAL_ID_PATTERN.test(response.id)
+  const found = isWellFormed ? await ctx.db.runRelaxed(findPasskey(response.id)) : null
   if (found === null) throw problem('passkey_unknown')
   const { passkey, user } = found
   try {
@@ -53,9 +53,9 @@ export async function checkAssertion(
     if (!verified || decodeClientDataJSON(clientDataJSON).crossOrigin === true) throw problem('passkey_invalid')
     // A discoverable credential returns its user handle, unless the request named the credential's id (WebAuthn,
     // section 7.2, step 6).
-    const told = userHandle ?? null
-    const isTold = told !== null || !mayOmitUser
-    if (isTold && told !== user.userHandle.toString('base64url')) throw problem('passkey_invalid')
+    const handle = userHandle ?? null
+    const mustMatch = handle !== null || !mayOmitUser
+    if (mustMatch && handle !== user.userHandle.toString('base64url')) throw problem('passkey_invalid')
     return { passkey, user, counter: authenticationInfo.newCounter }
   } catch (error) {
     throw error instanceof Problem ? error : problem('passkey_invalid', { cause: error })

@@ -41,8 +41,8 @@ export async function checkRegistration(
       throw problem('passkey_invalid')
     }
     if (publicKey.length > PUBLIC_KEY_BYTES_MAX) throw problem('passkey_invalid')
-    const told: unknown = response.response.transports
-    const transports = TRANSPORTS.filter((transport) => Array.isArray(told) && told.includes(transport))
+    const reported: unknown = response.response.transports
+    const transports = TRANSPORTS.filter((transport) => Array.isArray(reported) && reported.includes(transport))
     return { credentialId: id, publicKeyCose: Buffer.from(publicKey), counter, transports }
   } catch (error) {
     throw error instanceof Problem ? error : problem('passkey_invalid', { cause: error })
