@@ -1,6 +1,6 @@
 import { getAccount } from '../../../server/src/domain/accounts/get-account.ts'
 import { createInvitation } from '../../../server/src/domain/members/create-invitation.ts'
-import { findInvitation } from '../../../server/src/domain/members/queries.ts'
+import { getInvitation } from '../../../server/src/domain/members/queries.ts'
 import { Problem } from '../../../server/src/values/problem.ts'
 import { DEMO_SLUG } from './seed-demo.ts'
 import type { ControlContext } from './control-context.ts'
@@ -37,7 +37,7 @@ async function invite({ context }: ControlContext): Promise<string> {
 
 async function isGood({ context }: ControlContext, secret: string): Promise<boolean> {
   try {
-    const { invitation } = await findInvitation(context, { secret })
+    const { invitation } = await getInvitation(context, { secret })
     return invitation.expiresAt.getTime() - context.clock.now().getTime() > LEFT_MS_MIN
   } catch (error) {
     if (error instanceof Problem) return false

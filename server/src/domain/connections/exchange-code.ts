@@ -14,7 +14,7 @@ import { issueTokens } from './issue-tokens.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
-/** The allowed form of a code verifier (RFC 7636, section 4.1). */
+/** The form of a PKCE verifier: 43 to 128 unreserved characters (RFC 7636, section 4.1). */
 const CODE_VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/
 /** Used as the challenge of a malformed verifier. No code has it. */
 const NO_CHALLENGE = ''

@@ -1,6 +1,8 @@
 import type { Grant } from './grant.ts'
 
-export type GrantState = 'pending' | 'active' | 'suspended' | 'expired' | 'revoked' | 'replaced'
+export const GRANT_STATES = ['pending', 'active', 'suspended', 'expired', 'revoked', 'replaced'] as const
+
+export type GrantState = (typeof GRANT_STATES)[number]
 
 /**
  * Returns the state that a person is shown. It is more specific than the grant's status: a grant that is not revoked

@@ -15,7 +15,7 @@ import { acceptInvitation } from './accept-invitation.ts'
 import { changeRole } from './change-role.ts'
 import { createInvitation, type InvitationRequest } from './create-invitation.ts'
 import { createWorkspace } from './create-workspace.ts'
-import { findInvitation, getMembership, listInvitations, listMembers } from './queries.ts'
+import { getInvitation, getMembership, listInvitations, listMembers } from './queries.ts'
 import { INVITATION_MS, INVITATIONS_MAX } from './invitation.ts'
 import { WORKSPACES_MAX } from './member.ts'
 import { removeMember } from './remove-member.ts'
@@ -38,13 +38,13 @@ describe('invitations', () => {
     account = await open()
     const owner = await seedOwner(ctx, account)
     const { invitation, secret } = await invite({ actor: user(owner.userId), role: 'admin' })
-    assert.deepEqual(await findInvitation(ctx, { secret }), { invitation, account, invitedBy: 'Ada' })
+    assert.deepEqual(await getInvitation(ctx, { secret }), { invitation, account, invitedBy: 'Ada' })
     assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [invitation])
     const [guest, late] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const membership = await accept(secret, guest.userId)
     assert.deepEqual([membership.role, membership.account], ['admin', account])
     assert.deepEqual(await getMembership(ctx, { userId: guest.userId, slug: account.slug, role: 'admin' }), membership)
-    await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+    await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
     await assert.rejects(accept(secret, late.userId), NOT_FOUND)
     assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [])
     const rows = (await readAudit(ctx.db, account.id)).slice(2)
@@ -128,7 +128,7 @@ describe('invitations', () => {
     const at = (time: number) => frozenAt(ctx, new Date(time))
     await acceptInvitation(at(end - 1), { secret, userId: first.userId })
     await assert.rejects(acceptInvitation(at(end), { secret, userId: second.userId }), NOT_FOUND)
-    await assert.rejects(findInvitation(at(end), { secret }), NOT_FOUND)
+    await assert.rejects(getInvitation(at(end), { secret }), NOT_FOUND)
     assert.deepEqual(await listInvitations(at(end), { accountId: account.id }), [])
     const { secret: short } = await invite({ lifetimeMs: 1 })
     await assert.rejects(acceptInvitation(at(end), { secret: short, userId: second.userId }), NOT_FOUND)
@@ -144,7 +144,7 @@ describe('invitations', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => revoke(account.id)))
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     await assert.rejects(accept(secret, userId), NOT_FOUND)
-    await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+    await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
     const actions = await listAuditActions(ctx.db, account.id)
     assert.deepEqual(actions, ['workspace.created', 'invitation.created', 'invitation.revoked'])
   })
@@ -152,7 +152,7 @@ describe('invitations', () => {
   test('a text that was never an invitation is rejected', async () => {
     const { userId } = await signUpPerson(ctx)
     for (const secret of ['', 'svc_inv_', createSecret(SECRET_PREFIXES.invitation), createSecret('svc_ses_')]) {
-      await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+      await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
       await assert.rejects(accept(secret, userId), NOT_FOUND)
     }
   })
@@ -181,7 +181,7 @@ describe('invitations', () => {
     for (const role of ROLES) made.set(role, (await invite({ actor, role })).secret)
     const ofOwner = await invite({ actor: user(owner.userId) })
     const isOpen = async (role: Role) =>
-      await findInvitation(ctx, { secret: made.get(role) ?? '' }).then(
+      await getInvitation(ctx, { secret: made.get(role) ?? '' }).then(
         () => true,
         () => false,
       )
@@ -190,7 +190,7 @@ describe('invitations', () => {
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, true, true])
     await removeMember(ctx, { membership, session: justProved(ctx), userId: second.userId })
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, false, false])
-    await findInvitation(ctx, ofOwner)
+    await getInvitation(ctx, ofOwner)
     const revoked = (await listAuditActions(ctx.db, account.id)).filter((action) => action === 'invitation.revoked')
     assert.equal(revoked.length, 3)
   })

@@ -44,7 +44,7 @@ export async function listMemberships(ctx: Pick<Context, 'db'>, { userId }: { us
  * Returns the invitation with this secret, its workspace, and the name of the user who created it. Throws 404
  * `invitation_not_found` unless it can still be accepted.
  */
-export async function findInvitation(
+export async function getInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,
   { secret }: { secret: string },
 ): Promise<InvitationRow> {

@@ -4,7 +4,7 @@ import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import type { SignUpPolicy } from '../../values/sign-up-policy.ts'
 import type { Context } from '../context.ts'
-import { findInvitation } from '../members/queries.ts'
+import { getInvitation } from '../members/queries.ts'
 import { makeRegistrationOptions } from '../passkeys/make-registration-options.ts'
 import { openCeremony } from '../passkeys/open-ceremony.ts'
 import { USER_HANDLE_BYTES } from '../passkeys/user.ts'
@@ -30,7 +30,7 @@ export async function openSignUp(
 ): Promise<{ ceremony: string; options: PublicKeyCredentialCreationOptionsJSON }> {
   if (policy === 'invited') {
     if (invitation === undefined) throw problem('sign_up_invited_only')
-    await findInvitation(ctx, { secret: invitation })
+    await getInvitation(ctx, { secret: invitation })
   }
   const name = checkName(text)
   const userHandle = randomBytes(USER_HANDLE_BYTES)

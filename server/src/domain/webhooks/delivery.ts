@@ -5,7 +5,8 @@ import type { EventType } from '../events/event.ts'
  * Why a delivery was created: by its event, or because a user asked for a replay or a test. One that a user asked for
  * is tried only once.
  */
-export type DeliveryTrigger = 'event' | 'replay' | 'test'
+export const DELIVERY_TRIGGERS = ['event', 'replay', 'test'] as const
+export type DeliveryTrigger = (typeof DELIVERY_TRIGGERS)[number]
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
@@ -33,16 +34,19 @@ export interface Delivery {
 }
 
 /** Why an attempt did not succeed. */
-export type AttemptError =
-  | 'timeout'
-  | 'dns_error'
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'tls_error'
-  | 'blocked_address'
-  | 'redirect'
-  | 'http_error'
-  | 'invalid_response'
+export const ATTEMPT_ERRORS = [
+  'timeout',
+  'dns_error',
+  'connection_refused',
+  'connection_reset',
+  'tls_error',
+  'blocked_address',
+  'redirect',
+  'http_error',
+  'invalid_response',
+] as const
+
+export type AttemptError = (typeof ATTEMPT_ERRORS)[number]
 
 export interface AttemptOutcome {
   readonly startedAt: Date

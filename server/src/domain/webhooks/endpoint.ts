@@ -5,7 +5,8 @@ import type { SubscribableType } from '../events/event.ts'
  * Why an endpoint is disabled: its owner disabled it, it responded with 410, or it has failed for `FAILING_MS` without
  * a success.
  */
-export type DisabledBecause = 'owner' | 'gone' | 'failing'
+export const DISABLED_CAUSES = ['owner', 'gone', 'failing'] as const
+export type DisabledBecause = (typeof DISABLED_CAUSES)[number]
 
 /** A URL that a workspace receives its events at, in one mode. Never contains the secret. */
 export interface WebhookEndpoint {
