@@ -3,10 +3,9 @@ import { SEALING_KEY_BYTES } from './lib/sealing.ts'
 import { parseAddress, type Address } from './values/address.ts'
 import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
+import { SIGN_UP_POLICIES, type SignUpPolicy } from './values/sign-up-policy.ts'
 
 export type Role = 'all' | 'api' | 'worker'
-
-export type SignUpPolicy = 'open' | 'invited'
 
 export interface ChainSettings {
   readonly mode: Mode
@@ -69,7 +68,6 @@ const FAUCET_SITE = 'https://faucet.circle.com'
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const SIGN_UP_POLICIES: readonly string[] = ['open', 'invited'] satisfies SignUpPolicy[]
 const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies Role[]
 
 /** All that is wrong with the environment, in one message (D2). */

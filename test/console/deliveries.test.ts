@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { ATTEMPTS_MAX } from '../../server/src/domain/webhooks/delivery.ts'
+import { readAudit } from '../support/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { announce } from '../support/deliveries.ts'
 import { seedDelivery } from '../support/webhooks.ts'
@@ -155,6 +156,11 @@ describe('webhook deliveries in the dashboard', () => {
     assert.ok(sentAgain !== undefined)
     await desk.attempt(NO_CONTENT, { id: sentAgain.id })
     assert.deepEqual(await replay(4, 0, 'failed'), { replayed: 1 })
+    const replays = (await readAudit(server.context.db, desk.account.id)).filter(
+      (row) => row['action'] === 'webhook.replayed',
+    )
+    assert.equal(replays.length, 2)
+    for (const row of replays) assert.deepEqual([row['actor_kind'], row['actor_id']], ['user', desk.userId])
     assert.equal((await desk.readLog()).deliveries.length, 5)
     await desk.change(id, { enabled: false })
     const range = { from: new Date(now - DAY_MS).toISOString(), to: new Date(now).toISOString(), only: 'all' }

@@ -70,7 +70,7 @@ export class GrantDesk {
     const owned = { accountId: account.id, mode, name: 'Treasury', owner: person.passkey, actor: OPERATOR }
     const { address: wallet } = await createWallet(ctx, owned)
     const desk = new GrantDesk(server, account, { person, wallet })
-    await createAgent(ctx, { accountId: account.id, mode, id: desk.agentId })
+    await createAgent(ctx, { accountId: account.id, mode, id: desk.agentId, actor: OPERATOR })
     return desk
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { ProblemCode } from '../../server/src/values/problem.ts'
-import { listAuditActions } from '../support/audit.ts'
+import { readAudit } from '../support/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { openSandboxEnclave, type SandboxEnclave } from '../support/enclave-context.ts'
 import { expectError, type Answer } from '../support/http-client.ts'
@@ -107,10 +107,14 @@ describe('grants in the dashboard', () => {
     const refusal = { type: 'conflict', code: 'grant_revoked' } as const
     await desk.person.browser.refuse('POST', path, refusal, {})
     await desk.person.browser.refuse('POST', desk.at(`grants/${id}/signing-request`), refusal, { change: 'revoke' })
-    const actions = (await listAuditActions(server.context.db, desk.account.id)).filter((action) =>
-      action.startsWith('grant.'),
+    const rows = (await readAudit(server.context.db, desk.account.id)).filter((row) =>
+      String(row['action']).startsWith('grant.'),
     )
-    assert.deepEqual(actions, ['grant.opened', 'grant.activated', 'grant.suspended', 'grant.revoked'])
+    assert.deepEqual(
+      rows.map((row) => row['action']),
+      ['grant.opened', 'grant.activated', 'grant.suspended', 'grant.revoked'],
+    )
+    for (const row of rows) assert.deepEqual([row['actor_kind'], row['actor_id']], ['user', desk.person.userId])
   })
 
   test('is replaced with one signature', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { readConfig } from '../../server/src/config.ts'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
@@ -157,7 +158,7 @@ describe('a payment, from the first signature to the chain', () => {
     const rows = await world.query('select id from accounts where slug = $1', [party.slug])
     const ways = openContext(readConfig(world.environment()), { clock: createClock(), logger: createLogger('silent') })
     try {
-      await suspendGrant(ways.context, { accountId: String(rows[0]?.['id']), grantId: party.grantId })
+      await suspendGrant(ways.context, { accountId: String(rows[0]?.['id']), grantId: party.grantId, actor: OPERATOR })
     } finally {
       await ways.close()
     }

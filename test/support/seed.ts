@@ -6,7 +6,7 @@ import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import type { Grant } from '../../server/src/domain/grants/grant.ts'
-import { signerSealContext } from '../../server/src/domain/agents/signer-seal.ts'
+import { signerSealContext } from '../../server/src/domain/agents/signer-seal-context.ts'
 import { insertGrant, markActive } from '../../server/src/domain/grants/grants-store.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import type { Plan } from '../../server/src/domain/plans/plan.ts'
@@ -43,10 +43,10 @@ export interface SeedOptions {
 /** A workspace with a key, an agent, a wallet and an active grant, as the owner's signature would have left them. */
 export async function seed(ctx: Context, options: SeedOptions = {}): Promise<Seed> {
   const { mode = 'test', plan = 'developer' } = options
-  const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan })
+  const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan, actor: OPERATOR })
   const { secret } = await issueKey(ctx, { accountId: account.id, mode, actor: OPERATOR })
   const agentId = agent(`agent-${randomBytes(4).toString('hex')}`)
-  await createAgent(ctx, { accountId: account.id, mode, id: agentId })
+  await createAgent(ctx, { accountId: account.id, mode, id: agentId, actor: OPERATOR })
   const wallet = await seedWallet(ctx, { account, mode })
   const grant = await seedGrant(ctx, { account, mode, agentId, wallet }, options)
   return { account, mode, agentId, wallet, grant, key: secret }

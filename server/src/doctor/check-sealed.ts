@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts'
-import { signerSealContext } from '../domain/agents/signer-seal.ts'
+import { signerSealContext } from '../domain/agents/signer-seal-context.ts'
 import { secretSealContext } from '../domain/webhooks/endpoint.ts'
 import { createSealer } from '../lib/sealing.ts'
 import type { Finding } from './finding.ts'

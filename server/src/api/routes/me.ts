@@ -1,5 +1,5 @@
 import type { Context } from '../../domain/context.ts'
-import { listSpendable } from '../../domain/agents/list-agents.ts'
+import { listSpendable } from '../../domain/agents/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatAmount } from '../../values/money.ts'
 import { callerOf } from '../caller.ts'

@@ -7,7 +7,10 @@ import { insertRefreshToken } from './refresh-tokens-store.ts'
 import { extendConnection, type Family } from './connections-store.ts'
 import type { Tokens } from './tokens.ts'
 
-/** Commits the transaction that took a code or a refresh token of the family, with the tokens that it is worth. */
+/**
+ * Issues an access token and a refresh token, and commits the transaction in which the caller took a code or refresh
+ * token.
+ */
 export async function issueTokens(
   transaction: Transaction,
   { family, scopes, now }: { family: Family; scopes: readonly Scope[]; now: Date },

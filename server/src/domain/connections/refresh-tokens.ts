@@ -14,9 +14,10 @@ import { revokeReplayed } from './revoke-replayed.ts'
 import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
 /**
- * Rotates a refresh token (RFC 9700, section 4.14.2). A second use of it revokes the family, without leeway (D38): of two
- * at once, one wins, and loses the family to the other. Fewer scopes narrow the access token only. What was issued before
- * lives on to its own end. Two round trips.
+ * Rotates a refresh token (RFC 9700, section 4.14.2). A second use revokes the connection, without any leeway (D38): if
+ * two requests use a token at once, the first succeeds and the second ends the connection for both. Requesting fewer
+ * scopes only narrows the new access token. Access tokens issued before stay valid until they expire. Takes two round
+ * trips.
  */
 export async function refreshTokens(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -3,8 +3,8 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import { markRevoked, type Family } from './connections-store.ts'
 
 /**
- * Revokes the family of a code or refresh token that came a second time, under the family's lock: somebody holds a copy
- * (RFC 9700, section 4.14.2).
+ * Revokes a connection whose code or refresh token was used a second time, which means that somebody has a copy (RFC
+ * 9700, section 4.14.2). The caller holds the connection's lock.
  */
 export async function revokeReplayed(
   transaction: Transaction,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import { expectPayment } from '../../../../test/support/expect-outcome.ts'
 import { listEventTypes, openConnections, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
 import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
@@ -81,7 +82,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
     given.enclave.behave = () => 'sign'
     passFence()
-    await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id })
+    await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id, actor: OPERATOR })
     await assert.rejects(pay(seeded), { status: 404, code: 'permission_not_found' })
     const [id = ''] = await listPayments(seeded, 'pending')
     assert.equal(requestsOf(id).length, 1)
@@ -128,7 +129,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     const { account } = seeded
     given.enclave.behave = () => 'unavailable'
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
-    await changePlan(given.context, { account, plan: account.plan, allowanceUsed: 0 })
+    await changePlan(given.context, { account, plan: account.plan, allowanceUsed: 0, actor: OPERATOR })
     given.enclave.behave = () => 'reject'
     passFence()
     assert.equal(expectPayment(await pay(seeded), 'replayed').status, 'failed')

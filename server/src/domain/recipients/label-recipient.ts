@@ -9,8 +9,9 @@ import { SAVED_RECIPIENTS_MAX, type Recipient } from './recipient.ts'
 import { countRecipients, findRecipient, keepRecipient } from './recipients-store.ts'
 
 /**
- * Gives an address a label, or another one. One more than there may be (exact under races): 409
- * `recipient_limit_reached`.
+ * Gives an address a label, or changes its label.
+ *
+ * Errors: 409 `recipient_limit_reached` if there are too many labels (exact even if they are added concurrently).
  */
 export async function labelRecipient(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -8,7 +8,9 @@ import { issueSession, type IssuedSession } from './issue-session.ts'
 import { takeCeremony } from '../passkeys/take-ceremony.ts'
 
 /**
- * Signs in whoever's passkey answered the challenge: always with a new secret, so one from before is worth nothing.
+ * Signs in the user whose passkey signed the challenge. The session always gets a new secret, so a secret from before
+ * the sign-in is useless.
+ *
  * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid`.
  */
 export async function signIn(

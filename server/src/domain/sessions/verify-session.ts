@@ -11,9 +11,11 @@ import { renewSession } from './sessions-store.ts'
 import { takeCeremony } from '../passkeys/take-ceremony.ts'
 
 /**
- * Notes that the person of a session is there. The session gets another secret and the old one ends: what the session
- * may do now, whoever knew the old one may not. Errors: 400 `ceremony_expired`; 401 `passkey_unknown`,
- * `passkey_invalid` (another person's passkey too), `unauthenticated` when the session has ended meanwhile.
+ * Records that the user of a session proved their presence. The session gets a new secret and the old one stops
+ * working, so somebody who had stolen the old one does not gain the rights of the verified session.
+ *
+ * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid` (also for another user's passkey), and
+ * `unauthenticated` if the session has ended meanwhile.
  */
 export async function verifySession(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,

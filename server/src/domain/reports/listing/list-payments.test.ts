@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../audit/audit-entry.ts'
 import { frozenAt } from '../../../../../test/support/moved-clock.ts'
 import { seedManyPayments, seedPayment } from '../../../../../test/support/payment-rows.ts'
 import { address, agent, RECIPIENT, seed, seedGrant, seedWallet, type Seed } from '../../../../../test/support/seed.ts'
@@ -30,10 +31,10 @@ describe('the list of payments', () => {
     ctx = frozenAt(given.context, NOW)
     seeded = await seed(ctx)
     const place = { ...seeded, agentId: agent('second'), wallet: await seedWallet(ctx, seeded) }
-    await createAgent(ctx, { accountId: seeded.account.id, mode: 'test', id: place.agentId })
+    await createAgent(ctx, { accountId: seeded.account.id, mode: 'test', id: place.agentId, actor: OPERATOR })
     second = { ...place, grant: await seedGrant(ctx, place) }
     const liveSeed = { ...seeded, mode: 'live' as const, wallet: await seedWallet(ctx, { ...seeded, mode: 'live' }) }
-    await createAgent(ctx, { accountId: seeded.account.id, mode: 'live', id: seeded.agentId })
+    await createAgent(ctx, { accountId: seeded.account.id, mode: 'live', id: seeded.agentId, actor: OPERATOR })
     const others = await seed(ctx)
     const rows: [string, Seed, Parameters<typeof seedPayment>[2]][] = [
       ['oldest', seeded, { at: at(-9), status: 'confirmed', memo: 'Lunch 100%' }],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../audit/audit-entry.ts'
 import { frozenAt } from '../../../../../test/support/moved-clock.ts'
 import { seedPayment } from '../../../../../test/support/payment-rows.ts'
 import { readRows } from '../../../../../test/support/read-rows.ts'
@@ -46,7 +47,7 @@ describe('the overview', () => {
   after(() => given.close())
 
   test('an empty workspace has nothing, and says what comes first', async () => {
-    const account = await createAccount(ctx, { name: 'Empty', plan: 'developer' })
+    const account = await createAccount(ctx, { name: 'Empty', plan: 'developer', actor: OPERATOR })
     const overview = await getOverview(ctx, { accountId: account.id, mode: 'test', range: '7d' })
     assert.deepEqual(
       { ...overview, bars: null },
@@ -185,7 +186,7 @@ describe('the overview', () => {
   async function seedAgent(seeded: Seed, name: string, terms: Parameters<typeof seedGrant>[2] = {}): Promise<Seed> {
     const agentId = agent(name)
     await readRows(ctx.db, `update accounts set plan = 'scale' where id = $1`, [seeded.account.id])
-    await createAgent(ctx, { accountId: seeded.account.id, mode: seeded.mode, id: agentId })
+    await createAgent(ctx, { accountId: seeded.account.id, mode: seeded.mode, id: agentId, actor: OPERATOR })
     return { ...seeded, agentId, grant: await seedGrant(ctx, { ...seeded, agentId }, terms) }
   }
 })
