@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static } from 'typebox'
-import type { PaymentRequest } from '../domain/payments/admission/reserve-payment.ts'
+import type { PaymentCredential, PaymentRequest } from '../domain/payments/payment-request.ts'
 import { parseAddress, ZERO_ADDRESS, type Address } from '../values/address.ts'
 import { parseAgentId } from '../values/agent-id.ts'
 import { parseAmount } from '../values/money.ts'
@@ -10,8 +10,8 @@ import type { CreatePaymentBody } from './schemas.ts'
 
 const IDEMPOTENCY_KEY_CHARS_MAX = 64
 
-/** What the body says of a payment; the rest comes of the caller. */
-type ParsedPayment = Omit<PaymentRequest, 'accountId' | 'mode' | 'credentialId'>
+/** The part of a payment's request that comes from the body. The rest comes from the caller's credential. */
+export type ParsedPayment = Omit<PaymentRequest, 'accountId' | 'mode' | keyof PaymentCredential>
 
 /**
  * The idempotency key of any body, before anything else of it is looked at (D18, D21). Null where there is none;

@@ -3,14 +3,15 @@ import { Type } from 'typebox'
 import type { Context } from '../../domain/context.ts'
 import { createPayment } from '../../domain/payments/create-payment.ts'
 import { formatPayment } from '../../domain/payments/format-payment.ts'
-import type { Payment } from '../../domain/payments/payment.ts'
+import type { PaymentRequest } from '../../domain/payments/payment-request.ts'
 import { refreshPayment } from '../../domain/payments/refresh-payment.ts'
 import { replayPayment } from '../../domain/payments/replay-payment.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
+import type { Address } from '../../values/address.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { callerOf, type Caller } from '../caller.ts'
-import { checkIdempotencyHeader, parseIdempotencyKey, parsePayment } from '../parse-payment.ts'
+import { checkIdempotencyHeader, parseIdempotencyKey, parsePayment, type ParsedPayment } from '../parse-payment.ts'
 import { CreatePaymentBody, errorResponses, IdParams, PaymentSchema } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
@@ -44,16 +45,17 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       const caller = callerOf(request)
       const idempotencyKey = parseIdempotencyKey(request.body)
       checkIdempotencyHeader(request.headers, idempotencyKey)
-      const parsed = parseBody(request, { caller, idempotencyKey, usdc: ctx.chains[caller.mode].usdc })
+      const parsed = parseBody(request, { idempotencyKey, usdc: ctx.chains[caller.mode].usdc })
       if (parsed instanceof Problem) {
-        const replayed = await replay(ctx, caller, idempotencyKey)
+        const { accountId, mode, agentId: boundAgentId } = caller
+        const replayed = await replayPayment(ctx, { accountId, mode, idempotencyKey, boundAgentId })
         if (replayed === null) throw parsed
         return reply
           .code(201)
           .header(REPLAY_HEADER, 'true')
           .send({ payment: formatPayment(replayed) })
       }
-      const outcome = await createPayment(ctx, { ...caller, ...parsed, boundTo: caller.agentId })
+      const outcome = await createPayment(ctx, toPaymentRequest(caller, parsed))
       if (outcome.kind === 'refused') throw problem(outcome.refusal.code, { details: outcome.refusal.details })
       if (outcome.kind === 'replayed') void reply.header(REPLAY_HEADER, 'true')
       return reply.code(201).send({ payment: formatPayment(outcome.payment) })
@@ -86,24 +88,32 @@ interface PaymentHttpRequest {
   readonly validationError?: FastifyRequest['validationError']
 }
 
-/** A connection pays as its own agent (D25): a body that names another one is refused like one that does not parse. */
+/** Parses the body. Returns what is wrong with it instead of throwing, because a known idempotency key comes first. */
 function parseBody(
   request: PaymentHttpRequest,
-  { caller, ...given }: Parameters<typeof parsePayment>[1] & { readonly caller: Caller },
-) {
+  options: { readonly idempotencyKey: string | null; readonly usdc: Address },
+): ParsedPayment | Problem {
   if (request.validationError !== undefined) return toValidationProblem(request.validationError)
   try {
-    const parsed = parsePayment(request.body, given)
-    const isForeign = caller.agentId !== null && caller.agentId !== parsed.agentId
-    return isForeign ? problem('agent_not_authorized') : parsed
+    return parsePayment(request.body, options)
   } catch (error) {
     if (error instanceof Problem) return error
     throw error
   }
 }
 
-async function replay(ctx: Context, caller: Caller, idempotencyKey: string | null): Promise<Payment | null> {
-  if (idempotencyKey === null) return null
-  const { accountId, mode, agentId: boundTo } = caller
-  return await replayPayment(ctx, { accountId, mode, idempotencyKey, boundTo })
+function toPaymentRequest(caller: Caller, parsed: ParsedPayment): PaymentRequest {
+  return {
+    accountId: caller.accountId,
+    mode: caller.mode,
+    credentialId: caller.credentialId,
+    boundAgentId: caller.agentId,
+    agentId: parsed.agentId,
+    wallet: parsed.wallet,
+    to: parsed.to,
+    amountMicro: parsed.amountMicro,
+    amountUsdc: parsed.amountUsdc,
+    memo: parsed.memo,
+    idempotencyKey: parsed.idempotencyKey,
+  }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { expectPayment, expectRefusal } from '../../../../test/support/expect-outcome.ts'
 import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { paymentRequest, seed, seedGrant, seedWallet } from '../../../../test/support/seed.ts'
@@ -26,6 +27,33 @@ describe('createPayment', () => {
     assert.equal(payment.status, 'pending')
     assert.equal(payment.amountUsdc, '1.50')
     assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
+  })
+
+  test('a credential bound to one agent is refused as another, whichever door calls, and nothing is reserved or signed (D25)', async () => {
+    const seeded = await seed(given.context)
+    for (const idempotencyKey of [null, 'key']) {
+      const request = paymentRequest(seeded, { boundAgentId: 'another-agent', idempotencyKey })
+      expectRefusal(await createPayment(given.context, request), 'agent_not_authorized')
+    }
+    const rows = await readRows(given.context.db, `select 1 from payments where account_id = '${seeded.account.id}'`)
+    assert.deepEqual(rows, [])
+    const own = paymentRequest(seeded, { boundAgentId: seeded.agentId, idempotencyKey: 'key' })
+    assert.equal(created(await createPayment(given.context, own)).payment.agentId, seeded.agentId)
+  })
+
+  test('a credential bound to another agent gets the payment of a known key, and sends nothing (D21, D25)', async () => {
+    const seeded = await seed(given.context)
+    const request = paymentRequest(seeded, { idempotencyKey: 'known' })
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(createPayment(given.context, request), { code: 'privy_call_failed' })
+    const calls: string[] = []
+    given.enclave.behave = (order) => {
+      calls.push(order.referenceId)
+      return 'sign'
+    }
+    const foreign = await createPayment(given.context, { ...request, boundAgentId: 'another-agent' })
+    const { status, txHash, attempt } = expectPayment(foreign, 'replayed')
+    assert.deepEqual({ status, txHash, attempt, calls }, { status: 'pending', txHash: null, attempt: 1, calls: [] })
   })
 
   test('of 50 parallel payments against a cap that allows 7, exactly 7 are made', async () => {

@@ -35,8 +35,8 @@ describe('idempotency keys', () => {
     const payments = [left, right, live].map(async (seeded) => expectPayment(await pay(seeded, {}), 'created'))
     assert.equal(new Set((await Promise.all(payments)).map(({ id }) => id)).size, 3)
     const sameAccount = { accountId: left.account.id, idempotencyKey: 'key' }
-    assert.equal(await replayPayment(given.context, { ...sameAccount, mode: 'live', boundTo: null }), null)
-    assert.ok((await replayPayment(given.context, { ...sameAccount, mode: 'test', boundTo: null })) !== null)
+    assert.equal(await replayPayment(given.context, { ...sameAccount, mode: 'live', boundAgentId: null }), null)
+    assert.ok((await replayPayment(given.context, { ...sameAccount, mode: 'test', boundAgentId: null })) !== null)
   })
 
   test('a refusal leaves no record: the key is free for the next attempt', async () => {

@@ -1,10 +1,6 @@
 import type { Transaction } from '../../../db/transaction.ts'
-import type { Address } from '../../../values/address.ts'
-import type { AgentId } from '../../../values/agent-id.ts'
 import type { GasFunds } from '../../../values/gas.ts'
 import { createId } from '../../../values/ids.ts'
-import type { Mode } from '../../../values/mode.ts'
-import type { MicroUsdc } from '../../../values/money.ts'
 import type { Refusal } from '../../../values/problem.ts'
 import { CAP_WINDOW_MS, windowStart } from '../../agents/agent.ts'
 import type { Context } from '../../context.ts'
@@ -14,6 +10,7 @@ import type { BalanceSnapshot } from '../../../chain/balance-snapshots.ts'
 import { appendEvent } from '../../webhooks/append-event.ts'
 import { ATTEMPT_MS, type Payment } from '../payment.ts'
 import { paymentEvent } from '../payment-event.ts'
+import type { PaymentRequest } from '../payment-request.ts'
 import { findPaymentByKey, insertPayment } from '../payments-store.ts'
 import { decidePayment } from './decide-payment.ts'
 import {
@@ -24,20 +21,6 @@ import {
   type LockedGrant,
   type SigningParties,
 } from './admission-store.ts'
-
-export interface PaymentRequest {
-  readonly accountId: string
-  readonly mode: Mode
-  readonly agentId: AgentId
-  readonly wallet: Address
-  readonly to: Address
-  readonly amountMicro: MicroUsdc
-  readonly amountUsdc: string
-  readonly memo: string | null
-  readonly idempotencyKey: string | null
-  /** The API key or the connection that asks for it. */
-  readonly credentialId: string | null
-}
 
 export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
