@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { parseAddress, type Address } from '../values/address.ts'
 import { ChainUnavailable } from './errors.ts'
 import { openChain, RECEIPTS_PER_BATCH_MAX } from './open-chain.ts'
-import { NODE_REST_MS } from './rpc-nodes.ts'
+import { NODE_COOLDOWN_MS } from './rpc-nodes.ts'
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
@@ -333,7 +333,7 @@ describe('a chain with two nodes', () => {
   it('puts a node back only after a probe beside the call, which does not wait for it', async (t) => {
     const rests: AbortController[] = []
     t.mock.method(AbortSignal, 'timeout', (ms: number) => {
-      assert.equal(ms, NODE_REST_MS)
+      assert.equal(ms, NODE_COOLDOWN_MS)
       const rest = new AbortController()
       rests.push(rest)
       return rest.signal

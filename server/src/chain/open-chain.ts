@@ -10,7 +10,7 @@ import type { RpcCall } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
 import { parseReceipt, type Receipt } from './receipt.ts'
 import { createRpcNodes, openAddresses } from './rpc-nodes.ts'
-import { createTraceReader } from './trace-reader.ts'
+import { createSearchReader } from './search-reader.ts'
 import { createTransferReader } from './transfer-reader.ts'
 
 export type ChainOptions = {
@@ -102,7 +102,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     readReceiptsAtHead,
     ...createGasReader(nodes, chainId),
     ...createTransferReader(logNodes, usdc),
-    ...createTraceReader({ nodes, logNodes }, { usdc, confirmations }),
+    ...createSearchReader({ nodes, logNodes }, { usdc, confirmations }),
     /** For readiness. @throws ChainUnavailable that tells which node answers for which chain. */
     checkChainId: nodes.checkChainId,
     close: () => {

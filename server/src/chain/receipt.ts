@@ -45,12 +45,12 @@ const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
  */
 export function parseReceipt(hash: Hash, answer: unknown): Receipt | null {
   if (answer === null) return null
-  if (!isRecord(answer) || lower(answer['transactionHash']) !== hash.toLowerCase()) throw garbage()
+  if (!isRecord(answer) || lower(answer['transactionHash']) !== hash.toLowerCase()) throw notAReceipt()
   if (answer['blockNumber'] === null) return null
   const logs = answer['logs']
-  if (!Array.isArray(logs)) throw garbage()
+  if (!Array.isArray(logs)) throw notAReceipt()
   const sender = parseAddress(lower(answer['from']))
-  if (sender === null) throw garbage()
+  if (sender === null) throw notAReceipt()
   return {
     blockNumber: parseQuantity(answer['blockNumber']),
     blockHash: parseHash(answer['blockHash']),
@@ -96,7 +96,7 @@ function parseLogIndex(log: unknown): bigint {
 function parseStatus(value: unknown): Receipt['status'] {
   if (value === '0x1') return 'success'
   if (value === '0x0') return 'reverted'
-  throw garbage()
+  throw notAReceipt()
 }
 
 /** @throws NodeFault when it is not a hash. */
@@ -145,6 +145,6 @@ function lower(value: unknown): string {
   return typeof value === 'string' ? value.toLowerCase() : ''
 }
 
-function garbage(): NodeFault {
+function notAReceipt(): NodeFault {
   return new NodeFault('answered with no receipt')
 }

@@ -8,7 +8,7 @@ import { answerJson, startFakeServer, type FakeServer } from '../../../test/supp
 import { address } from '../../../test/support/seed.ts'
 import { ChainBehind, ChainUnavailable } from './errors.ts'
 import { openChain, type Chain } from './open-chain.ts'
-import { NODE_REST_MS, RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MIN } from './rpc-nodes.ts'
+import { NODE_COOLDOWN_MS, RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MIN } from './rpc-nodes.ts'
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
@@ -231,7 +231,7 @@ describe('a node that asks to be left alone', () => {
     const chain = open([node])
     node.refuse = (_, response) => (void response.writeHead(429).end(), true)
     await assert.rejects(chain.readHead(), /HTTP status 429/)
-    assert.equal(timeouts[0]?.ms, NODE_REST_MS)
+    assert.equal(timeouts[0]?.ms, NODE_COOLDOWN_MS)
     node.refuse = () => false
     assert.equal(await chain.readHead(), 16n)
   })

@@ -4,10 +4,10 @@ import { BatchSize } from './batch-size.ts'
 import { ChainBehind, ChainUnavailable, NodeBehind, NodeBusy, NodeFault } from './errors.ts'
 import { parseEndpoint, postBatch, type RpcCall, type RpcEndpoint } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
-import { postSplit, type Beside } from './split-batch.ts'
+import { postSplit, type WitnessCall } from './split-batch.ts'
 
 /** Makes calls at one node, in one request or, where the node takes fewer calls in one, in several. */
-export type Batch = (calls: readonly RpcCall[], beside?: Beside) => Promise<unknown[]>
+export type Batch = (calls: readonly RpcCall[], beside?: WitnessCall) => Promise<unknown[]>
 
 export type RpcNodes = ReturnType<typeof createRpcNodes>
 
@@ -30,7 +30,7 @@ type RpcNode = {
 }
 
 /** How long a node that failed is left alone before it is probed. */
-export const NODE_REST_MS = 5_000
+export const NODE_COOLDOWN_MS = 5_000
 /** A node's `Retry-After` is obeyed within these bounds: its quota may last a day, but it may be raised meanwhile. */
 export const RETRY_AFTER_MS_MIN = 100
 export const RETRY_AFTER_MS_MAX = 60_000
@@ -64,7 +64,7 @@ export function createRpcNodes(
   /** Runs `work` against one node, and from its beginning against the next when it throws a `NodeFault`. */
   async function run<T>(work: (batch: Batch) => Promise<T>): Promise<T> {
     if (closed) throw new ChainUnavailable(`the ${mode} chain's connection is closed`)
-    probeRested()
+    probeCooledDown()
     const faults: NodeFault[] = []
     for (const node of [...nodes.filter((node) => node.rest === null), ...nodes.filter((node) => node.rest !== null)]) {
       try {
@@ -92,7 +92,7 @@ export function createRpcNodes(
       restore(node)
       return result
     } catch (error) {
-      if (error instanceof NodeFault && !(error instanceof NodeBehind) && !closed) sendToRest(node, error)
+      if (error instanceof NodeFault && !(error instanceof NodeBehind) && !closed) startCooldown(node, error)
       throw error
     } finally {
       clearTimeout(timer)
@@ -105,7 +105,7 @@ export function createRpcNodes(
   async function callNode(
     node: RpcNode,
     calls: readonly RpcCall[],
-    { beside = null, signal }: { beside?: Beside | null | undefined; signal: AbortSignal },
+    { beside = null, signal }: { beside?: WitnessCall | null | undefined; signal: AbortSignal },
   ): Promise<unknown[]> {
     const post = (some: readonly RpcCall[]): Promise<unknown[]> => postBatch(node.address, some, signal)
     const { size } = node
@@ -118,7 +118,7 @@ export function createRpcNodes(
     return results
   }
 
-  function sendToRest(node: RpcNode, fault: NodeFault): void {
+  function startCooldown(node: RpcNode, fault: NodeFault): void {
     const { index, host } = node.address
     const wasInService = node.rest === null
     node.verified = false
@@ -126,7 +126,7 @@ export function createRpcNodes(
       const pauseMs = Math.min(Math.max(fault.retryAfterMs, RETRY_AFTER_MS_MIN), RETRY_AFTER_MS_MAX)
       node.address.pause = AbortSignal.timeout(pauseMs)
       node.rest = node.address.pause
-    } else node.rest = AbortSignal.timeout(NODE_REST_MS)
+    } else node.rest = AbortSignal.timeout(NODE_COOLDOWN_MS)
     if (wasInService) logger.warn({ mode, node: index, host, fault: fault.message }, 'chain node rests')
   }
 
@@ -137,7 +137,7 @@ export function createRpcNodes(
     logger.info({ mode, node: index, host }, 'chain node is back')
   }
 
-  function probeRested(): void {
+  function probeCooledDown(): void {
     for (const node of nodes) {
       if (node.rest === null || !node.rest.aborted || node.probing || isPaused(node)) continue
       node.probing = true

@@ -6,7 +6,7 @@ import type { RpcCall } from './json-rpc.ts'
  * A call that is made in every request that a batch is split into: what it returns shows what the machine knew that
  * answered the calls beside it.
  */
-export type Beside = { readonly call: RpcCall; readonly keep: (answer: unknown) => void }
+export type WitnessCall = { readonly call: RpcCall; readonly keep: (answer: unknown) => void }
 
 /** Requests of one batch that are under way at the same time. */
 const REQUESTS_AT_ONCE_MAX = 4
@@ -17,7 +17,7 @@ const REQUESTS_AT_ONCE_MAX = 4
  */
 export async function postSplit(
   post: (calls: readonly RpcCall[]) => Promise<unknown[]>,
-  { calls, size, beside }: { calls: readonly RpcCall[]; size: BatchSize; beside: Beside | null },
+  { calls, size, beside }: { calls: readonly RpcCall[]; size: BatchSize; beside: WitnessCall | null },
 ): Promise<unknown[]> {
   const results = Array.from<unknown>({ length: calls.length })
   const room = (): number => Math.max(1, beside === null ? size.max : size.max - 1)

@@ -1,7 +1,7 @@
 import { inspectDatabase, type DatabaseFacts } from '../db/inspect-database.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nameOf, type Finding } from './finding.ts'
-import { judgeSkew } from './skew.ts'
+import { assessSkew } from './assess-skew.ts'
 
 /** PostgreSQL's and the system's codes for what is commonly wrong with DATABASE_URL. */
 const CONNECT_FAULTS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ export async function checkDatabase(databaseUrl: string, clock: Clock): Promise<
       { level: 'ok', name: 'database', seen: `PostgreSQL ${facts.serverVersion} responds` },
       judgeSchema(facts),
       judgeWrites(facts),
-      judgeSkew('clock, beside the database', { ours: askedAt, theirs: facts.clock }),
+      assessSkew('clock, beside the database', { ours: askedAt, theirs: facts.clock }),
     ]
   } catch (error) {
     const code = nameOf(error)

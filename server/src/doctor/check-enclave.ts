@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nameOf, type Finding } from './finding.ts'
-import { judgeSkew } from './skew.ts'
+import { assessSkew } from './assess-skew.ts'
 
 const REQUEST_MS_MAX = 8_000
 /** An id of the right form that nothing has: that it is absent is told only to those whose credentials hold. */
@@ -47,5 +47,5 @@ function judgeDate(ours: Date, header: string | null): Finding {
   const name = 'clock, beside the enclave'
   const theirs = new Date(header ?? '')
   if (Number.isNaN(theirs.getTime())) return { level: 'warn', name, seen: 'the enclave does not tell its time' }
-  return judgeSkew(name, { ours, theirs: new Date(theirs.getTime() + DATE_ROUNDING_MS) })
+  return assessSkew(name, { ours, theirs: new Date(theirs.getTime() + DATE_ROUNDING_MS) })
 }

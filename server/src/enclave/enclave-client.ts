@@ -5,7 +5,7 @@ import { parseRetryAfterMs } from '../lib/retry-after.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import { createEnclaveClock } from './enclave-clock.ts'
 import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
-import { readAnswer, readFailure, type Failure } from './failure.ts'
+import { readErrorResponse, readFailure, type Failure } from './failure.ts'
 import { createRequestBudget } from './request-budget.ts'
 import { createSignerKeyParser } from './signer-key.ts'
 
@@ -67,7 +67,7 @@ export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: 
     return await call(operation, async () => {
       const response = await fetch(`${apiUrl}${path}`, { headers, signal: AbortSignal.timeout(timeoutMs) })
       const body: unknown = await response.json().catch(() => undefined)
-      if (response.status !== 200) throw raise(operation, readAnswer(response.status, body))
+      if (response.status !== 200) throw raise(operation, readErrorResponse(response.status, body))
       return { body, date: response.headers.get('date') }
     })
   }

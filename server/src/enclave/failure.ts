@@ -37,7 +37,7 @@ const REFUSING_STATUSES: ReadonlyMap<number, string> = new Map([
 
 /** Sorts whatever the SDK throws. An `APIError` is told by its status and body, never by its class or message. */
 export function readFailure(error: unknown): Failure {
-  if (error instanceof APIError && error.status !== undefined) return readAnswer(error.status, error.error)
+  if (error instanceof APIError && error.status !== undefined) return readErrorResponse(error.status, error.error)
   const code = isTimeout(error) ? 'timeout' : readSystemCode(error)
   // The cause is a socket's error. It holds an address and a port, and nothing that was sent.
   const cause = error instanceof APIError ? error.cause : error
@@ -45,7 +45,7 @@ export function readFailure(error: unknown): Failure {
 }
 
 /** Sorts an answer whose status is not a success. */
-export function readAnswer(status: number, body: unknown): Failure {
+export function readErrorResponse(status: number, body: unknown): Failure {
   const { error, code } = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   const reason = readReason(error)
   const isProviderError = typeof error === 'string'
@@ -62,7 +62,7 @@ export function readAnswer(status: number, body: unknown): Failure {
 }
 
 /** An answer of success that does not have the shape it ought to have: something was done, but what is not told. */
-export function malformedAnswer(): Failure {
+export function malformedResponse(): Failure {
   const reason = 'malformed answer'
   return { kind: 'unknown', status: 200, code: 'malformed_answer', reason, isProviderError: false }
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/logger.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import { createEnclaveClient, type EnclaveOptions } from './enclave-client.ts'
 import { EnclaveRefused } from './errors.ts'
-import { malformedAnswer } from './failure.ts'
+import { malformedResponse } from './failure.ts'
 import { buildPolicyRules, type PolicyRule, type PolicyTerms } from './policy-rules.ts'
 import { sendTransfer, type TransferOrder } from './send-transfer.ts'
 import {
@@ -103,7 +103,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     const operation = 'reading a policy'
     const policy = await call(operation, async () => sdk.policies().get(policyId))
     if (readId(operation, policy) !== policyId || !Array.isArray(policy.rules)) {
-      throw client.raise(operation, malformedAnswer())
+      throw client.raise(operation, malformedResponse())
     }
     return { rules: policy.rules, ownerId: policy.owner_id }
   }
@@ -135,7 +135,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     readId(operation, wallet)
     const address = parseAddress(wallet.address)
     if (address === null || typeof wallet.owner_id !== 'string' || !Array.isArray(wallet.additional_signers)) {
-      throw client.raise(operation, malformedAnswer())
+      throw client.raise(operation, malformedResponse())
     }
     const signers = wallet.additional_signers.map((signer) => ({
       signerId: signer.signer_id,
@@ -146,7 +146,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
 
   /** The SDK passes on whatever came with a status of success, a proxy's page included. */
   function readId(operation: string, resource: { id: string }): string {
-    if (typeof resource?.id !== 'string') throw client.raise(operation, malformedAnswer())
+    if (typeof resource?.id !== 'string') throw client.raise(operation, malformedResponse())
     return resource.id
   }
 

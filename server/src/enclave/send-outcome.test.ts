@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { parseAddress, type Address } from '../values/address.ts'
 import { microUsdc } from '../values/money.ts'
-import type { TransferAnswer, TransferOrder } from './send-transfer.ts'
+import type { TransferOutcome, TransferOrder } from './send-transfer.ts'
 import { generateSignerKey } from './signer-key.ts'
 import {
   sendJson,
@@ -57,7 +57,7 @@ after(() => {
   stub.close()
 })
 
-function codeOf(answer: TransferAnswer): string | null {
+function codeOf(answer: TransferOutcome): string | null {
   if (answer.kind === 'accepted') return null
   return answer.kind === 'unknown' ? answer.error.code : answer.code
 }
@@ -83,7 +83,7 @@ const KEY_REUSED =
 const PAGE: StubAnswer = (response) =>
   void response.writeHead(403, { 'content-type': 'text/html' }).end('<html>Access denied</html>')
 
-type Outcome = Exclude<TransferAnswer['kind'], 'accepted'>
+type Outcome = Exclude<TransferOutcome['kind'], 'accepted'>
 
 /** Every error that the provider documents, or was seen to send, and what a proxy on the way can do. */
 const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: string][] = [

@@ -5,7 +5,7 @@ import { erc20Abi } from '../values/erc20.ts'
 import type { MicroUsdc } from '../values/money.ts'
 import type { EnclaveClient } from './enclave-client.ts'
 import { EnclaveUnavailable } from './errors.ts'
-import { malformedAnswer, readFailure, type Failure } from './failure.ts'
+import { malformedResponse, readFailure, type Failure } from './failure.ts'
 import { decideSendOutcome } from './send-outcome.ts'
 import { signPayload } from './signer-key.ts'
 import { parseTxHash } from './transactions.ts'
@@ -28,7 +28,7 @@ export type TransferOrder = {
   readonly expiresAt: Date
 }
 
-export type TransferAnswer =
+export type TransferOutcome =
   /** Signed and on its way. A sponsored send is accepted before its transaction hash is known (D24). */
   | ({ readonly kind: 'accepted' } & AcceptedTransfer)
   /** The provider rejected this very transfer and signed nothing. `code` is `policy_violation` for its policy. */
@@ -54,7 +54,7 @@ export const REQUEST_EXPIRED = 'request_expired'
  * and nowhere else (D24); on `unknown`, look the transfer up by its reference id (D23).
  * @throws RangeError for an amount that is not positive; TypeError for a malformed signer key.
  */
-export async function sendTransfer(client: EnclaveClient, order: TransferOrder): Promise<TransferAnswer> {
+export async function sendTransfer(client: EnclaveClient, order: TransferOrder): Promise<TransferOutcome> {
   const key = client.parseSignerKey(order.signerPrivateKey)
   const data = encodeTransfer(order)
   if (order.expiresAt <= client.clock.now()) {
@@ -80,10 +80,10 @@ export async function sendTransfer(client: EnclaveClient, order: TransferOrder):
     return toAnswer(client, readFailure(error))
   }
   const accepted = parseAccepted(answer)
-  return accepted === null ? toAnswer(client, malformedAnswer()) : { kind: 'accepted', ...accepted }
+  return accepted === null ? toAnswer(client, malformedResponse()) : { kind: 'accepted', ...accepted }
 }
 
-function toAnswer(client: EnclaveClient, failure: Failure): TransferAnswer {
+function toAnswer(client: EnclaveClient, failure: Failure): TransferOutcome {
   const outcome = decideSendOutcome(failure)
   const { status, code, reason } = failure
   if (outcome !== 'unknown') return { kind: outcome, status, code, reason }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Hash } from 'viem'
 import type { EnclaveClient } from './enclave-client.ts'
 import { EnclaveRefused } from './errors.ts'
-import { malformedAnswer } from './failure.ts'
+import { malformedResponse } from './failure.ts'
 
 export type EnclaveTransfer = {
   readonly transactionId: string
@@ -13,11 +13,11 @@ export type EnclaveTransfer = {
   readonly status: string
 }
 
-export type TransferLookUp = {
+export type TransferLookup = {
   /** Null when the provider says that it knows nothing of the reference id. */
   readonly transfer: EnclaveTransfer | null
   /** The provider's time of the response, rounded down, and no later than what we took its time to be. */
-  readonly answeredAt: Date
+  readonly providerTime: Date
 }
 
 /** A sponsored send has its hash when it is on the chain, which takes a block or two. */
@@ -63,7 +63,7 @@ async function findById(client: EnclaveClient, id: string, signal: AbortSignal):
  * says that there is nothing: a caller that sends again relies on it, so every other response is an error.
  * @throws EnclaveUnavailable
  */
-export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<TransferLookUp> {
+export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<TransferLookup> {
   const operation = 'looking a transfer up'
   const path = `/v1/transactions?reference_id=${encodeURIComponent(referenceId)}`
   await client.call(operation, async () => client.budget.take(AbortSignal.timeout(client.timeoutMs)))
@@ -74,14 +74,14 @@ export async function findTransfer(client: EnclaveClient, referenceId: string): 
     throw client.raise(operation, { kind: 'unknown', status, code, reason, isProviderError: true })
   })
   const listed = isRecord(body) ? body['transactions'] : undefined
-  if (!Array.isArray(listed)) throw client.raise(operation, malformedAnswer())
+  if (!Array.isArray(listed)) throw client.raise(operation, malformedResponse())
   const transfers = listed.map((entry) => (matches(entry, referenceId) ? parseTransfer(entry) : null))
-  if (transfers.includes(null)) throw client.raise(operation, malformedAnswer())
+  if (transfers.includes(null)) throw client.raise(operation, malformedResponse())
   const told = date === null ? Number.NaN : Date.parse(date)
   return {
     transfer: transfers.find((transfer) => transfer?.txHash) ?? transfers[0] ?? null,
     // One wrong header must not end a fence early.
-    answeredAt: Number.isNaN(told) || told > askedAt.getTime() ? askedAt : new Date(told),
+    providerTime: Number.isNaN(told) || told > askedAt.getTime() ? askedAt : new Date(told),
   }
 }
 

@@ -11,7 +11,7 @@ import { getPayment } from '../domain/payments/get-payment.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { refreshPayment } from '../domain/payments/refresh-payment.ts'
 import type { Loop } from '../lib/loop.ts'
-import { LOOK_AGAIN_MS } from './receipt-looks.ts'
+import { REREAD_AFTER_MS } from './receipt-schedule.ts'
 import { watchChain } from './watch-chain.ts'
 
 const HEAD = 100n
@@ -70,7 +70,7 @@ describe('watching payments', () => {
     watch.mine(payment)
     await watch.rounds(2)
     assert.equal((await watch.read(payment)).status, 'pending')
-    watch.given.clock.setOffset(LOOK_AGAIN_MS)
+    watch.given.clock.setOffset(REREAD_AFTER_MS)
     await waitFor('it is confirmed', async () => (await watch.read(payment)).status === 'confirmed')
   })
 

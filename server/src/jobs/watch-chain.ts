@@ -4,7 +4,7 @@ import { settlePayments } from '../domain/payments/settle-payments.ts'
 import { listAwaitingChain } from '../domain/payments/payments-store.ts'
 import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
-import { ReceiptLooks } from './receipt-looks.ts'
+import { ReceiptSchedule } from './receipt-schedule.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 400
@@ -24,7 +24,7 @@ const WATCHED_MS = 60 * 60_000
  */
 export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const chain = ctx.chains[mode]
-  const looks = new ReceiptLooks(chain.confirmations)
+  const looks = new ReceiptSchedule(chain.confirmations)
   let last: Payment | null = null
 
   const look = async (payments: readonly Payment[], head: bigint): Promise<void> => {

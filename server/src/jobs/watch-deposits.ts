@@ -22,7 +22,7 @@ export function watchDeposits(ctx: Context, { mode, holder }: { mode: Mode; hold
     for (let chunk = 0; chunk < CHUNKS_PER_ROUND_MAX && !signal.aborted; chunk += 1) {
       const progress = await followDeposits(ctx, { mode, confirmedBlock, blocksMax })
       blocksMax = progress.blocksMax
-      if (progress.isThere) return
+      if (progress.isCaughtUp) return
       if (!(await renewLease())) return
     }
   }

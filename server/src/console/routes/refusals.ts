@@ -1,6 +1,5 @@
 import { findCredentials } from '../../domain/reports/timeline/find-credentials.ts'
-import { getRefusal } from '../../domain/payments/refusals/get-refusal.ts'
-import { listRefusals } from '../../domain/payments/refusals/list-refusals.ts'
+import { getRefusal, listRefusals } from '../../domain/payments/refusals/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { membershipOf, type Door } from '../door.ts'
 import { formatRefusal } from '../format-payment.ts'

@@ -29,13 +29,13 @@ export interface DepositCursor {
   readonly blockHash: Hash
 }
 
-export type PlacedTransfer = LoggedTransfer & Pick<Deposit, 'position'>
+export type NumberedTransfer = LoggedTransfer & Pick<Deposit, 'position'>
 
 /**
  * Numbers the transfers of each transaction to each wallet in the order in which they come. The log's index in its block
  * would not do: it is another one after a reorganization. A transfer of nothing is no deposit, but has its number.
  */
-export function placeTransfers(transfers: readonly LoggedTransfer[]): PlacedTransfer[] {
+export function numberTransfers(transfers: readonly LoggedTransfer[]): NumberedTransfer[] {
   const counts = new Map<string, number>()
   return transfers
     .map((transfer) => {

@@ -3,7 +3,7 @@ import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
-import type { Deposit, DepositCursor, PlacedTransfer } from './deposit.ts'
+import type { Deposit, DepositCursor, NumberedTransfer } from './deposit.ts'
 
 const COLUMNS = `account_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position, block_number,
   created_at`
@@ -49,7 +49,7 @@ const AFTER_ALL = 'dep_Z'
 export interface NewDeposits {
   readonly mode: Mode
   readonly createdAt: Date
-  readonly deposits: readonly (PlacedTransfer & Pick<Deposit, 'id'>)[]
+  readonly deposits: readonly (NumberedTransfer & Pick<Deposit, 'id'>)[]
 }
 
 /**

@@ -33,7 +33,7 @@ describe('following deposits along the chain', () => {
 
   test('the first time of all, reading begins after the newest block that is deep enough', async () => {
     const [before, after] = [payAt(START), payAt(START + 1n)]
-    assert.equal((await follow()).isThere, true)
+    assert.equal((await follow()).isCaughtUp, true)
     assert.equal((await readCursor(given.context))?.blockNumber, START)
     chain.head = START + 1n
     await follow()
@@ -45,7 +45,7 @@ describe('following deposits along the chain', () => {
     await follow()
     payAt(START + 2n)
     chain.head = START + 5n
-    assert.equal((await follow({ confirmedBlock: START + 1n })).isThere, true)
+    assert.equal((await follow({ confirmedBlock: START + 1n })).isCaughtUp, true)
     assert.deepEqual(await told(), [])
     await follow({ confirmedBlock: START + 2n })
     assert.equal((await told()).length, 1)
@@ -62,7 +62,7 @@ describe('following deposits along the chain', () => {
       ranges.push(BigInt(toBlock) - BigInt(fromBlock) + 1n)
     }
     let chunks = 1
-    while (!(await follow()).isThere) chunks += 1
+    while (!(await follow()).isCaughtUp) chunks += 1
     assert.equal(chunks, 10)
     assert.deepEqual([...new Set(ranges)], [BigInt(BLOCKS_MAX)])
     assert.deepEqual(await told(), paid)
@@ -77,7 +77,7 @@ describe('following deposits along the chain', () => {
     chain.head = START + 2_500n
     const second = payAt(START + 2n)
     const another = given.openAnother()
-    while (!(await follow({ ctx: another })).isThere);
+    while (!(await follow({ ctx: another })).isCaughtUp);
     assert.deepEqual(await told(), [first.txHash, second.txHash])
   })
 
@@ -98,7 +98,7 @@ describe('following deposits along the chain', () => {
     pay(given.context, chain, { to: RECIPIENT })
     pay(given.context, chain, { to: wallet, contract: `0x${'8'.repeat(40)}` })
     pay(given.context, chain, { to: wallet, amountMicro: 0n })
-    assert.equal((await follow()).isThere, true)
+    assert.equal((await follow()).isCaughtUp, true)
     assert.deepEqual(await told(), [])
   })
 
@@ -111,7 +111,7 @@ describe('following deposits along the chain', () => {
         method === 'eth_getBlockByNumber' && BigInt(String(params[0])) >= number ? null : undefined
     }
     chain.intercept = lacks(START + 4n)
-    assert.deepEqual(await follow(), { isThere: true, blocksMax: BLOCKS_MAX })
+    assert.deepEqual(await follow(), { isCaughtUp: true, blocksMax: BLOCKS_MAX })
     assert.equal((await readCursor(given.context))?.blockNumber, START + 3n)
     await assert.rejects(follow({ confirmedBlock: START + 4n }), ChainBehind)
     chain.intercept = () => undefined
@@ -123,14 +123,14 @@ describe('following deposits along the chain', () => {
     await follow()
     chain.head = START + 100n
     chain.down = true
-    assert.deepEqual(await follow(), { isThere: false, blocksMax: 50 })
-    assert.deepEqual(await follow({ blocksMax: 3 }), { isThere: false, blocksMax: 2 })
+    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: 50 })
+    assert.deepEqual(await follow({ blocksMax: 3 }), { isCaughtUp: false, blocksMax: 2 })
     await assert.rejects(follow({ blocksMax: 1 }), ChainUnavailable)
     chain.down = false
-    assert.deepEqual(await follow({ blocksMax: 1 }), { isThere: false, blocksMax: 2 })
-    assert.deepEqual(await follow({ blocksMax: 50 }), { isThere: false, blocksMax: 55 })
-    assert.deepEqual(await follow({ blocksMax: 48 }), { isThere: false, blocksMax: 53 })
-    assert.deepEqual(await follow(), { isThere: true, blocksMax: BLOCKS_MAX })
+    assert.deepEqual(await follow({ blocksMax: 1 }), { isCaughtUp: false, blocksMax: 2 })
+    assert.deepEqual(await follow({ blocksMax: 50 }), { isCaughtUp: false, blocksMax: 55 })
+    assert.deepEqual(await follow({ blocksMax: 48 }), { isCaughtUp: false, blocksMax: 53 })
+    assert.deepEqual(await follow(), { isCaughtUp: true, blocksMax: BLOCKS_MAX })
   })
 
   describe('when the chain takes blocks back', () => {
@@ -155,7 +155,7 @@ describe('following deposits along the chain', () => {
       await follow()
       chain.reorganize(3)
       const paid = payAt(START + 1n)
-      assert.equal((await follow()).isThere, true)
+      assert.equal((await follow()).isCaughtUp, true)
       assert.deepEqual(await told(), [])
       chain.head = START + 4n
       await follow()
@@ -169,7 +169,7 @@ describe('following deposits along the chain', () => {
       const first = chain.head - BigInt(REORGANIZED_BLOCKS_MAX) + 1n
       const paid = [payAt(first).txHash, payAt(chain.head).txHash]
       chain.head += 1n
-      while (!(await follow({ blocksMax: 10 })).isThere);
+      while (!(await follow({ blocksMax: 10 })).isCaughtUp);
       assert.deepEqual(await told(), paid)
     })
 
@@ -178,7 +178,7 @@ describe('following deposits along the chain', () => {
       await follow()
       chain.reorganize(5)
       chain.head = START + 3n
-      assert.equal((await follow()).isThere, true)
+      assert.equal((await follow()).isCaughtUp, true)
       assert.equal((await readCursor(given.context))?.blockNumber, START + 5n)
       const paid = payAt(START + 2n)
       chain.head = START + 6n

@@ -22,7 +22,7 @@ type FollowContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
 export interface Progress {
   /** Whether the cursor stands at the newest block that is deep enough, and that the nodes have. */
-  readonly isThere: boolean
+  readonly isCaughtUp: boolean
   /** How many blocks to ask for the next time. */
   readonly blocksMax: number
 }
@@ -55,19 +55,19 @@ export async function followDeposits(
   const cursor = await ctx.db.runRelaxed(findCursor(mode))
   if (cursor === null) {
     await startAt(ctx, mode, confirmedBlock)
-    return { isThere: true, blocksMax }
+    return { isCaughtUp: true, blocksMax }
   }
-  if (cursor.blockNumber >= confirmedBlock) return { isThere: true, blocksMax }
+  if (cursor.blockNumber >= confirmedBlock) return { isCaughtUp: true, blocksMax }
   const recipients = await chooseRecipients(ctx, mode)
   const widest = recipients === null ? Math.min(blocksMax, BLOCKS_PER_FULL_READ_MAX) : blocksMax
   const stretch = { mode, cursor, recipients, confirmedBlock, blocksMax: widest }
   try {
-    const isThere = await recordStretch(ctx, stretch)
-    return { isThere, blocksMax: isThere ? blocksMax : grow(blocksMax) }
+    const isCaughtUp = await recordStretch(ctx, stretch)
+    return { isCaughtUp, blocksMax: isCaughtUp ? blocksMax : grow(blocksMax) }
   } catch (error) {
     const blocks = Number(least(confirmedBlock - cursor.blockNumber, BigInt(widest)))
     if (!(error instanceof ChainUnavailable) || blocks === 1) throw error
-    return { isThere: false, blocksMax: Math.ceil(blocks / 2) }
+    return { isCaughtUp: false, blocksMax: Math.ceil(blocks / 2) }
   }
 }
 

@@ -80,7 +80,7 @@ describe('reading the transfers to many wallets', () => {
     for (const to of [live, RECIPIENT]) pay(given.context, chain, { to })
     pay(given.context, chain, { to: wallet, contract: `0x${'8'.repeat(40)}` })
     pay(given.context, chain, { to: wallet, amountMicro: 0n })
-    assert.equal((await follow()).isThere, true)
+    assert.equal((await follow()).isCaughtUp, true)
     assert.deepEqual(await listToldDeposits(given.context, wallet), [paid.txHash])
     assert.equal((await readRows(given.context.db, 'select 1 from deposits')).length, 1)
   })
@@ -89,9 +89,9 @@ describe('reading the transfers to many wallets', () => {
     await addWallets(FILTERED_WALLETS_MAX)
     chain.head += 2n * BigInt(BLOCKS_PER_FULL_READ_MAX)
     const paid = [1n, 100n].map((after) => pay(given.context, chain, { to: wallet, blockNumber: START + after }).txHash)
-    assert.deepEqual(await follow(), { isThere: false, blocksMax: BLOCKS_MAX })
+    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: BLOCKS_MAX })
     assert.equal((await readCursor(given.context))?.blockNumber, START + BigInt(BLOCKS_PER_FULL_READ_MAX))
-    assert.equal((await follow()).isThere, true)
+    assert.equal((await follow()).isCaughtUp, true)
     assert.deepEqual((await listToldDeposits(given.context, wallet)).toSorted(), paid.toSorted())
   })
 
@@ -101,8 +101,8 @@ describe('reading the transfers to many wallets', () => {
     for (let n = 0; n <= LOGS_PER_READ_MAX; n += 1) {
       pay(given.context, chain, { to: RECIPIENT, blockNumber: START + 1n + BigInt(n % 20) })
     }
-    assert.deepEqual(await follow(), { isThere: false, blocksMax: 10 })
-    assert.deepEqual(await follow({ blocksMax: 10 }), { isThere: false, blocksMax: 11 })
+    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: 10 })
+    assert.deepEqual(await follow({ blocksMax: 10 }), { isCaughtUp: false, blocksMax: 11 })
     assert.equal((await readCursor(given.context))?.blockNumber, START + 10n)
   })
 

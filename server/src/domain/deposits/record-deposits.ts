@@ -4,7 +4,7 @@ import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { DomainEvent } from '../events/event.ts'
 import { appendEvent } from '../webhooks/append-event.ts'
-import { placeTransfers, type Deposit, type DepositCursor, type PlacedTransfer } from './deposit.ts'
+import { numberTransfers, type Deposit, type DepositCursor, type NumberedTransfer } from './deposit.ts'
 import { formatDeposit } from './format-deposit.ts'
 import { insertDeposits, moveCursor } from './deposits-store.ts'
 
@@ -28,7 +28,7 @@ export async function recordDeposits(
   }: { mode: Mode; transfers: readonly LoggedTransfer[]; cursor: { from: DepositCursor; to: DepositCursor } },
 ): Promise<Deposit[] | null> {
   const recorded: Deposit[] = []
-  const placed = placeTransfers(transfers)
+  const placed = numberTransfers(transfers)
   for (let start = 0; ; start += DEPOSITS_PER_TRANSACTION_MAX) {
     const end = start + DEPOSITS_PER_TRANSACTION_MAX
     const isLast = end >= placed.length
@@ -47,7 +47,7 @@ async function recordSome(
     mode,
     transfers,
     cursor,
-  }: { mode: Mode; transfers: readonly PlacedTransfer[]; cursor: { from: DepositCursor; to: DepositCursor } },
+  }: { mode: Mode; transfers: readonly NumberedTransfer[]; cursor: { from: DepositCursor; to: DepositCursor } },
 ): Promise<Deposit[] | null> {
   return await ctx.db.transaction(async (transaction) => {
     if (!(await transaction.run(moveCursor(mode, cursor.from, cursor.to)))) return null

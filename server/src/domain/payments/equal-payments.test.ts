@@ -8,7 +8,7 @@ import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/sup
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
 
 const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
@@ -112,7 +112,7 @@ describe('equal payments whose sends may have been carried out', () => {
     test(`while the node ${name}, the payment is neither failed nor sent again`, async () => {
       const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
       const lost = await lose(seeded, 'a')
-      given.clock.setOffset(SETTLING_MS + ATTEMPT_MS)
+      given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS)
       blind()
       await reconcile(lost)
       assert.deepEqual(await stateOf(lost), ['pending', null])
@@ -182,7 +182,7 @@ describe('equal payments whose sends may have been carried out', () => {
 
   /** The settling time is over, and the chain has gone on. */
   function settle(): void {
-    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
+    given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     given.chains.test.head += 10n
   }
 

@@ -106,7 +106,7 @@ describe('the table payments', () => {
       pendingReason: null,
       firstBlock: null,
       searchedBlock: null,
-      looks: 0,
+      lookups: 0,
       minedBlock: null,
       minedBlockHash: null,
       logIndex: null,

@@ -21,9 +21,9 @@ export interface AcceptedSend {
 }
 
 /** What a look-up leaves behind on the row. */
-export interface Look {
+export interface LookupResult {
   readonly reason: PendingReason | null
-  readonly nextLookAt: Date
+  readonly nextLookupAt: Date
   readonly searchedBlock: bigint | null
   readonly senderNonce: bigint | null
   readonly userOperationHash: TxHash | null
@@ -106,7 +106,7 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
 
 /**
  * Claims the next attempt at the enclave, unless one is under way or none is needed; returns the payment as it is held
- * now. Nothing may be sent before `armAttempt`. An attempt whose process died leaves its request's expiry as the fence.
+ * now. Nothing may be sent before `setRequestExpiry`. An attempt whose process died leaves its request's expiry as the fence.
  */
 export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
@@ -125,7 +125,7 @@ export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Pa
  * Records, before it is sent, when the held attempt's request expires, by the provider's clock. Null when the attempt is
  * not held any more.
  */
-export function armAttempt(payment: Payment, requestExpiresAt: Date): Query<Payment | null> {
+export function setRequestExpiry(payment: Payment, requestExpiresAt: Date): Query<Payment | null> {
   return {
     name: 'arm_payment_attempt',
     text: `update payments set request_expires_at = $4
@@ -140,9 +140,9 @@ export function armAttempt(payment: Payment, requestExpiresAt: Date): Query<Paym
  * Lets the next attempt begin. `mayArrive`: this attempt's request may still arrive until it expires, which is
  * remembered as the fence; otherwise it certainly was not sent, or was rejected.
  */
-export function giveBackAttempt(
+export function releaseAttempt(
   payment: Payment,
-  { mayArrive, reason, nextLookAt }: { mayArrive: boolean; reason: PendingReason | null; nextLookAt: Date },
+  { mayArrive, reason, nextLookupAt }: { mayArrive: boolean; reason: PendingReason | null; nextLookupAt: Date },
 ): Query<boolean> {
   return {
     name: 'give_back_payment_attempt',
@@ -150,7 +150,7 @@ export function giveBackAttempt(
         fenced_until = case when $4 then greatest(fenced_until, request_expires_at, attempt_until)
           else fenced_until end
       where account_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null`,
-    values: [payment.accountId, payment.id, payment.attempt, mayArrive, reason, nextLookAt],
+    values: [payment.accountId, payment.id, payment.attempt, mayArrive, reason, nextLookupAt],
     read: changed,
   }
 }
@@ -183,7 +183,7 @@ function movePayment(
 export function markAccepted(
   payment: Payment,
   { transactionId, txHash, userOperationHash }: AcceptedSend,
-  { now, nextLookAt }: { now: Date; nextLookAt: Date },
+  { now, nextLookupAt }: { now: Date; nextLookupAt: Date },
 ): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_accepted',
@@ -200,7 +200,7 @@ export function markAccepted(
       now,
       userOperationHash,
       txHash === null ? ('hash_unknown' satisfies PendingReason) : null,
-      nextLookAt,
+      nextLookupAt,
     ],
   })
 }
@@ -209,7 +209,7 @@ export function markAccepted(
 export function replaceHash(
   payment: Payment,
   txHash: TxHash,
-  { now, nextLookAt, userOperationHash = null }: { now: Date; nextLookAt: Date; userOperationHash?: TxHash | null },
+  { now, nextLookupAt, userOperationHash = null }: { now: Date; nextLookupAt: Date; userOperationHash?: TxHash | null },
 ): Query<Payment | null> {
   return movePayment(payment, {
     name: 'replace_payment_hash',
@@ -218,12 +218,12 @@ export function replaceHash(
       mined_block = null, mined_block_hash = null, sender_nonce = null, pending_reason = null, next_look_at = $6,
       user_operation_hash = coalesce($7, user_operation_hash)`,
     guard: 'tx_hash is not distinct from $3',
-    values: [payment.txHash, txHash, now, nextLookAt, userOperationHash],
+    values: [payment.txHash, txHash, now, nextLookupAt, userOperationHash],
   })
 }
 
 /** What one look-up learned, short of a hash. Kept only while nobody else has moved the payment on. */
-export function noteLook(payment: Payment, look: Look): Query<Payment | null> {
+export function recordLookup(payment: Payment, look: LookupResult): Query<Payment | null> {
   return movePayment(payment, {
     name: 'note_payment_look',
     move: 'note',
@@ -234,7 +234,7 @@ export function noteLook(payment: Payment, look: Look): Query<Payment | null> {
       payment.txHash,
       payment.attempt,
       look.reason,
-      look.nextLookAt,
+      look.nextLookupAt,
       look.searchedBlock,
       look.senderNonce,
       look.userOperationHash,
@@ -356,7 +356,7 @@ export function toPayment(row: Row): Payment {
     pendingReason: row['pending_reason'],
     firstBlock: toBigInt(row['first_block']),
     searchedBlock: toBigInt(row['searched_block']),
-    looks: row['looks'],
+    lookups: row['looks'],
     minedBlock: toBigInt(row['mined_block']),
     minedBlockHash: row['mined_block_hash'],
     logIndex: toBigInt(row['log_index']),

@@ -6,9 +6,9 @@ import type { ToldTransaction } from '../../../../test/support/fake-enclave.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
-import { armAttempt, giveBackAttempt, claimAttempt } from './payments-store.ts'
+import { setRequestExpiry, releaseAttempt, claimAttempt } from './payments-store.ts'
 
 const HASH: TxHash = `0x${'1'.repeat(64)}`
 const OTHER_HASH: TxHash = `0x${'2'.repeat(64)}`
@@ -122,7 +122,7 @@ describe('reconcilePayment', () => {
     test(`${name}: ${answer[0]}${answer[2] === null ? '' : `, ${answer[2]}`}`, async () => {
       const { payment } = await open(record)
       if (told !== null) given.enclave.told.set(payment.id, told)
-      given.clock.setOffset(settled ? SETTLING_MS : 0)
+      given.clock.setOffset(settled ? SEND_WINDOW_MS : 0)
       goOn()
       const requests = given.enclave.requests.length
       await reconcilePayment(given.context, { payment })
@@ -134,19 +134,19 @@ describe('reconcilePayment', () => {
 
   test('while the request of a late attempt may still arrive, never received proves nothing', async () => {
     const { payment } = await open({})
-    given.clock.setOffset(SETTLING_MS)
+    given.clock.setOffset(SEND_WINDOW_MS)
     const until = new Date(given.clock.now().getTime() + ATTEMPT_MS)
     const held = await given.context.db.runDurable(claimAttempt(payment, given.clock.now(), until))
     assert.ok(held !== null)
-    const late = await given.context.db.runDurable(armAttempt(held, until))
+    const late = await given.context.db.runDurable(setRequestExpiry(held, until))
     assert.ok(late !== null)
     await given.context.db.runDurable(
-      giveBackAttempt(late, { mayArrive: true, reason: 'outcome_unknown', nextLookAt: until }),
+      releaseAttempt(late, { mayArrive: true, reason: 'outcome_unknown', nextLookupAt: until }),
     )
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
     // A second more, since the provider's time has whole seconds.
-    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
+    given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     goOn()
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'failed')
@@ -154,7 +154,7 @@ describe('reconcilePayment', () => {
 
   test('an enclave that can not be asked changes nothing', async () => {
     const { payment } = await open({})
-    given.clock.setOffset(SETTLING_MS)
+    given.clock.setOffset(SEND_WINDOW_MS)
     given.enclave.blind = true
     await assert.rejects(reconcilePayment(given.context, { payment }), { name: 'EnclaveUnavailable' })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
@@ -162,7 +162,7 @@ describe('reconcilePayment', () => {
 
   test('never received gives the allowance back (D27), with one event', async () => {
     const { payment, seeded } = await open({}, { mode: 'live' })
-    given.clock.setOffset(SETTLING_MS)
+    given.clock.setOffset(SEND_WINDOW_MS)
     goOn()
     await Promise.all(Array.from({ length: 5 }, () => reconcilePayment(given.context, { payment })))
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 0)
@@ -173,7 +173,7 @@ describe('reconcilePayment', () => {
   test('a decision on an attempt that has since been taken over changes nothing', async () => {
     const { payment } = await open({})
     await readRows(given.context.db, 'update payments set attempt = attempt + 1 where id = $1', [payment.id])
-    given.clock.setOffset(SETTLING_MS)
+    given.clock.setOffset(SEND_WINDOW_MS)
     await reconcilePayment(given.context, { payment })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })

@@ -8,7 +8,7 @@ import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/sup
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { settlePayments } from './settle-payments.ts'
@@ -40,7 +40,7 @@ describe('an unkind provider', () => {
       test(`"${status}" does not free the cap, since the transfer can still land; when it lands it is confirmed`, async () => {
         const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100', mode: 'live' })
         const first = await pay(seeded, { amountUsdc: '100' })
-        given.clock.setOffset(SETTLING_MS + 1_000)
+        given.clock.setOffset(SEND_WINDOW_MS + 1_000)
         given.enclave.told.set(first.id, { status, txHash: first.txHash })
         await reconcile(first)
         const waiting = await getPayment(given.context, first)
@@ -55,7 +55,7 @@ describe('an unkind provider', () => {
       const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100', mode: 'live' })
       const first = await pay(seeded, { amountUsdc: '100' })
       land(first)
-      given.clock.setOffset(SETTLING_MS + 1_000)
+      given.clock.setOffset(SEND_WINDOW_MS + 1_000)
       given.enclave.told.set(first.id, { status: 'failed', txHash: first.txHash })
       await reconcile(first)
       assert.equal((await refresh(first)).status, 'confirmed')
@@ -168,8 +168,8 @@ describe('an unkind provider', () => {
 
     test('within the settling time a retry sends it; after it none does', async () => {
       for (const [ageMs, status] of [
-        [SETTLING_MS - 60_000, 'pending'],
-        [SETTLING_MS, 'failed'],
+        [SEND_WINDOW_MS - 60_000, 'pending'],
+        [SEND_WINDOW_MS, 'failed'],
       ] as const) {
         const seeded = await seed(given.context)
         given.clock.setOffset(0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parseAddress } from '../../../values/address.ts'
 import { microUsdc } from '../../../values/money.ts'
-import { decidePayment, type PaymentCase } from './decide-payment.ts'
+import { decidePayment, type PaymentDecisionInput } from './decide-payment.ts'
 
 const USDC = parseAddress(`0x${'1'.repeat(40)}`) ?? assert.fail('no address')
 const FRIEND = parseAddress(`0x${'2'.repeat(40)}`) ?? assert.fail('no address')
@@ -25,12 +25,12 @@ const ALLOWED = {
   unminedMicro: microUsdc(3_000_000n),
   gas: { coin: 'ETH', balanceWei: 400_000_000_000_000n, neededWei: 400_000_000_000_000n },
   now: NOW,
-} satisfies PaymentCase
+} satisfies PaymentDecisionInput
 
 const { policy } = ALLOWED
 
 /** The faults in the documented order (D18); each leaves the ones behind it in place. */
-const FAULTS: readonly { readonly code: string; readonly fault: Partial<PaymentCase> }[] = [
+const FAULTS: readonly { readonly code: string; readonly fault: Partial<PaymentDecisionInput> }[] = [
   { code: 'agent_not_found', fault: { agentExists: false } },
   { code: 'wallet_not_found', fault: { walletExists: false } },
   { code: 'permission_not_found', fault: { policy: null } },
@@ -57,7 +57,7 @@ describe('decidePayment', () => {
     test(`${code} comes before all that follows it`, () => {
       // Later faults of the policy are overwritten by this one's policy, hence the merge, first fault last.
       const later = FAULTS.slice(index).toReversed()
-      const merged = later.reduce<PaymentCase>((sum, next) => merge(sum, next.fault), ALLOWED)
+      const merged = later.reduce<PaymentDecisionInput>((sum, next) => merge(sum, next.fault), ALLOWED)
       assert.equal(decidePayment(merged)?.code, code)
     })
   }
@@ -89,7 +89,7 @@ describe('decidePayment', () => {
   })
 })
 
-function merge(payment: PaymentCase, fault: Partial<PaymentCase>): PaymentCase {
+function merge(payment: PaymentDecisionInput, fault: Partial<PaymentDecisionInput>): PaymentDecisionInput {
   if (fault.policy === undefined || fault.policy === null || payment.policy === null) return { ...payment, ...fault }
   const changes = Object.entries(fault.policy).filter(([name, value]) => value !== Reflect.get(policy, name))
   return { ...payment, policy: { ...payment.policy, ...Object.fromEntries(changes) } }

@@ -2,9 +2,10 @@ import { all, type Query } from '../../../db/query.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { Payment, TxHash } from '../payment.ts'
 import { PAYMENT_COLUMNS, toPayment } from '../payments-store.ts'
+import type { EqualPayments } from './decide-match.ts'
 
 /** What is due to be looked up, and no attempt holds, the longest due first. By `payments_due_for_look`. */
-export function listDueForLook(mode: Mode, now: Date, limit: number): Query<Payment[]> {
+export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Payment[]> {
   return {
     name: 'list_payments_due_for_look',
     text: `select ${PAYMENT_COLUMNS} from payments
@@ -13,14 +14,6 @@ export function listDueForLook(mode: Mode, now: Date, limit: number): Query<Paym
     values: [mode, now, limit],
     read: all(toPayment),
   }
-}
-
-/** Which other payments may account for transfers equal to a payment's own. */
-export interface EqualPayments {
-  /** How many have each of the transactions asked about. */
-  readonly byTransaction: ReadonlyMap<TxHash, number>
-  /** How many may have been sent, and have no known transaction, or another one. */
-  readonly undecided: number
 }
 
 /**

@@ -5,12 +5,12 @@ import { isReceiptDue, type Payment, type TxHash } from '../domain/payments/paym
  * reorganization may have put another block at the same height, and the machine that answered may not have seen the
  * block that another one named.
  */
-export const LOOK_AGAIN_MS = 3_000
+export const REREAD_AFTER_MS = 3_000
 /** When more payments wait than this, the looks are forgotten, and the next ones are made early. */
 const LOOKS_MAX = 100_000
 
 /** Remembers at which head each transaction's receipt was last asked for, so that it is asked for once a block. */
-export class ReceiptLooks {
+export class ReceiptSchedule {
   readonly #confirmations: number
   readonly #heads = new Map<TxHash, bigint>()
   #head = -1n
@@ -44,7 +44,7 @@ export class ReceiptLooks {
       for (const [txHash, looked] of this.#heads) if (looked < head) this.#heads.delete(txHash)
       this.#isStill = false
     } else {
-      if (stillMs < LOOK_AGAIN_MS) return
+      if (stillMs < REREAD_AFTER_MS) return
       this.#heads.clear()
       this.#isStill = true
     }

@@ -40,7 +40,7 @@ const NONCE_DEPTH_MIN = 30
  * Looks for a payment's transfer on the chain itself, where the provider does not say, or says something that proves
  * nothing.
  */
-export function createTraceReader(
+export function createSearchReader(
   { nodes, logNodes }: { nodes: RpcNodes; logNodes: RpcNodes },
   { usdc, confirmations }: { usdc: Address; confirmations: number },
 ) {
@@ -130,7 +130,7 @@ export function createTraceReader(
    * By which block another transaction has used a nonce, so deep that a transaction with this hash can never be mined;
    * null while that is not so. @throws ChainUnavailable
    */
-  async function findOvertaking(hash: Hash, { sender, nonce }: SenderNonce): Promise<bigint | null> {
+  async function findNonceUse(hash: Hash, { sender, nonce }: SenderNonce): Promise<bigint | null> {
     const depth = BigInt(Math.max(confirmations, NONCE_DEPTH_MIN))
     return await nodes.run(async (batch) => {
       const [head] = await batch([{ method: 'eth_blockNumber', params: [] }])
@@ -139,7 +139,7 @@ export function createTraceReader(
     })
   }
 
-  return { findUserOperations, findTransfers, readBlockSeconds, readSenderNonce, findOvertaking }
+  return { findUserOperations, findTransfers, readBlockSeconds, readSenderNonce, findNonceUse }
 }
 
 async function isUsedByAnother(

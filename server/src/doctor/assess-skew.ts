@@ -7,7 +7,7 @@ const MS_PER_SECOND = 1_000
 const TODO = "Let a time service (NTP) set this machine's clock, and the database's."
 
 /** How far our clock is from another one: `ours` is what ours said when the other one said `theirs`. */
-export function judgeSkew(name: string, { ours, theirs }: { ours: Date; theirs: Date }): Finding {
+export function assessSkew(name: string, { ours, theirs }: { ours: Date; theirs: Date }): Finding {
   const skewMs = Math.round(ours.getTime() - theirs.getTime())
   const size = Math.abs(skewMs)
   const level = size <= SKEW_WARN_MS ? 'ok' : size <= SKEW_FAIL_MS ? 'warn' : 'fail'
