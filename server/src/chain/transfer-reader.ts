@@ -70,7 +70,7 @@ async function readRange(batch: Batch, usdc: Address, { from, to, recipients }: 
   )
   const { hash } = await readHeader(batch, to)
   const hashesSeen = [before.hash, ...besides.map((answer) => parseBlockHeader(to, answer).hash)]
-  if (hashesSeen.some((seen) => seen !== hash)) throw new NodeFault('took blocks back while they were read')
+  if (hashesSeen.some((seen) => seen !== hash)) throw new NodeFault('reorganized while its blocks were read')
   const { hash: firstHash, parentHash } = parseBlockHeader(from, first)
   const hashes = new Map([[from, firstHash] as const, [to, hash] as const])
   const transfers = await parseTransferLogs({ contract: usdc, from, to, recipients, hashes }, logs)

@@ -9,7 +9,7 @@ import { ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
 
 const PAGE_REFUSALS = 50
 
-/** What was asked for and refused in the last 30 days, the newest first. */
+/** What was requests for and refused in the last 30 days, the newest first. */
 export function addRefusalRoutes(http: HttpServer, door: Door): void {
   const { ctx } = door
 
@@ -26,7 +26,7 @@ export function addRefusalRoutes(http: HttpServer, door: Door): void {
         before: parseBefore('refusal', before),
         limit: PAGE_REFUSALS,
       })
-      const credentials = await findCredentials(ctx, { accountId: account.id, asked: items })
+      const credentials = await findCredentials(ctx, { accountId: account.id, requests: items })
       return { refusals: items.map((refusal) => formatRefusal(refusal, credentials)), next }
     },
   )
@@ -42,7 +42,7 @@ export function addRefusalRoutes(http: HttpServer, door: Door): void {
         id: request.params.id,
       })
       return {
-        refusal: formatRefusal(refusal, await findCredentials(ctx, { accountId: account.id, asked: [refusal] })),
+        refusal: formatRefusal(refusal, await findCredentials(ctx, { accountId: account.id, requests: [refusal] })),
       }
     },
   )

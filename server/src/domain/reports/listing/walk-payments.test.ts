@@ -45,7 +45,7 @@ describe('a walk through payments', () => {
   test('as many as are allowed pass, and one more is refused', async () => {
     const limits = { ...LIMITS, scanRowsMax: 100 }
     assert.equal((await walk({}, { ...limits, paymentsMax: COUNT })).flat().length, COUNT)
-    const message = 'more than 1,199 payments match; narrow the time'
+    const message = 'more than 1,199 payments match; choose a shorter time range'
     for (const filter of [{}, { agentId: seeded.agentId }]) {
       await refuse(walk(filter, { ...limits, paymentsMax: COUNT - 1 }), message)
     }
@@ -53,7 +53,7 @@ describe('a walk through payments', () => {
 
   test('one that would look at too many is refused, also where few pass', async () => {
     const limits = { ...LIMITS, scanRowsMax: 100, rowsMax: 1_000 }
-    const message = 'more than 1,000 payments would be looked at; narrow the time'
+    const message = 'more than 1,000 payments would have to be read; choose a shorter time range'
     await refuse(walk({ search: 'nothing' }, limits), message)
     assert.deepEqual(await walk({ search: ids[3] ?? '' }, limits), [[ids[3]]])
   })
