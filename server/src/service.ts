@@ -21,7 +21,7 @@ import { createSealer } from './lib/sealing.ts'
 import { addOauth } from './oauth/add-oauth.ts'
 import { watchChain } from './jobs/watch-chain.ts'
 import { watchDeposits } from './jobs/watch-deposits.ts'
-import { startSender } from './jobs/send-webhooks.ts'
+import { sendWebhooks } from './jobs/send-webhooks.ts'
 import { cleanUp } from './jobs/clean-up.ts'
 import { reconcilePayments } from './jobs/reconcile-payments.ts'
 
@@ -123,7 +123,7 @@ function startWork(context: Context): Loop[] {
     watchChain(context, { mode: 'live', holder }),
     watchDeposits(context, { mode: 'test', holder }),
     watchDeposits(context, { mode: 'live', holder }),
-    startSender(context),
+    sendWebhooks(context),
     reconcilePayments(context, { holder }),
     cleanUp(context, { holder }),
   ]

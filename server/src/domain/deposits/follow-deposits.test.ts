@@ -31,7 +31,7 @@ describe('following deposits along the chain', () => {
   })
   after(() => given.close())
 
-  test('the first time of all, reading begins after the newest block that is deep enough', async () => {
+  test('without a cursor, reading starts after the newest block that is deep enough', async () => {
     const [before, after] = [payAt(START), payAt(START + 1n)]
     assert.equal((await follow()).isCaughtUp, true)
     assert.equal((await readCursor(given.context))?.blockNumber, START)
@@ -69,7 +69,7 @@ describe('following deposits along the chain', () => {
     assert.equal((await readCursor(given.context))?.blockNumber, chain.head)
   })
 
-  test('the cursor outlives its process: another one goes on where it ended', async () => {
+  test('another process continues at the cursor of one that stopped', async () => {
     await follow()
     chain.head = START + 1n
     const first = pay(given.context, chain, { to: wallet })
@@ -81,7 +81,7 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await told(), [first.txHash, second.txHash])
   })
 
-  test('a wallet that is made later is found from then on', async () => {
+  test('a wallet that is created later is included from then on', async () => {
     await follow()
     chain.head = START + 10n
     await follow()
@@ -92,7 +92,7 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await listToldDeposits(given.context, late), [paid.txHash])
   })
 
-  test('whoever else is paid, and whatever else a wallet receives, is passed over', async () => {
+  test('transfers to other addresses, and of other tokens, are ignored', async () => {
     await follow()
     chain.head = START + 1n
     pay(given.context, chain, { to: RECIPIENT })
@@ -102,7 +102,7 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await told(), [])
   })
 
-  test('a node that lacks the newest block is read up to the block before, and the range stays as wide', async () => {
+  test('a node without the newest block is read up to the block before, and the range is not reduced', async () => {
     await follow()
     chain.head = START + 5n
     const paid = [payAt(START + 3n).txHash, payAt(START + 5n).txHash]
@@ -119,7 +119,7 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await told(), paid)
   })
 
-  test('the range is halved, from what was asked for, until a node answers, and grows again by a tenth', async () => {
+  test('the range is halved until a node accepts it, and then grows by a tenth each time', async () => {
     await follow()
     chain.head = START + 100n
     chain.down = true
@@ -133,8 +133,8 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await follow(), { isCaughtUp: true, blocksMax: BLOCKS_MAX })
   })
 
-  describe('when the chain takes blocks back', () => {
-    test('the same transfer in another block, at another place, stays one deposit with one event', async () => {
+  describe('after a reorganization', () => {
+    test('the same transfer in another block and position stays one deposit with one event', async () => {
       await follow()
       chain.head = START + 3n
       const paid = payAt(START + 2n)
@@ -149,7 +149,7 @@ describe('following deposits along the chain', () => {
       assert.equal((await readCursor(given.context))?.blockNumber, START + 4n)
     })
 
-    test('what stands only in the new blocks is found, below the cursor too', async () => {
+    test('transfers that are only in the new blocks are found, even below the cursor', async () => {
       await follow()
       chain.head = START + 3n
       await follow()
@@ -162,7 +162,7 @@ describe('following deposits along the chain', () => {
       assert.deepEqual(await told(), [paid.txHash])
     })
 
-    test('blocks as deep as the limit are read again, in chunks as small as they must be', async () => {
+    test('blocks up to the depth limit are read again, in chunks as small as necessary', async () => {
       chain.head = START + 500n
       await follow()
       chain.reorganize(REORGANIZED_BLOCKS_MAX)
@@ -173,7 +173,7 @@ describe('following deposits along the chain', () => {
       assert.deepEqual(await told(), paid)
     })
 
-    test('a chain that is shorter for a while is waited for', async () => {
+    test('while the new chain is shorter, nothing is read', async () => {
       chain.head = START + 5n
       await follow()
       chain.reorganize(5)
@@ -186,7 +186,7 @@ describe('following deposits along the chain', () => {
       assert.deepEqual(await told(), [paid.txHash])
     })
 
-    test('just before the logs are read, it is noticed then', async () => {
+    test('a reorganization just before the logs are read is noticed', async () => {
       await follow()
       chain.head = START + 3n
       await follow()
@@ -202,7 +202,7 @@ describe('following deposits along the chain', () => {
     })
   })
 
-  /** Up to the head. */
+  /** Reads up to the head. */
   async function follow({
     ctx = given.context,
     confirmedBlock = chain.head,
@@ -221,7 +221,7 @@ describe('following deposits along the chain', () => {
       listDeposits(given.context, wallet),
     ])
     assert.equal(events.length, deposits.length)
-    // Events of one millisecond have no order.
+    // Events of the same millisecond have no defined order.
     return deposits.map((row) => String(row['tx_hash']))
   }
 })
