@@ -220,7 +220,7 @@ describe('a chain with one node', () => {
       else answerAll('0x')(calls, response)
     }
     const error = await failureOf(open([node]).readUsdcBalance(USDC))
-    assert.match(error.message, /knows no USDC contract/)
+    assert.match(error.message, /has no USDC contract/)
   })
 
   it('abandons a call under way when it is closed, and refuses later ones', async () => {
@@ -236,23 +236,23 @@ describe('a chain with one node', () => {
 })
 
 const FAULTS: [string, Answer, RegExp][] = [
-  ['hangs', () => undefined, /did not answer in time/],
-  ['sends headers and then hangs', (_, response) => void response.writeHead(200).write('['), /did not answer in time/],
+  ['hangs', () => undefined, /did not respond in time/],
+  ['sends headers and then hangs', (_, response) => void response.writeHead(200).write('['), /did not respond in time/],
   ['hangs up', (_, response) => response.destroy(), /cannot be reached/],
   ['is overloaded', (_, response) => sendJson(response, 503, {}), /HTTP status 503/],
   ['limits the rate by status', (_, response) => sendJson(response, 429, {}), /HTTP status 429/],
   ['redirects', (_, response) => void response.writeHead(307, { location: '/' }).end(), /cannot be reached/],
-  ['does not speak JSON', (_, response) => response.end('<html>'), /did not answer in JSON/],
+  ['does not speak JSON', (_, response) => response.end('<html>'), /did not return JSON/],
   [
     'speaks JSON, but not a batch',
     (_, response) => sendJson(response, 200, { id: 0, result: '0x1' }),
-    /did not answer the batch/,
+    /did not return a complete batch/,
   ],
-  ['answers half', (calls, response) => answerAll('0x1')(calls.slice(1), response), /did not answer the batch/],
-  ['answers one call twice', answerAll(hex(CHAIN_ID), 0), /did not answer the batch/],
-  ['answers with no number', answerAll('latest'), /no number/],
+  ['answers half', (calls, response) => answerAll('0x1')(calls.slice(1), response), /did not return a complete batch/],
+  ['answers one call twice', answerAll(hex(CHAIN_ID), 0), /did not return a complete batch/],
+  ['answers with no number', answerAll('latest'), /did not return a number/],
   ['limits the rate by code', refuseAll({ code: -32005, message: 'SECRET-API-KEY' }), /code -32005/],
-  ['stands on another chain', answerWell({ chainId: 1 }), /answers for chain 1, not 84532/],
+  ['stands on another chain', answerWell({ chainId: 1 }), /is on chain 1, not 84532/],
   [
     'talks without end',
     (_, response) => {
@@ -286,7 +286,7 @@ describe('a chain with two nodes', () => {
       assert.match(error.message, /test chain \(84532\).*#0 127\.0\.0\.1/)
       assert.ok(error.cause instanceof Error)
       assert.doesNotMatch(`${error.message} ${error.stack} ${String(error.cause)} ${chain.log()}`, /SECRET|\/v2/)
-      assert.match(chain.log(), /chain node rests/)
+      assert.match(chain.log(), /chain node taken out of service/)
     })
   }
 
@@ -320,7 +320,7 @@ describe('a chain with two nodes', () => {
     first.answer = well
     second.answer = (_, response) => response.destroy()
     assert.equal(await chain.readHead(), 16n)
-    assert.match(chain.log(), /chain node is back/)
+    assert.match(chain.log(), /chain node back in service/)
   })
 
   it('tells the fault of every node when none will do', async () => {
@@ -363,7 +363,7 @@ describe('a chain with two nodes', () => {
     rests[1]?.abort()
     await setImmediate()
     assert.equal(await chain.readHead(), 20n)
-    await until(() => chain.log().includes('chain node is back'))
+    await until(() => chain.log().includes('chain node back in service'))
     assert.equal(await chain.readHead(), 16n)
   })
 })
@@ -384,6 +384,6 @@ describe('openChain', () => {
     const chain = open([node])
     await chain.checkChainId()
     node.answer = answerWell({ chainId: 5 })
-    assert.match((await failureOf(chain.checkChainId())).message, /answers for chain 5/)
+    assert.match((await failureOf(chain.checkChainId())).message, /is on chain 5/)
   })
 })
