@@ -98,7 +98,7 @@ describe('a node that accepts only few calls in a request', () => {
       // From time to time a larger request is tried.
       assert.ok(node.sizes.filter((size) => size > callsMax).length <= 4, String(node.sizes))
       assert.ok(node.sizes.length <= (2 * HASHES.length) / callsMax + 10, String(node.sizes))
-      assert.doesNotMatch(logOf(chain), /rests/)
+      assert.doesNotMatch(logOf(chain), /out of service/)
     })
   }
 
@@ -159,7 +159,7 @@ describe('a node that lags behind another machine', () => {
       const chain = open([node, second])
       assert.equal((await chain.readUsdcBalance(USDC)).blockNumber, 15n)
       assert.deepEqual(second.sizes, [])
-      assert.doesNotMatch(logOf(chain), /rests/)
+      assert.doesNotMatch(logOf(chain), /out of service/)
     })
   }
 
@@ -173,7 +173,7 @@ describe('a node that lags behind another machine', () => {
     assert.equal(await chain.readHead(), 16n)
     second.answer = node.answer
     await assert.rejects(chain.readUsdcBalance(USDC), ChainBehind)
-    assert.doesNotMatch(logOf(chain), /rests/)
+    assert.doesNotMatch(logOf(chain), /out of service/)
   })
 
   it('makes the chain fail with ChainBehind if no node has the block', async () => {
