@@ -15,8 +15,11 @@ import { checkIdempotencyHeader, parseIdempotencyKey, parsePayment, type ParsedP
 import { CreatePaymentBody, errorResponses, IdParams, PaymentSchema } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
-const PaymentAnswer = Type.Object({ payment: Type.Ref('Payment') }, { description: 'The payment as it stands.' })
-/** D21. */
+const PaymentResponse = Type.Object(
+  { payment: Type.Ref('Payment') },
+  { description: 'The payment in its current state.' },
+)
+/** Tells the caller that the payment existed already, under the same idempotency key (D21). */
 const REPLAY_HEADER = 'Idempotent-Replayed'
 
 export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
@@ -26,19 +29,20 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     '/v1/payments',
     {
       onRequest: authenticate({ bucket: 'payments', scope: 'wallet:transfer' }),
-      // A known idempotency key is answered before the body is judged (D18), so the handler judges it.
+      // A known idempotency key comes before the validation of the body (D18), so the handler validates it.
       attachValidation: true,
       schema: {
         operationId: 'createPayment',
         summary: 'Sign and broadcast a USDC transfer',
         description:
-          'Answered as soon as the enclave accepts the signed request; the on-chain receipt follows. A refusal of the ' +
-          'pre-check is a 4xx and leaves no record; a refusal of the enclave is a payment with status failed. The same ' +
-          'idempotency_key never pays twice, and its record comes back with the header Idempotent-Replayed: true. An OAuth ' +
-          'token needs the scope wallet:transfer, and pays as the agent of its connection alone.',
+          'Responds as soon as the enclave has accepted the signed request; the on-chain receipt follows. If a limit refuses ' +
+          'the payment, the response is a 4xx and no payment is created; if the enclave refuses it, the payment has the ' +
+          'status failed. The same idempotency_key never pays twice: the existing payment is returned with the header ' +
+          'Idempotent-Replayed: true. An OAuth token requires the scope wallet:transfer, and can pay only as the agent of ' +
+          'its connection.',
         tags: ['Payments'],
         body: CreatePaymentBody,
-        response: { 201: PaymentAnswer, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 500, 503) },
+        response: { 201: PaymentResponse, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 500, 503) },
       },
     },
     async (request, reply) => {
@@ -70,10 +74,10 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
         operationId: 'getPayment',
         summary: 'Retrieve one payment',
         description:
-          'A pending payment with a tx_hash is refreshed from the chain first. Poll at most once every 2 seconds.',
+          'A pending payment with a tx_hash is first updated from the chain. Poll at most once every 2 seconds.',
         tags: ['Payments'],
         params: IdParams,
-        response: { 200: PaymentAnswer, ...errorResponses(401, 404, 429, 500, 503) },
+        response: { 200: PaymentResponse, ...errorResponses(401, 404, 429, 500, 503) },
       },
     },
     async (request) => {
