@@ -71,7 +71,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
       for (const number of read.numbers) head = head === null || number < head ? number : head
       receipts.push(...read.receipts)
     }
-    if (head === null) throw new RangeError('no hashes to read receipts of')
+    if (head === null) throw new RangeError('at least one hash is required')
     return { receipts: new Map(receipts), head }
   }
 

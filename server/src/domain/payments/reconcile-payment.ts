@@ -14,7 +14,7 @@ import { recordAcceptance } from './record-acceptance.ts'
 import { settlePayments } from './settle-payments.ts'
 import { recordLookup, replaceHash } from './payments-store.ts'
 import { lookupAfterHash, nextLookupAt } from './lookups/lookup-schedule.ts'
-import { checkNonce, matchTransfer, searchOperation, type ChainSearch } from './lookups/search-chain.ts'
+import { checkNonce, matchTransfer, searchOperation, type ChainSearch } from './lookups/find-on-chain.ts'
 
 export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chains' | 'logger'>
 

@@ -8,7 +8,7 @@ import { findSigningParties, type SigningParties } from './admission/admission-s
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { nextLookupAt } from './lookups/lookup-schedule.ts'
-import { matchTransfer } from './lookups/search-chain.ts'
+import { matchTransfer } from './lookups/find-on-chain.ts'
 import {
   ATTEMPT_MS,
   PAYMENT_FENCE_MARGIN_MS,
