@@ -22,7 +22,7 @@ const SYMBOL_CALL = '0x95d89b41'
 const SECRET = 'APP-SECRET'
 const SYMBOL_ABI = [{ type: 'function', name: 'symbol', inputs: [], outputs: [{ type: 'string' }] }] as const
 
-const WELL = {
+const HEALTHY = {
   chainId: undefined,
   code: '0x6080',
   decimals: 6,
@@ -32,8 +32,8 @@ const WELL = {
   logRangeMax: 1_000,
 }
 
-/** What one of the chains tells about itself; a test changes a member. */
-interface Told {
+/** What a chain reports about itself. Tests change single members. */
+interface ReportedFacts {
   chainId: string | undefined
   code: string
   decimals: number
@@ -47,13 +47,13 @@ describe('the doctor', () => {
   let given: TestContext
   let site: FakeServer
   let answerSite: (path: string) => unknown
-  let told: Told
+  let reported: ReportedFacts
   let config: Config
   let seeded: Seed
   before(async () => {
     site = await startFakeServer((request, _body, response) => answerJson(response, answerSite(request.url ?? '')))
     given = await openTestContext((config) => ({ ...config, baseUrl: site.url, authUrl: site.url }))
-    for (const [mode, chain] of Object.entries(given.chains)) chain.intercept = (call) => tell(mode, chain, call)
+    for (const [mode, chain] of Object.entries(given.chains)) chain.intercept = (call) => respond(mode, chain, call)
     seeded = await seed(given.context)
     const confirmed = { status: 'confirmed', at: new Date('2026-01-02T03:04:05Z') } as const
     await seedPayment(given.context, seeded, confirmed)
@@ -61,7 +61,7 @@ describe('the doctor', () => {
     await seedPayment(given.context, live, confirmed)
   })
   beforeEach(() => {
-    told = { ...WELL }
+    reported = { ...HEALTHY }
     answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: site.url })
     config = given.config
     given.chains.test.down = false
@@ -72,10 +72,10 @@ describe('the doctor', () => {
     await site.close()
   })
 
-  /** The test chain tells what `told` says; the live one is always well. */
-  function tell(mode: string, chain: FakeChain, { id, method, params }: RpcCall): unknown {
+  /** Responds as `reported` says for the test chain, and as healthy for the live chain. */
+  function respond(mode: string, chain: FakeChain, { id, method, params }: RpcCall): unknown {
     const [first] = params as [{ data: string; fromBlock: string; toBlock: string } | string]
-    const is: Told = mode === 'test' ? told : WELL
+    const is: ReportedFacts = mode === 'test' ? reported : HEALTHY
     if (typeof id === 'number' && id >= is.batchMax) throw new RpcRefusal(-32_600)
     if (method === 'eth_chainId') return is.chainId
     if (method === 'eth_getCode') return is.code
@@ -176,39 +176,39 @@ describe('the doctor', () => {
     })
 
     test('that it has another id', async () => {
-      told.chainId = '0x1'
+      reported.chainId = '0x1'
       await expectOne(/^fail {2}test chain, node 1 \(127\.0\.0\.1\): chain 1, not 84532\n/)
     })
 
     test('that there is no contract at the USDC address', async () => {
-      told.code = '0x'
+      reported.code = '0x'
       await expectOne(/^fail {2}test chain.*USDC: no contract at 0x036CbD/)
     })
 
     test('that the contract has other decimals, or another symbol', async () => {
-      told.decimals = 18
+      reported.decimals = 18
       await expectOne(/^fail {2}test chain.*USDC: "USDC" with 18 decimals/)
-      told.decimals = 6
-      told.symbol = 'USDbC'
+      reported.decimals = 6
+      reported.symbol = 'USDbC'
       await expectOne(/^warn {2}test chain.*USDC: "USDbC" with 6 decimals/)
     })
 
     test('that its head is old', async () => {
-      told.headAgeSeconds = 90
+      reported.headAgeSeconds = 90
       await expectOne(/^warn {2}test chain.*head: block 5000, (89|90|91) s old\n/)
-      told.headAgeSeconds = 3_600
+      reported.headAgeSeconds = 3_600
       await expectOne(/^fail {2}test chain.*head: block 5000, 360\d s old\n/)
     })
 
     test('how many calls it accepts at once', async () => {
-      told.batchMax = 20
+      reported.batchMax = 20
       await expectOne(/^warn {2}test chain.*batches: 20 calls in a request\n/)
     })
 
     test('how many blocks of logs it returns at once', async () => {
-      told.logRangeMax = 100
+      reported.logRangeMax = 100
       await expectOne(/^warn {2}test chain.*logs: 100 blocks at once\n/)
-      told.logRangeMax = 0
+      reported.logRangeMax = 0
       await expectOne(/^fail {2}test chain.*logs: refused, down to 10 blocks at once\n/)
     })
 
@@ -245,7 +245,7 @@ describe('the doctor', () => {
     })
 
     test('that our clock differs from the enclave’s and the database’s', async () => {
-      for (const [offsetMs, level, told] of [
+      for (const [offsetMs, level, reported] of [
         [3_200, 'warn', 'ahead'],
         [-9_000, 'fail', 'behind'],
       ] as const) {
@@ -255,7 +255,7 @@ describe('the doctor', () => {
           [level, 'clock, compared with the database'],
           [level, 'clock, compared with the enclave'],
         ])
-        assert.match(text, new RegExp(`this machine's clock is \\d\\.\\d s ${told}`))
+        assert.match(text, new RegExp(`this machine's clock is \\d\\.\\d s ${reported}`))
         assert.equal(exitCode, level === 'fail' ? 1 : 0)
       }
     })

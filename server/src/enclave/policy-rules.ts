@@ -100,12 +100,12 @@ export interface PolicyComparison {
  * are combined. Either would let the signer do more than the owner has signed.
  */
 export function comparePolicy(rules: readonly unknown[], terms: PolicyTerms): PolicyComparison {
-  const held = rules.map(normalizeRule)
-  const wanted = buildPolicyRules(terms).map(normalizeRule)
+  const stored = rules.map(normalizeRule)
+  const expected = buildPolicyRules(terms).map(normalizeRule)
   const differences =
-    held.length === wanted.length
-      ? held.flatMap((rule, index) => compareRule(rule, wanted[index] as NormalRule, `rules[${index}]`))
-      : [`${held.length} rules instead of ${wanted.length}`]
+    stored.length === expected.length
+      ? stored.flatMap((rule, index) => compareRule(rule, expected[index] as NormalRule, `rules[${index}]`))
+      : [`${stored.length} rules instead of ${expected.length}`]
   return { differences, ignored: rules.flatMap((rule, index) => listIgnored(rule, `rules[${index}]`)) }
 }
 
@@ -115,21 +115,21 @@ interface NormalRule {
   readonly conditions: readonly { readonly field: string; readonly text: string }[]
 }
 
-function compareRule(held: NormalRule, wanted: NormalRule, path: string): string[] {
-  const names = [...new Set([...held.members.keys(), ...wanted.members.keys()])]
-  const members = names.filter((name) => held.members.get(name) !== wanted.members.get(name))
-  const [heldTexts, wantedTexts] = [held, wanted].map(({ conditions }) => conditions.map(({ text }) => text))
+function compareRule(stored: NormalRule, expected: NormalRule, path: string): string[] {
+  const names = [...new Set([...stored.members.keys(), ...expected.members.keys()])]
+  const members = names.filter((name) => stored.members.get(name) !== expected.members.get(name))
+  const [storedTexts, expectedTexts] = [stored, expected].map(({ conditions }) => conditions.map(({ text }) => text))
   const fields = [
-    ...held.conditions.filter(({ text }) => !wantedTexts?.includes(text)),
-    ...wanted.conditions.filter(({ text }) => !heldTexts?.includes(text)),
+    ...stored.conditions.filter(({ text }) => !expectedTexts?.includes(text)),
+    ...expected.conditions.filter(({ text }) => !storedTexts?.includes(text)),
   ].map(({ field }) => field)
   const differences = [
     ...members.map((name) => `${path}.${name}`),
     ...[...new Set(fields)].map((field) => `${path}.conditions on ${field}`),
   ]
   // The texts are the same, but the enclave has a condition twice.
-  const isOdd = differences.length === 0 && held.conditions.length !== wanted.conditions.length
-  return isOdd ? [`${path}.conditions`] : differences
+  const hasDuplicate = differences.length === 0 && stored.conditions.length !== expected.conditions.length
+  return hasDuplicate ? [`${path}.conditions`] : differences
 }
 
 function listIgnored(rule: unknown, path: string): string[] {

@@ -31,14 +31,14 @@ export async function fundWallet(
     )
     print(`Waiting up to ${Math.ceil(waitMs / MS_PER_MINUTE)} minutes for it.\n`)
   }
-  const held = await poll(
+  const funded = await poll(
     async () => {
       const balance = await chain.readUsdc(wallet.address).catch(() => 0n)
       return balance >= ENOUGH_MICRO ? balance : null
     },
     { intervalMs: POLL_MS, timeoutMs: waitMs },
   )
-  return held !== null
+  return funded !== null
 }
 
 const MS_PER_MINUTE = 60_000

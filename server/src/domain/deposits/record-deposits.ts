@@ -52,7 +52,7 @@ async function recordBatch(
   return await ctx.db.transaction(async (transaction) => {
     if (!(await transaction.run(moveCursor(mode, cursor.from, cursor.to)))) return null
     if (transfers.length === 0) return []
-    // Read the clock after the lock is taken: ids contain the time of their commit, and readers of events rely on that order.
+    // Read the clock after the lock is taken: ids contain the time at which a deposit is recorded, and readers rely on it.
     const now = ctx.clock.now()
     const found = transfers.map((transfer) => ({ ...transfer, id: createId('deposit', now) }))
     const deposits = await transaction.run(insertDeposits({ mode, createdAt: now, deposits: found }))
