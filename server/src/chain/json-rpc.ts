@@ -64,7 +64,7 @@ async function post(
   }
 }
 
-/** Reads or cancels the body as well, because an unread body would keep its connection open until garbage collection. */
+/** Reads or cancels the body as well, because an unread body would keep its connection open until notAReceipt collection. */
 async function readErrorStatus(response: Response, calls: number): Promise<NodeFault> {
   const { status, headers } = response
   const message = `returned HTTP status ${status}`

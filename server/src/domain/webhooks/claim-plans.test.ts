@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { ALL_FREE, announce, clearQueues, makeAccount, makeEndpoint } from '../../../../test/support/deliveries.ts'
 import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
-import type { Query, Row } from '../../db/query.ts'
+import type { Query, RawRow } from '../../db/query.ts'
 import type { Context } from '../context.ts'
 import { ENDPOINTS_MAX } from './endpoint.ts'
 import { lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER, type ClaimBounds } from './queue-store.ts'
@@ -88,7 +88,7 @@ describe('the plans of a claim', () => {
   /** The plan of any values, as a claim's transaction makes it. */
   async function explain(text: string): Promise<string> {
     return await ctx.db.transaction(async (transaction) => {
-      const lines = (rows: readonly Row[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
+      const lines = (rows: readonly RawRow[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
       const query = { name: '', text: `explain (generic_plan, costs off) ${text}`, values: [], read: lines }
       const [, plan] = await transaction.batch([READ_IN_ORDER, query])
       return plan
@@ -98,7 +98,7 @@ describe('the plans of a claim', () => {
 
 /** Runs a query; answers how many pages that took. */
 function explainRun({ text, values }: Query<unknown>): Query<number> {
-  const pages = (rows: readonly Row[]): number => {
+  const pages = (rows: readonly RawRow[]): number => {
     const explained = rows[0]?.['QUERY PLAN'] as { Plan: Record<string, number> }[] | undefined
     const plan = explained?.[0]?.Plan
     return Number(plan?.['Shared Hit Blocks']) + Number(plan?.['Shared Read Blocks'])

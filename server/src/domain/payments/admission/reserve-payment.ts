@@ -63,7 +63,8 @@ export async function reservePayment(
       return { kind: 'refused', refusal: await withResetTime(transaction, { refusal, request, grant, facts, now }) }
     }
     if (balance === null) return { kind: 'balance_unknown' }
-    if (grant === null) throw new Error('a payment without a grant was allowed')
+    const { signing } = facts
+    if (grant === null || signing === null) throw new Error('a payment without a grant was allowed')
 
     // Waiting for the lock may have taken a while, so the attempt's time starts now.
     const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
@@ -80,7 +81,7 @@ export async function reservePayment(
       ...appendEvent(paymentEvent('payment.created', payment, now)),
       ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
     ])
-    return { kind: 'reserved', payment, signing: facts.signing }
+    return { kind: 'reserved', payment, signing }
   })
 }
 

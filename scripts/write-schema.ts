@@ -1,0 +1,23 @@
+// `npm run schema`: after a new migration, writes what all migrations make of a database, as SQL to be read and as the
+// columns that the stores read.
+import { writeFile } from 'node:fs/promises'
+import pg from 'pg'
+import { readSchema } from '../server/scripts/read-schema.ts'
+import { renderSchema } from '../server/scripts/render-schema.ts'
+import { renderTables } from '../server/scripts/render-tables.ts'
+import { migrate } from '../server/src/db/migrate.ts'
+import { createClock } from '../server/src/lib/clock.ts'
+import { startTestDatabase } from './test-database.ts'
+
+const database = await startTestDatabase()
+const client = new pg.Client({ connectionString: database.url })
+try {
+  await migrate(database.url, createClock())
+  await client.connect()
+  const schema = await readSchema(client)
+  await writeFile(new URL('../server/schema.sql', import.meta.url), renderSchema(schema))
+  await writeFile(new URL('../server/src/db/tables.ts', import.meta.url), renderTables(schema))
+} finally {
+  await client.end()
+  await database.stop()
+}
