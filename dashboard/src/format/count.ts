@@ -1,4 +1,4 @@
-/** A count for reading: `10000` as `10,000`. */
+/** Formats a count: `10000` as `10,000`. */
 export function formatCount(count: number): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',')
 }

@@ -36,9 +36,9 @@ const rows = [
     `Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) ${APPLE} Version/26.1 Mobile/15E148 Safari/604.1`,
     'Safari 26 on iPhone',
   ],
-  ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)', 'A browser on macOS'],
-  ['curl/8.5.0', 'An unknown browser'],
-  ['', 'An unknown browser'],
+  ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)', 'Unknown browser on macOS'],
+  ['curl/8.5.0', 'Unknown browser'],
+  ['', 'Unknown browser'],
 ] as const
 for (const [userAgent, text] of rows) {
   test(`“${userAgent}” is ${text}`, () => assert.equal(formatDevice(userAgent), text))

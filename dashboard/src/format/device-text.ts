@@ -1,4 +1,4 @@
-/** In this order: each of them also claims to be one further down. */
+/** Order matters: each browser also names some that are further down. */
 const BROWSERS = [
   ['Edge', /\bEdgA?(?:iOS)?\/(\d+)/],
   ['Opera', /\bOPR\/(\d+)/],
@@ -19,13 +19,13 @@ const SYSTEMS = [
 ] as const
 
 /**
- * What a browser calls itself (its `User-Agent`), in a few words: `Firefox 150 on Windows`. It is a hint for people to know
- * their devices by, and nothing else: anybody can send anything.
+ * Describes a browser by its `User-Agent`: `Firefox 150 on Windows`. It only helps users to recognize their devices,
+ * and proves nothing: a client can send any value.
  */
 export function formatDevice(userAgent: string): string {
   const browser = findBrowser(userAgent)
   const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0]
-  if (browser === null) return system === undefined ? 'An unknown browser' : `A browser on ${system}`
+  if (browser === null) return system === undefined ? 'Unknown browser' : `Unknown browser on ${system}`
   return system === undefined ? browser : `${browser} on ${system}`
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSubject } from './event-subject.ts'
+import { parseEventSubject } from './event-subject.ts'
 
-test('what an event is about is read from its data', () => {
+test('the subject of an event is read from its data', () => {
   const rows = [
     [{ payment: { id: 'pay_1', amount_usdc: '1.5', memo: null } }, { kind: 'payment', id: 'pay_1', amountUsdc: '1.5' }],
     [
@@ -12,11 +12,11 @@ test('what an event is about is read from its data', () => {
     [{ grant: { id: 'grt_1', agent_id: 'bot', expires_at: null } }, { kind: 'grant', id: 'grt_1', agentId: 'bot' }],
     [{ webhook: { id: 'whk_1' } }, { kind: 'webhook', id: 'whk_1' }],
   ] as const
-  for (const [data, subject] of rows) assert.deepEqual(readSubject({ data }), subject)
+  for (const [data, subject] of rows) assert.deepEqual(parseEventSubject({ data }), subject)
 })
 
-test('what is not known here is about nothing', () => {
+test('an unknown kind has no subject', () => {
   for (const data of [{}, { payment: null }, { payment: { id: 7 } }, { moon: { id: 'moon_1' } }]) {
-    assert.equal(readSubject({ data }), null)
+    assert.equal(parseEventSubject({ data }), null)
   }
 })

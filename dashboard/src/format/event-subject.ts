@@ -1,14 +1,14 @@
-import type { EventEnvelope } from '../api/wire-developers.ts'
+import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 
-/** What an event is about (D42), as far as it is known here. */
+/** The object that an event is about, for the kinds of object that this dashboard knows. */
 export type EventSubject =
   | { readonly kind: 'payment'; readonly id: string; readonly amountUsdc: string }
   | { readonly kind: 'deposit'; readonly wallet: string; readonly amountUsdc: string }
   | { readonly kind: 'grant'; readonly id: string; readonly agentId: string }
   | { readonly kind: 'webhook'; readonly id: string }
 
-/** Reads it from the event's data; null for what is not known here. */
-export function readSubject({ data }: Pick<EventEnvelope, 'data'>): EventSubject | null {
+/** Reads the subject from the event's data. Null for unknown kinds. */
+export function parseEventSubject({ data }: Pick<EventEnvelope, 'data'>): EventSubject | null {
   const payment = textsOf(data['payment'])
   if (payment['id'] !== undefined && payment['amount_usdc'] !== undefined) {
     return { kind: 'payment', id: payment['id'], amountUsdc: payment['amount_usdc'] }

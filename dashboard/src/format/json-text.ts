@@ -1,4 +1,4 @@
-/** JSON laid out for reading; what is no JSON as it came. */
+/** Formats JSON with indentation. Returns other text unchanged. */
 export function formatJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)

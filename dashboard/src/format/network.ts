@@ -3,7 +3,7 @@ const NETWORK_NAMES: ReadonlyMap<number, string> = new Map([
   [8_453, 'Base'],
 ])
 
-/** What a chain is called where people send money. */
-export function nameNetwork(chainId: number): string {
+/** The name of a chain. */
+export function formatNetwork(chainId: number): string {
   return NETWORK_NAMES.get(chainId) ?? `chain ${chainId}`
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatRate } from './rate.ts'
 
-test('a rate is never told better than it is', () => {
+test('a rate is never rounded up', () => {
   const rows = [
     [1, 1, '100%'],
     [9_999, 10_000, '99.9%'],

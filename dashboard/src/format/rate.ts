@@ -1,4 +1,4 @@
-/** A share of a whole as `98.2%`, cut off and not rounded: 100% is only said of all. Null of nothing. */
+/** A share as `98.2%`. Rounded down, so that only a full share is 100%. Null if `whole` is 0. */
 export function formatRate(part: number, whole: number): string | null {
   if (whole === 0) return null
   const tenths = Math.floor((part * 1_000) / whole)

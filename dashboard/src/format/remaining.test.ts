@@ -21,9 +21,9 @@ const rows = [
   [-5, null],
 ] as const
 for (const [seconds, text] of rows) {
-  test(`${seconds} seconds are told as ${text}`, () => {
+  test(`${seconds} seconds are shown as ${text}`, () => {
     assert.equal(formatRemaining(new Date(NOW + seconds * 1_000).toISOString(), NOW), text)
   })
 }
 
-test('what is no time is over', () => assert.equal(formatRemaining('soon', NOW), null))
+test('text that is not a time has no remaining time', () => assert.equal(formatRemaining('soon', NOW), null))

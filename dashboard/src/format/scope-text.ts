@@ -1,27 +1,27 @@
-import type { Scope } from '../api/wire.ts'
+import type { Scope } from '@bursar/server/src/console/contract/connections.ts'
 
 interface ScopeText {
   readonly title: string
   readonly meaning: string
-  /** In a list of several. */
+  /** For a list of scopes. */
   readonly short: string
 }
 
-/** What each scope lets an application do (specification, part 5), in the words of the person who decides. */
+/** What each scope lets an application do, in words for the user who approves it. */
 export const SCOPE_TEXTS: Readonly<Record<Scope, ScopeText>> = {
   'wallet:read': {
     title: 'See the agent’s wallets, limits and payments',
-    meaning: 'It reads addresses, spending limits and past payments. It moves nothing.',
+    meaning: 'Reads wallet addresses, spending limits and past payments. Can’t move money.',
     short: 'see wallets and payments',
   },
   'wallet:transfer': {
     title: 'Send USDC',
-    meaning: 'It pays from the agent’s wallets, within its grants: whom they allow, and within their limits.',
+    meaning: 'Sends payments from the agent’s wallets, within the recipients and limits of its grants.',
     short: 'send USDC',
   },
   'x402:pay': {
     title: 'Pay for web services (x402)',
-    meaning: 'It pays online services that ask a price for an answer, within the agent’s limits.',
+    meaning: 'Pays online services that charge per request, within the agent’s limits.',
     short: 'pay for web services',
   },
 }

@@ -5,7 +5,7 @@ import { listTicks } from './time-ticks.ts'
 const HOUR_MS = 3_600_000
 const NOW = Date.parse('2026-11-21T15:00:00.000Z')
 
-test('a day is told by a few hours of the reader’s clock', () => {
+test('a day gets a few round hours of local time', () => {
   const ticks = listTicks(NOW - 24 * HOUR_MS, NOW)
   assert.equal(ticks.length, 4)
   for (const { atMs, text } of ticks) {
@@ -15,7 +15,7 @@ test('a day is told by a few hours of the reader’s clock', () => {
 })
 
 for (const days of [7, 30]) {
-  test(`${days} days are told by a few midnights of the reader’s clock`, () => {
+  test(`${days} days get a few local midnights`, () => {
     const ticks = listTicks(NOW - days * 24 * HOUR_MS, NOW)
     assert.ok(ticks.length >= 2 && ticks.length <= 4, `${ticks.length}`)
     for (const { atMs, text } of ticks) {

@@ -10,7 +10,7 @@ interface Tick {
   readonly text: string
 }
 
-/** A few round times of the reader's zone for an axis: hours of one day, or days. */
+/** A few round times in the user's time zone for an axis: hours for a single day, otherwise days. */
 export function listTicks(fromMs: number, toMs: number): readonly Tick[] {
   return toMs - fromMs <= DAY_MS ? listHours(fromMs, toMs) : listDays(fromMs, toMs)
 }
@@ -27,10 +27,12 @@ function listHours(fromMs: number, toMs: number): readonly Tick[] {
   return ticks
 }
 
-/** So near to an end of the axis a day's name would stand beyond it. */
+/** This close to an end of the axis, the label of a day would extend beyond it. */
 const EDGE_PART = 0.03
 
-/** Days on which the reader's clock was moved have another length: they are counted, not measured. */
+/**
+ * Counts calendar days instead of adding 24 hours, because days with a daylight saving change are longer or shorter.
+ */
 function listDays(fromMs: number, toMs: number): readonly Tick[] {
   const daysApart = Math.ceil((toMs - fromMs) / DAY_MS / TICKS_MAX)
   const at = new Date(fromMs)
