@@ -9,7 +9,7 @@ import { ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
 
 const PAGE_REFUSALS = 50
 
-/** What was requests for and refused in the last 30 days, the newest first. */
+/** Requests of the last 30 days that a limit refused, newest first. */
 export function addRefusalRoutes(http: HttpServer, door: Door): void {
   const { ctx } = door
 

@@ -223,7 +223,7 @@ export function replaceHash(
 }
 
 /** What one look-up learned, short of a hash. Kept only while nobody else has moved the payment on. */
-export function recordLookup(payment: Payment, look: LookupResult): Query<Payment | null> {
+export function recordLookup(payment: Payment, lookup: LookupResult): Query<Payment | null> {
   return movePayment(payment, {
     name: 'note_payment_look',
     move: 'note',
@@ -233,11 +233,11 @@ export function recordLookup(payment: Payment, look: LookupResult): Query<Paymen
     values: [
       payment.txHash,
       payment.attempt,
-      look.reason,
-      look.nextLookupAt,
-      look.searchedBlock,
-      look.senderNonce,
-      look.userOperationHash,
+      lookup.reason,
+      lookup.nextLookupAt,
+      lookup.searchedBlock,
+      lookup.senderNonce,
+      lookup.userOperationHash,
     ],
   })
 }
