@@ -1,4 +1,4 @@
-import { parseIdTime } from '../format/id-time.ts'
+import { parseIdTime } from '../format/parse-id-time.ts'
 import { Button } from './button.tsx'
 import { TimeText } from './time-text.tsx'
 

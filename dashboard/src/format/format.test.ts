@@ -5,7 +5,7 @@ import { formatShortAddress } from './address.ts'
 import { formatAction, formatActor, listDetails } from './audit-text.ts'
 import { formatDate, formatTime } from './date.ts'
 import { explainError } from './explain-error.ts'
-import { formatScopeList } from './scope-text.ts'
+import { formatScopeList } from './scope-texts.ts'
 
 describe('addresses', () => {
   test('a long one keeps its beginning and end', () => {

@@ -8,6 +8,7 @@ import {
   NO_PROCESS_IMPORT,
   ONE_CLOCK,
 } from './ambient.ts'
+import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
@@ -41,4 +42,7 @@ export const ALL_RULES: readonly Rule[] = [
   NO_CYCLES,
   NO_DEAD_FILES,
   NO_MACHINE_NAMES,
+  CITATIONS_RESOLVE,
+  NO_BARE_CITATIONS,
+  NAMED_FILES_EXIST,
 ]

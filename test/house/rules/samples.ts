@@ -7,6 +7,7 @@ import {
   NO_PROCESS_IMPORT,
   ONE_CLOCK,
 } from './ambient.ts'
+import { CITATION_SAMPLES } from './citation-samples.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
@@ -345,4 +346,5 @@ export const SAMPLES: readonly Sample[] = [
     ],
     passes: [file('docs/a.md', 'POST /workspaces/{slug}/keys, a/tmp, network/'), file('a.ts', 'join(tmpdir(), name)')],
   },
+  ...CITATION_SAMPLES,
 ]

@@ -39,7 +39,7 @@ export function PasskeysSection() {
       )}
       <div className="max-w-md">
         <NameForm
-          label="Passkey name"
+          label="New passkey name"
           hint={PASSKEY_NAME_HINT}
           submitLabel="Add a passkey"
           charsMax={PASSKEY_NAME_CHARS_MAX}

@@ -9,7 +9,7 @@ import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { formatDevice } from '../../format/device-text.ts'
+import { formatDevice } from '../../format/format-device.ts'
 import { useAction } from '../../components/use-action.ts'
 
 /** The browsers in which the user is signed in. */

@@ -5,7 +5,7 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { formatScopeList } from '../../format/scope-text.ts'
+import { formatScopeList } from '../../format/scope-texts.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** The applications that act as this agent. */

@@ -1,7 +1,7 @@
 import { useId } from 'react'
 import type { Scope } from '@bursar/server/src/console/contract/connections.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
-import { SCOPE_TEXTS } from '../../format/scope-text.ts'
+import { SCOPE_TEXTS } from '../../format/scope-texts.ts'
 
 interface ScopePickerProps {
   readonly asked: readonly Scope[]

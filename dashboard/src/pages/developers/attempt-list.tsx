@@ -3,7 +3,7 @@ import { CodeBlock } from '../../components/code-block.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { formatJson } from '../../format/json-text.ts'
+import { formatJson } from '../../format/format-json.ts'
 import { explainAttempt } from '../../format/webhook-text.ts'
 
 /** The attempts of a delivery, latest first, with their responses. */

@@ -8,7 +8,7 @@ import { List, ListItem } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { formatScopeList } from '../../format/scope-text.ts'
+import { formatScopeList } from '../../format/scope-texts.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { parseEventSubject } from '../../format/event-subject.ts'
+import { parseEventSubject } from '../../format/parse-event-subject.ts'
 
 /** The subject of an event, for a table cell. */
 export function EventSubject({ event }: { readonly event: EventEnvelope }) {

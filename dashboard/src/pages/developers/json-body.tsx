@@ -1,6 +1,6 @@
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
-import { formatJson } from '../../format/json-text.ts'
+import { formatJson } from '../../format/format-json.ts'
 
 /** A JSON body, formatted for reading. The exact bytes, which the signature covers, are in a disclosure below. */
 export function JsonBody({ what, text }: { readonly what: string; readonly text: string }) {

@@ -7,7 +7,7 @@ import { List, ListItem } from '../../components/list.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
-import { formatRemaining } from '../../format/remaining.ts'
+import { formatRemaining } from '../../format/format-remaining.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 

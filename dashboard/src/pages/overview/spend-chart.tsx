@@ -1,7 +1,7 @@
 import { useRef } from 'react'
 import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { formatStep, listSteps, toPercent } from '../../format/chart-scale.ts'
-import { listTicks } from '../../format/time-ticks.ts'
+import { listTicks } from '../../format/list-ticks.ts'
 import { seriesColor } from './series-color.ts'
 import { chooseSpendScale, barSpan, stackBar } from './spend-bars.ts'
 

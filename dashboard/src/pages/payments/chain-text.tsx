@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
-import { formatNetwork } from '../../format/network.ts'
+import { formatNetwork } from '../../format/format-network.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface ChainTextProps {

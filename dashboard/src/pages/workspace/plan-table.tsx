@@ -1,7 +1,7 @@
 import type { Plan } from '@bursar/server/src/console/contract/workspaces.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { formatCount } from '../../format/count.ts'
+import { formatCount } from '../../format/format-count.ts'
 import { PLAN_TITLES, PLANS } from './plans.ts'
 
 export function PlanTable({ current }: { readonly current: Plan }) {

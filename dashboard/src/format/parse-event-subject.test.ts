@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseEventSubject } from './event-subject.ts'
+import { parseEventSubject } from './parse-event-subject.ts'
 
 test('the subject of an event is read from its data', () => {
   const rows = [

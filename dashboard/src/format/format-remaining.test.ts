@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatRemaining } from './remaining.ts'
+import { formatRemaining } from './format-remaining.ts'
 
 const NOW = Date.UTC(2026, 10, 12, 12)
 

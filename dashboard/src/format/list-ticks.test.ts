@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listTicks } from './time-ticks.ts'
+import { listTicks } from './list-ticks.ts'
 
 const HOUR_MS = 3_600_000
 const NOW = Date.parse('2026-11-21T15:00:00.000Z')

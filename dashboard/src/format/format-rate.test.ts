@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatRate } from './rate.ts'
+import { formatRate } from './format-rate.ts'
 
 test('a rate is never rounded up', () => {
   const rows = [

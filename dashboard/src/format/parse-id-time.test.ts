@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseIdTime } from './id-time.ts'
+import { parseIdTime } from './parse-id-time.ts'
 
 test('an ID contains its creation time', () => {
   assert.equal(parseIdTime('pay_01ARZ3NDEKTSV4RRFFQ69G5FAV'), '2016-07-30T23:54:10.259Z')
