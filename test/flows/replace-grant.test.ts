@@ -95,8 +95,9 @@ describe('a payment while its policy is replaced', () => {
 
   function pay({ accountId, mode, agentId, wallet }: Owned, amountUsdc: string): Promise<PaymentOutcome> {
     const amountMicro = parseAmount(amountUsdc) ?? assert.fail(amountUsdc)
-    const what = { to: RECIPIENT, amountMicro, amountUsdc, memo: null, idempotencyKey: null, credentialId: null }
-    return createPayment(ctx, { accountId, mode, agentId, wallet: wallet.address, ...what })
+    const what = { to: RECIPIENT, amountMicro, amountUsdc, memo: null, idempotencyKey: null }
+    const credential = { credentialId: null, boundAgentId: null }
+    return createPayment(ctx, { accountId, mode, agentId, wallet: wallet.address, ...what, ...credential })
   }
 
   async function readSpent({ accountId, actor }: Owned, { id: grantId }: Pick<Grant, 'id'>): Promise<string | null> {

@@ -10,7 +10,7 @@ import { signerSealContext } from '../../server/src/domain/agents/signer-seal-co
 import { insertGrant, markActive } from '../../server/src/domain/grants/grants-store.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import type { Plan } from '../../server/src/domain/plans/plan.ts'
-import type { PaymentRequest } from '../../server/src/domain/payments/admission/reserve-payment.ts'
+import type { PaymentRequest } from '../../server/src/domain/payments/payment-request.ts'
 import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
 import { parseAddress, type Address } from '../../server/src/values/address.ts'
 import { parseAgentId, type AgentId } from '../../server/src/values/agent-id.ts'
@@ -119,6 +119,7 @@ export function paymentRequest(
     memo: null,
     idempotencyKey: null,
     credentialId: null,
+    boundAgentId: null,
     ...changes,
     amountUsdc,
     amountMicro: amount(amountUsdc),

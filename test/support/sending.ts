@@ -7,7 +7,7 @@ import type { Delivery, DeliveryAttempt } from '../../server/src/domain/webhooks
 import type { WebhookEndpoint } from '../../server/src/domain/webhooks/endpoint.ts'
 import type { Loop } from '../../server/src/lib/loop.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
-import { startSender } from '../../server/src/jobs/send-webhooks.ts'
+import { sendWebhooks } from '../../server/src/jobs/send-webhooks.ts'
 import { announce, makeAccount, makeEndpoint } from './deliveries.ts'
 import { readRows } from './read-rows.ts'
 import { startReceiver, type Receiver, type Reply } from './receiver.ts'
@@ -90,7 +90,7 @@ export async function openSending(): Promise<Sending> {
     reset,
     startSender(options = {}) {
       const { ctx: context = ctx, ...rest } = options
-      const sender = startSender(context, rest)
+      const sender = sendWebhooks(context, rest)
       senders.push(sender)
       return sender
     },

@@ -10,15 +10,15 @@ import { parseHash, parseTransfer } from './receipt.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
 import { ENTRY_POINTS, parseOperationLog, USER_OPERATION_TOPIC } from './user-operation.ts'
 
-/** Blocks, both ends included. */
+/** A range of blocks, including both ends. */
 export type BlockRange = { readonly from: bigint; readonly to: bigint }
 
-/** A search goes as far as a few calls reach. */
+/** The result of a search, which is limited to a few calls and may end before the range does. */
 export type Search<Found> = {
   readonly found: readonly Found[]
-  /** The last block that was searched; `from - 1` for none. */
+  /** The last block that was searched; `from - 1` if none was. */
   readonly searchedTo: bigint
-  /** The time of that block, in seconds by the chain's clock; null for none. */
+  /** The time of that block, in seconds by the chain's clock; null if none was searched. */
   readonly searchedToSeconds: bigint | null
 }
 
@@ -26,25 +26,25 @@ export type FoundOperation = { readonly hash: Hash; readonly txHash: Hash }
 
 export type TransferPattern = { readonly from: Address; readonly to: Address; readonly amountMicro: MicroUsdc }
 
-/** Of a transaction, as long as a node knows it: mined, or waiting to be. */
+/** The sender and nonce of a transaction. A node knows them while the transaction waits, and once it is mined. */
 export type SenderNonce = { readonly sender: Address; readonly nonce: bigint }
 
-/** Most providers allow at least this many blocks in one call; if one does not, or is slow, few are asked for. */
+/** Most providers allow at least this many blocks in one call. If one does not, or is slow, the minimum is used. */
 const BLOCKS_PER_CALL_MAX = 500n
 const BLOCKS_PER_CALL_MIN = 10n
 const CALLS_PER_SEARCH_MAX = 20
-/** A transaction whose nonce another one has used is given up only this deep, at least: reorganizations are not as deep. */
+/** If another transaction has used the nonce, it must be at least this deep before the first one is given up. Reorganizations are less deep. */
 const NONCE_DEPTH_MIN = 30
 
 /**
- * Looks for a payment's transfer on the chain itself, where the provider does not say, or says something that proves
+ * Searches the chain itself for a payment's transfer, if the provider does not report it, or reports something that proves
  * nothing.
  */
-export function createTraceReader(
+export function createSearchReader(
   { nodes, logNodes }: { nodes: RpcNodes; logNodes: RpcNodes },
   { usdc, confirmations }: { usdc: Address; confirmations: number },
 ) {
-  /** Finds the transactions that carried user operations of an account. @throws ChainUnavailable when no block could be searched. */
+  /** Finds the transactions that carried user operations of an account. @throws ChainUnavailable if no block could be searched. */
   async function findUserOperations(
     { sender, hashes }: { sender: Address; hashes: readonly Hash[] },
     range: BlockRange,
@@ -57,7 +57,7 @@ export function createTraceReader(
     })
   }
 
-  /** Finds the USDC transfers of one payer, payee and amount. @throws ChainUnavailable as above. */
+  /** Finds the USDC transfers with this sender, recipient and amount. @throws ChainUnavailable if no block could be searched. */
   async function findTransfers({ from, to, amountMicro }: TransferPattern, range: BlockRange): Promise<Search<Hash>> {
     const topics = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { from, to } })
     return await search({ address: usdc, topics }, range, (log) => {
@@ -85,7 +85,7 @@ export function createTraceReader(
         searchedToSeconds = seconds
         next = last + 1n
       } catch (error) {
-        // A node may refuse so wide a range.
+        // The node may have refused so wide a range.
         if (!(error instanceof ChainUnavailable) || blocksMax <= BLOCKS_PER_CALL_MIN) {
           if (next === from) throw error
           break
@@ -99,24 +99,24 @@ export function createTraceReader(
   async function readLogs(filter: object, { from, to }: BlockRange): Promise<{ logs: unknown[]; seconds: bigint }> {
     const params = [{ ...filter, fromBlock: formatQuantity(from), toBlock: formatQuantity(to) }]
     return await logNodes.run(async (batch) => {
-      // The block shows that the node knows the whole range: nodes leave out silently what they have not seen.
+      // The block proves that the node has the whole range: nodes silently leave out blocks that they do not have.
       const [block, logs] = await batch([blockCall(to), { method: 'eth_getLogs', params }])
-      if (!isRecord(block)) throw new NodeFault(`knows no block ${to}`)
-      if (!Array.isArray(logs)) throw new NodeFault('answered with no logs')
+      if (!isRecord(block)) throw new NodeFault(`has no block ${to}`)
+      if (!Array.isArray(logs)) throw new NodeFault('did not return logs')
       return { logs: logs as unknown[], seconds: parseQuantity(block['timestamp']) }
     })
   }
 
-  /** The time of a block, in seconds by the chain's clock. @throws ChainUnavailable */
+  /** Reads the time of a block, in seconds by the chain's clock. @throws ChainUnavailable */
   async function readBlockSeconds(number: bigint): Promise<bigint> {
     return await logNodes.run(async (batch) => {
       const [block] = await batch([blockCall(number)])
-      if (!isRecord(block)) throw new NodeFault(`knows no block ${number}`)
+      if (!isRecord(block)) throw new NodeFault(`has no block ${number}`)
       return parseQuantity(block['timestamp'])
     })
   }
 
-  /** Who sent a transaction, and with which nonce; null when no node knows it. @throws ChainUnavailable */
+  /** Reads who sent a transaction, and with which nonce; null if no node knows it. @throws ChainUnavailable */
   async function readSenderNonce(hash: Hash): Promise<SenderNonce | null> {
     return await nodes.run(async (batch) => {
       const [transaction] = await batch([{ method: 'eth_getTransactionByHash', params: [hash] }])
@@ -127,10 +127,10 @@ export function createTraceReader(
   }
 
   /**
-   * By which block another transaction has used a nonce, so deep that a transaction with this hash can never be mined;
-   * null while that is not so. @throws ChainUnavailable
+   * Returns a block by which another transaction has used the nonce, deep enough that the transaction with this hash can
+   * never be mined. Returns null as long as that is not proven. @throws ChainUnavailable
    */
-  async function findOvertaking(hash: Hash, { sender, nonce }: SenderNonce): Promise<bigint | null> {
+  async function findNonceUse(hash: Hash, { sender, nonce }: SenderNonce): Promise<bigint | null> {
     const depth = BigInt(Math.max(confirmations, NONCE_DEPTH_MIN))
     return await nodes.run(async (batch) => {
       const [head] = await batch([{ method: 'eth_blockNumber', params: [] }])
@@ -139,7 +139,7 @@ export function createTraceReader(
     })
   }
 
-  return { findUserOperations, findTransfers, readBlockSeconds, readSenderNonce, findOvertaking }
+  return { findUserOperations, findTransfers, readBlockSeconds, readSenderNonce, findNonceUse }
 }
 
 async function isUsedByAnother(

@@ -3,11 +3,12 @@ import { all, changed, rowsOf, type Query } from '../../../db/query.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { Payment, TxHash } from '../payment.ts'
 import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments-store.ts'
+import type { EqualPayments } from './decide-match.ts'
 
 /**
  * Payments that are due for a look-up and that no attempt holds, the longest due first. Uses `payments_due_for_look`.
  */
-export function listDueForLook(mode: Mode, now: Date, limit: number): Query<Payment[]> {
+export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Payment[]> {
   return {
     name: 'list_payments_due_for_look',
     text: `select ${PAYMENT_COLUMNS} from payments
@@ -19,14 +20,6 @@ export function listDueForLook(mode: Mode, now: Date, limit: number): Query<Paym
 }
 
 const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: computed.int4 }
-
-/** How many other payments may explain transfers that are equal to a payment's own. */
-export interface EqualPayments {
-  /** How many have each of the given transactions. */
-  readonly byTransaction: ReadonlyMap<TxHash, number>
-  /** How many may have been sent, but have no known transaction or a different one. */
-  readonly undecided: number
-}
 
 /**
  * Counts the other payments of the same amount from the same wallet to the same recipient, without failed ones and

@@ -1,11 +1,14 @@
 import { createId } from '../../../values/ids.ts'
 import type { Refusal } from '../../../values/problem.ts'
 import type { Context } from '../../context.ts'
-import type { PaymentRequest } from '../admission/reserve-payment.ts'
+import type { PaymentRequest } from '../payment-request.ts'
 import { insertRefusal } from './refusals-store.ts'
 
-/** Keeps what was refused, and why, a moment later: whoever asked does not wait, and gets the same answer if it is lost. */
-export function keepRefusal(
+/**
+ * Stores what was refused, and why. The write is deferred: the caller does not wait for it, and gets the same response even
+ * if it fails.
+ */
+export function recordRefusal(
   ctx: Pick<Context, 'db' | 'clock'>,
   { request, refusal }: { request: PaymentRequest; refusal: Refusal },
 ): void {

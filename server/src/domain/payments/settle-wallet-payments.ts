@@ -4,11 +4,11 @@ import type { Context } from '../context.ts'
 import { settlePayments } from './settle-payments.ts'
 import { listAwaitingChainOfWallet } from './payments-store.ts'
 
-/** More than a wallet can have in flight between two rounds of the watcher; the rest is the watcher's. */
+/** More than a wallet can have in flight between two rounds of the watcher. The watcher settles any others. */
 const WALLET_PAYMENTS_MAX = 500
 
-/** Brings a wallet's pending payments up to what the chain says now. Throws `ChainUnavailable`. */
-export async function settleWallet(
+/** Settles a wallet's pending payments by the chain's current state. Throws `ChainUnavailable`. */
+export async function settleWalletPayments(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
   { accountId, mode, wallet }: { accountId: string; mode: Mode; wallet: Address },
 ): Promise<void> {

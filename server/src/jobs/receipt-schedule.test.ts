@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Payment, TxHash } from '../domain/payments/payment.ts'
-import { LOOK_AGAIN_MS, ReceiptLooks } from './receipt-looks.ts'
+import { REREAD_AFTER_MS, ReceiptSchedule } from './receipt-schedule.ts'
 
 const NOW = new Date('2026-01-01T00:00:00Z')
 
-describe('ReceiptLooks', () => {
-  test('a receipt is asked for once at a head, and again at the next one', () => {
-    const looks = new ReceiptLooks(1)
+describe('ReceiptSchedule', () => {
+  test('a receipt is read once per head', () => {
+    const looks = new ReceiptSchedule(1)
     const payments = [payment(1), payment(2)]
     assert.deepEqual(looks.chooseDue(payments, { head: 10n, now: NOW }), payments)
     looks.record(payments, 10n)
@@ -15,8 +15,8 @@ describe('ReceiptLooks', () => {
     assert.deepEqual(looks.chooseDue(payments, { head: 11n, now: NOW }), payments)
   })
 
-  test('a new transaction is looked at once though the head stands still, a replaced one too', () => {
-    const looks = new ReceiptLooks(1)
+  test('a new or replaced transaction is read at once, even if the head stays the same', () => {
+    const looks = new ReceiptSchedule(1)
     const [first, second] = [payment(1), payment(2)]
     looks.chooseDue([first], { head: 10n, now: NOW })
     looks.record([first], 10n)
@@ -27,16 +27,16 @@ describe('ReceiptLooks', () => {
     assert.deepEqual(looks.chooseDue([replaced, second], { head: 10n, now: NOW }), [replaced])
   })
 
-  test('a look that a lagging machine answered, at an older head, is made again', () => {
-    const looks = new ReceiptLooks(1)
+  test('a read that was answered at an older head is repeated', () => {
+    const looks = new ReceiptSchedule(1)
     const payments = [payment(1)]
     looks.chooseDue(payments, { head: 10n, now: NOW })
     looks.record(payments, 9n)
     assert.deepEqual(looks.chooseDue(payments, { head: 10n, now: NOW }), payments)
   })
 
-  test('a head that falls back is no new one', () => {
-    const looks = new ReceiptLooks(1)
+  test('a head that falls back does not count as new', () => {
+    const looks = new ReceiptSchedule(1)
     const payments = [payment(1)]
     looks.chooseDue(payments, { head: 10n, now: NOW })
     looks.record(payments, 10n)
@@ -44,11 +44,11 @@ describe('ReceiptLooks', () => {
   })
 
   for (const [name, later] of [
-    ['stands still', LOOK_AGAIN_MS],
-    ['was read before the clock was set back', -LOOK_AGAIN_MS],
+    ['stands still', REREAD_AFTER_MS],
+    ['was read before the clock was set back', -REREAD_AFTER_MS],
   ] as const) {
-    test(`everything is looked at again after a while when the head ${name}`, () => {
-      const looks = new ReceiptLooks(1)
+    test(`all receipts are read again after a while if the head ${name}`, () => {
+      const looks = new ReceiptSchedule(1)
       const payments = [payment(1)]
       looks.chooseDue(payments, { head: 10n, now: NOW })
       looks.record(payments, 10n)
@@ -61,17 +61,17 @@ describe('ReceiptLooks', () => {
     })
   }
 
-  test('a receipt that was seen is not asked for before its block is deep enough', () => {
-    const looks = new ReceiptLooks(4)
+  test('a receipt that was seen is not read again before its block is deep enough', () => {
+    const looks = new ReceiptSchedule(4)
     const seen = [payment(1, 10n)]
     for (const head of [10n, 11n, 12n]) assert.deepEqual(looks.chooseDue(seen, { head, now: NOW }), [])
     assert.deepEqual(looks.chooseDue(seen, { head: 13n, now: NOW }), seen)
   })
 
-  test('one that was seen is looked at too when the head stands still: its block may be gone', () => {
-    const looks = new ReceiptLooks(4)
+  test('a receipt that was seen is read again if the head stays the same, because its block may be gone', () => {
+    const looks = new ReceiptSchedule(4)
     const seen = [payment(1, 10n)]
-    const later = new Date(NOW.getTime() + LOOK_AGAIN_MS)
+    const later = new Date(NOW.getTime() + REREAD_AFTER_MS)
     assert.deepEqual(looks.chooseDue(seen, { head: 10n, now: NOW }), [])
     assert.deepEqual(looks.chooseDue(seen, { head: 10n, now: later }), seen)
     looks.record(seen, 10n)
