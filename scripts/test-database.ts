@@ -18,8 +18,7 @@ export async function startTestDatabase(dataDir: string): Promise<TestDatabase> 
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort()
     try {
-      const { url, stop } = await startPostgres({ dataDir, port, durable: false })
-      return { url, stop }
+      return await startPostgres({ dataDir, port, durable: false })
     } catch (error) {
       if (attempt === STARTS_MAX || (await isFree(port))) throw error
     }

@@ -36,7 +36,6 @@ describe('as which agent, and where, a person approves, in a browser', () => {
   afterEach(() => stage.leave())
   after(async () => {
     await app.close()
-    await stage.close()
   })
 
   const enterOwner = async (): Promise<Page> => (await stage.enter({ storageState: signedIn })).page
@@ -133,14 +132,14 @@ describe('as which agent, and where, a person approves, in a browser', () => {
 
   test('the workspace to begin with is one in which the person may approve', async () => {
     const owner = await enterOwner()
-    await owner.goto('/w/demo/members')
+    await owner.goto(`/w/${stage.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Viewer')
     const { page } = await stage.enter()
     await signUp(page, 'Olga Ownelsewhere')
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
     const workspace = page.getByLabel('Workspace', { exact: true })
-    assert.equal(await workspace.inputValue(), 'demo')
+    assert.equal(await workspace.inputValue(), stage.host.workspace.slug)
     await page.goto('/')
     await page.getByLabel('Name of the workspace').fill('zen garden')
     await button(page, 'Create the workspace').click()

@@ -38,7 +38,7 @@ describe('what a person chooses when they approve, in a browser', () => {
   let app: ClientApp
   let signedIn: StorageState
   before(async () => {
-    stage = await openStage()
+    stage = await openStage({ movesClock: true })
     app = await startClientApp(stage.host)
     const { page } = await stage.enter()
     await joinDemo(page, 'Ada Lovelace', stage.host)
@@ -47,7 +47,6 @@ describe('what a person chooses when they approve, in a browser', () => {
   afterEach(() => stage.leave())
   after(async () => {
     await app.close()
-    await stage.close()
   })
 
   const enterOwner = async (): Promise<Page> => (await stage.enter({ storageState: signedIn })).page
@@ -136,9 +135,9 @@ describe('what a person chooses when they approve, in a browser', () => {
 
   test('a viewer can look and deny, but not approve, not even with a form of their own', async () => {
     const owner = await enterOwner()
-    await owner.goto('/w/demo/members')
+    await owner.goto(`/w/${stage.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Viewer')
-    const approvals = await countApprovals(owner, 'demo')
+    const approvals = await countApprovals(owner, stage.host.workspace.slug)
     const { page } = await stage.enter()
     await signUp(page, 'Vera Viewer')
     await acceptInvitation(page, url)
@@ -149,7 +148,7 @@ describe('what a person chooses when they approve, in a browser', () => {
 
     await submitByScript(page)
     await fact(page, /^Your role in this workspace does not allow it/).waitFor()
-    assert.equal(await countApprovals(page, 'demo'), approvals)
+    assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals)
     await page.goBack()
     await button(page, 'Deny').click()
     assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')
@@ -157,7 +156,7 @@ describe('what a person chooses when they approve, in a browser', () => {
 
   test('whoever lost their role between page and answer approves nothing', async () => {
     const owner = await enterOwner()
-    await owner.goto('/w/demo/members')
+    await owner.goto(`/w/${stage.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Admin')
     const { page } = await stage.enter()
     await signUp(page, 'Adam Admin')
@@ -169,11 +168,11 @@ describe('what a person chooses when they approve, in a browser', () => {
     await row.getByRole('button', { name: /^Remove/ }).click()
     await confirm(owner, 'Remove the member')
     await row.waitFor({ state: 'hidden' })
-    const approvals = await countApprovals(owner, 'demo')
+    const approvals = await countApprovals(owner, stage.host.workspace.slug)
     await approve(page)
     await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'wants to act' }).waitFor()
     assert.equal(new URL(page.url()).origin, stage.host.authUrl)
-    assert.equal(await countApprovals(owner, 'demo'), approvals)
+    assert.equal(await countApprovals(owner, stage.host.workspace.slug), approvals)
   })
 
   test('whoever signed out in another tab signs in again, and is asked again', async () => {
@@ -250,12 +249,12 @@ describe('what a person chooses when they approve, in a browser', () => {
     await openConsent(page, authorization.url)
     await approveButton(page)
     await stage.host.control('/clock', { advance_seconds: REQUEST_SECONDS })
-    const approvals = await countApprovals(page, 'demo')
+    const approvals = await countApprovals(page, stage.host.workspace.slug)
     await approve(page)
     await fact(page, /has expired/).waitFor()
     await page.goBack()
     await heading(page, 'This request is no longer open').waitFor()
-    assert.equal(await countApprovals(page, 'demo'), approvals)
+    assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals)
   })
 
   test('an approval takes a proof of the last ten minutes that it is the person, live or not', async () => {
@@ -284,7 +283,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     await joinDemo(page, 'Paul Passkeyless', stage.host)
     await swapAuthenticator(page, authenticator)
     await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
-    const approvals = await countApprovals(page, 'demo')
+    const approvals = await countApprovals(page, stage.host.workspace.slug)
     await openConsent(page, app.start().url)
     await approve(page)
     await page.getByRole('alert').filter({ hasText: 'No passkey was given' }).waitFor()
@@ -292,7 +291,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     await submitByScript(page)
     await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'wants to act' }).waitFor()
     assert.equal(new URL(page.url()).origin, stage.host.authUrl)
-    assert.equal(await countApprovals(page, 'demo'), approvals)
+    assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals)
     await page.goBack()
     await button(page, 'Deny').click()
     assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')

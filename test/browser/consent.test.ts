@@ -32,7 +32,6 @@ describe('deciding about an application, in a browser', () => {
   afterEach(() => stage.leave())
   after(async () => {
     await app.close()
-    await stage.close()
   })
 
   /** An owner of the sandbox's workspace, signed in. */
@@ -63,7 +62,7 @@ describe('deciding about an application, in a browser', () => {
     assert.equal(app.referrers.at(-1), undefined, 'the address of our page stays with us')
     const { tokens, me } = await connectWith(stage.host, authorization, callback)
     assert.equal(tokens.scope, 'wallet:read wallet:transfer')
-    assert.equal(me.account_slug, 'demo')
+    assert.equal(me.account_slug, stage.host.workspace.slug)
     assert.equal(me.agent_id, 'demo-agent')
     assert.equal(me.mode, 'test')
   })
@@ -112,14 +111,14 @@ describe('deciding about an application, in a browser', () => {
 
   test('a denial reaches the callback as access_denied, and lets nobody in', async () => {
     const page = await enterOwner()
-    const approvals = await countApprovals(page, 'demo')
+    const approvals = await countApprovals(page, stage.host.workspace.slug)
     const { url, state } = app.start()
     await openConsent(page, url)
     await button(page, 'Deny').click()
     const { searchParams } = await arrive(page)
     const answer = { error: 'access_denied', state, iss: stage.host.authUrl }
     assert.deepEqual(Object.fromEntries(searchParams), answer)
-    assert.equal(await countApprovals(page, 'demo'), approvals)
+    assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals)
   })
 
   for (const [decision, press] of [
@@ -132,13 +131,13 @@ describe('deciding about an application, in a browser', () => {
       await openConsent(page, authorization.url)
       await press(page)
       await arrive(page)
-      const approvals = await countApprovals(page, 'demo')
+      const approvals = await countApprovals(page, stage.host.workspace.slug)
       await page.goBack()
       await heading(page, 'This request was already answered').waitFor()
       assert.equal(await page.getByRole('button', { name: /^(Approve|Deny)$/ }).count(), 0)
       await page.reload()
       await heading(page, 'This request was already answered').waitFor()
-      assert.equal(await countApprovals(page, 'demo'), approvals)
+      assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals)
       assert.equal(countCallbacks(app, authorization.state), 1)
     })
   }
@@ -150,7 +149,7 @@ describe('deciding about an application, in a browser', () => {
   ] as const) {
     test(`a double click on Approve, and ${name} while the answer is on its way, send one answer`, async () => {
       const page = await enterOwner()
-      const approvals = await countApprovals(page, 'demo')
+      const approvals = await countApprovals(page, stage.host.workspace.slug)
       const authorization = app.start()
       await openConsent(page, authorization.url)
       await (await approveButton(page)).scrollIntoViewIfNeeded()
@@ -172,13 +171,13 @@ describe('deciding about an application, in a browser', () => {
       assert.equal(forms, 1)
       assert.equal(countCallbacks(app, authorization.state), 1)
       await connectWith(stage.host, authorization, callback)
-      assert.equal(await countApprovals(page, 'demo'), approvals + 1)
+      assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals + 1)
     })
   }
 
   test('the same request in two tabs is answered once, and the other tab is told', async () => {
     const page = await enterOwner()
-    const approvals = await countApprovals(page, 'demo')
+    const approvals = await countApprovals(page, stage.host.workspace.slug)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     const other = await page.context().newPage()
@@ -197,14 +196,14 @@ describe('deciding about an application, in a browser', () => {
     const loser = outcomes[0] === 'told' ? page : other
     assert.equal(await loser.getByText('Nothing was connected').count(), 0, 'it was, by the other tab')
     assert.equal(countCallbacks(app, authorization.state), 1)
-    assert.equal(await countApprovals(page, 'demo'), approvals + 1)
+    assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals + 1)
     const winner = outcomes[0] === 'told' ? other : page
     await connectWith(stage.host, authorization, new URL(winner.url()))
   })
 
   test('two requests in two tabs with different agents make two connections, each with its own', async () => {
     const page = await enterOwner()
-    await page.request.post('/console/workspaces/demo/agents', {
+    await page.request.post(`/console/workspaces/${stage.host.workspace.slug}/agents`, {
       data: { mode: 'live', id: 'live-agent' },
       headers: { Origin: stage.host.authUrl },
     })

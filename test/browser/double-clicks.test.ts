@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { afterEach, before, describe, test } from 'node:test'
 import { button, heading } from '../support/pages.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { enterOwner, goTo } from './owner-steps.ts'
@@ -10,7 +10,6 @@ describe('two clicks at once', () => {
     stage = await openStage()
   })
   afterEach(() => stage.leave())
-  after(() => stage.close())
 
   test('make one wallet, one key, one gift and one invitation', async () => {
     const { page } = await enterOwner(stage, 'Dora Double', 'Clicks')

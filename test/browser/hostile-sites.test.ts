@@ -38,7 +38,6 @@ describe('pages of other sites, in a browser', () => {
   afterEach(() => stage.leave())
   after(async () => {
     await Promise.all([...Object.values(sites), app].map((server) => server.close()))
-    await stage.close()
   })
 
   const enterOwner = (options = {}): Promise<Person> => stage.enter({ storageState: signedIn, ...options })
@@ -62,7 +61,7 @@ describe('pages of other sites, in a browser', () => {
         '/account',
         '/invite/svc_inv_x',
         '/nowhere',
-        '/w/demo/test/developers/connections',
+        `/w/${stage.host.workspace.slug}/test/developers/connections`,
       ]
       for (const address of [path, ...framed, '/oauth/authorize', '/oauth/consent']) {
         html = formatPage('Framed', `<iframe src="${stage.host.authUrl}${address}"></iframe>`)
@@ -80,34 +79,36 @@ describe('pages of other sites, in a browser', () => {
     test(`${name} can't approve by posting the consent form`, async () => {
       const { page } = await enterOwner()
       const { handle, path } = await openRequest(page)
-      const approvals = await countApprovals(page, 'demo')
+      const approvals = await countApprovals(page, stage.host.workspace.slug)
       const callbacks = app.callbacks.length
-      const fields = { request: handle, decision: 'approve', workspace: 'demo', mode: 'test', agent_id: 'demo-agent' }
+      const workspace = stage.host.workspace.slug
+      const fields = { request: handle, decision: 'approve', workspace, mode: 'test', agent_id: 'demo-agent' }
       html = formatPage('Win a prize', formatForm(`${stage.host.authUrl}/oauth/consent`, fields))
       await page.goto(sites[name].origin)
       await page.waitForURL(`${stage.host.authUrl}/**`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      assert.equal(await countApprovals(page, 'demo'), approvals)
+      assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals)
       assert.equal(app.callbacks.length, callbacks)
 
       // The person can still decide.
       await page.goto(path)
       await approve(page)
       await page.waitForURL((url) => url.origin === app.origin)
-      assert.equal(await countApprovals(page, 'demo'), approvals + 1)
+      assert.equal(await countApprovals(page, stage.host.workspace.slug), approvals + 1)
     })
 
     test(`${name} can't change anything by requests in the person's name`, async () => {
       const { page } = await enterOwner({ faultsExpected: true })
       const { path } = await openRequest(page)
       const handle = new URLSearchParams(path.split('?')[1]).get('request')
-      const before = await readState(page)
-      const form = `request=${String(handle)}&decision=approve&workspace=demo&mode=test&agent_id=demo-agent`
+      const { slug } = stage.host.workspace
+      const before = await readState(page, slug)
+      const form = `request=${String(handle)}&decision=approve&workspace=${slug}&mode=test&agent_id=demo-agent`
       const attempts = [
         ['POST', '/console/sign-out', '{}'],
         ['POST', '/console/workspaces', '{"name":"Evil"}'],
-        ['POST', '/console/workspaces/demo/agents', '{"mode":"test","id":"evil"}'],
-        ['POST', '/console/workspaces/demo/invitations', '{"role":"owner"}'],
+        ['POST', `/console/workspaces/${stage.host.workspace.slug}/agents`, '{"mode":"test","id":"evil"}'],
+        ['POST', `/console/workspaces/${stage.host.workspace.slug}/invitations`, '{"role":"owner"}'],
         ['POST', '/console/recovery-codes', '{}'],
         ['POST', '/oauth/consent', form],
       ]
@@ -117,7 +118,7 @@ describe('pages of other sites, in a browser', () => {
       const read = await page.getByRole('listitem').allInnerTexts()
       assert.equal(read.length, attempts.length * 2)
       assert.deepEqual([...new Set(read)], ['nothing to read'])
-      assert.deepEqual(await readState(page), before)
+      assert.deepEqual(await readState(page, slug), before)
       await page.goto(path)
       await approve(page)
       await page.waitForURL((url) => url.origin === app.origin)
@@ -185,7 +186,7 @@ describe('pages of other sites, in a browser', () => {
 })
 
 /** What a person has that somebody could take, add to or end. */
-async function readState(page: Page): Promise<unknown> {
+async function readState(page: Page, slug: string): Promise<unknown> {
   const read = async (path: string): Promise<unknown> => {
     const response = await page.request.get(`/console${path}`)
     assert.equal(response.status(), 200, path)
@@ -193,9 +194,9 @@ async function readState(page: Page): Promise<unknown> {
   }
   const paths = [
     '/session',
-    '/workspaces/demo/agents?mode=test',
-    '/workspaces/demo/invitations',
-    '/workspaces/demo/audit',
+    `/workspaces/${slug}/agents?mode=test`,
+    `/workspaces/${slug}/invitations`,
+    `/workspaces/${slug}/audit`,
   ]
   return await Promise.all(paths.map(read))
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { readFile } from 'node:fs/promises'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { call } from '../support/json-client.ts'
 import { button, hasFocus, heading } from '../support/pages.ts'
@@ -19,7 +19,6 @@ describe('what owners set out to do with their money', () => {
     stage = await openStage()
   })
   afterEach(() => stage.leave())
-  after(() => stage.close())
 
   test('the first payment: from sign-up to confirmed, in under two minutes', async (context) => {
     const startedAt = performance.now()

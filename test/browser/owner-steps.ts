@@ -85,10 +85,11 @@ export async function doAndConfirm(page: Page, label: string | RegExp, yes: stri
   await confirm(page, yes)
 }
 
-/** What a page of the workspace `demo` would send, by the person whose browser it is. */
+/** Sends what a page of the workspace would send, as the person whose browser it is. The page must show the workspace. */
 export async function postToConsole<Body>(page: Page, path: string, data: object): Promise<Body> {
-  const origin = new URL(page.url()).origin
-  const answer = await page.request.post(`/console/workspaces/demo/${path}`, { data, headers: { origin } })
+  const { origin, pathname } = new URL(page.url())
+  const [, slug] = /^\/w\/([^/]+)/.exec(pathname) ?? assert.fail(`${pathname} is no page of a workspace`)
+  const answer = await page.request.post(`/console/workspaces/${slug}/${path}`, { data, headers: { origin } })
   assert.ok(answer.ok(), await answer.text())
   return (await answer.json()) as Body
 }

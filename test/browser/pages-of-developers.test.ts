@@ -25,7 +25,6 @@ describe('the pages for developers, and of a workspace itself, in both themes an
   after(async () => {
     await receiver.close()
     await stage.leave()
-    await stage.close()
   })
 
   const pages: readonly (readonly [name: string, path: () => string, title: string | RegExp])[] = [
@@ -41,7 +40,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
   ]
   for (const [name, path, title] of pages) {
     test(name, async () => {
-      await page.goto(`/w/demo/test/${path()}`)
+      await page.goto(`/w/${stage.host.workspace.slug}/test/${path()}`)
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
       await inspectPage(page, name)
     })
@@ -55,7 +54,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
 
   test('a key that is shown once, and the pages that one is led to by the keyboard', async () => {
     await page.setViewportSize({ width: 1280, height: 900 })
-    await page.goto('/w/demo/test/developers/keys')
+    await page.goto(`/w/${stage.host.workspace.slug}/test/developers/keys`)
     await button(page, 'Create a key').click()
     await page.getByLabel('Name of the key').fill('Laptop')
     await page.keyboard.press('Enter')
@@ -72,7 +71,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
 
   test('on a phone the menu leads to every page, and closes', async () => {
     await page.setViewportSize({ width: 375, height: 900 })
-    await page.goto('/w/demo/test/plan')
+    await page.goto(`/w/${stage.host.workspace.slug}/test/plan`)
     await button(page, 'Menu').click()
     const menu = page.getByRole('navigation', { name: 'Pages of demo' })
     await menu.getByRole('link', { name: 'Audit log' }).waitFor()
@@ -102,7 +101,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
     const { key } = await postToConsole<{ key: { id: string } }>(page, 'keys', { mode: 'test', name: 'Backend' })
     await postToConsole(page, `keys/${key.id}/rotate`, {})
     await waitFor('the attempt to be written down', async () => {
-      const read = await page.request.get(`/console/workspaces/demo/deliveries/${delivery.id}`)
+      const read = await page.request.get(`/console/workspaces/${stage.host.workspace.slug}/deliveries/${delivery.id}`)
       const { attempts } = (await read.json()) as { attempts: readonly unknown[] }
       return attempts.length > 0
     })

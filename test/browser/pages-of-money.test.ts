@@ -24,7 +24,6 @@ describe('the pages of what is spent, in both themes and at every width', () => 
   })
   after(async () => {
     await stage.leave()
-    await stage.close()
   })
 
   const pages: readonly (readonly [name: string, path: () => string, title: string | RegExp])[] = [
@@ -39,7 +38,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
     ['agents', () => 'agents', 'Agents'],
     ['agent', () => `agents/${AGENT}`, AGENT],
     ['wallets', () => 'wallets', 'Wallets'],
-    ['wallet', () => `wallets/${stage.host.workspace.wallets.test}`, 'Demo wallet'],
+    ['wallet', () => `wallets/${stage.host.workspace.wallets.test}`, 'Wallet'],
     ['grants', () => 'grants', 'Grants'],
     ['grant-new', () => 'grants/new', 'New grant'],
     ['grant-active', () => `grants/${ids['active']}`, `Grant for ${AGENT}`],
@@ -52,7 +51,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
   ]
   for (const [name, path, title] of pages) {
     test(name, async () => {
-      await page.goto(`/w/demo/test/${path()}`)
+      await page.goto(`/w/${stage.host.workspace.slug}/test/${path()}`)
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
       await inspectPage(page, name)
       assert.match(await page.title(), / · Bursar$/)
@@ -91,7 +90,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
   }
 
   async function readFromConsole<Body>(path: string): Promise<Body> {
-    const answer = await page.request.get(`/console/workspaces/demo/${path}`)
+    const answer = await page.request.get(`/console/workspaces/${stage.host.workspace.slug}/${path}`)
     assert.equal(answer.status(), 200)
     return (await answer.json()) as Body
   }

@@ -1,4 +1,4 @@
-import { after, afterEach, before, describe, test } from 'node:test'
+import { afterEach, before, describe, test } from 'node:test'
 import { inspectPage } from '../support/inspect-page.ts'
 import { button, confirm, heading, readRecoveryCodes, signOut, signUp } from '../support/pages.ts'
 import { openStage, type Stage } from '../support/stage.ts'
@@ -9,7 +9,6 @@ describe('the pages about oneself, in both themes and at every width', () => {
     stage = await openStage()
   })
   afterEach(() => stage.leave())
-  after(() => stage.close())
 
   test('the pages of signing up and in', async () => {
     const person = await stage.enter()

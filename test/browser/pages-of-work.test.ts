@@ -30,7 +30,6 @@ describe('the pages of consent and of a workspace, in both themes and at every w
   afterEach(() => stage.leave())
   after(async () => {
     await app.close()
-    await stage.close()
   })
 
   test('the pages of consent', async () => {
@@ -66,7 +65,7 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     try {
       const owner = (await stage.enter()).page
       await joinDemo(owner, 'Olive Owner', stage.host)
-      await owner.goto('/w/demo/members')
+      await owner.goto(`/w/${stage.host.workspace.slug}/members`)
       const link = await createInvitation(owner, 'Viewer')
       const { page } = await stage.enter()
       await signUp(page, 'Vera Viewer')
@@ -79,7 +78,7 @@ describe('the pages of consent and of a workspace, in both themes and at every w
       assert.equal(await told.count(), 2, 'beside the answer, and for the eyes near the top')
       assert.ok((await boxOf(told.first())).y < PHONE.height / 2)
       assert.equal(await page.getByRole('paragraph').filter({ hasText: VIEWER_OBSTACLE }).count(), 0)
-      await page.goto('/w/demo/members')
+      await page.goto(`/w/${stage.host.workspace.slug}/members`)
       await page.getByRole('listitem').filter({ hasText: 'Olive Owner' }).waitFor()
       await inspectPage(page, 'members-viewer')
     } finally {
@@ -90,7 +89,7 @@ describe('the pages of consent and of a workspace, in both themes and at every w
   test('the pages of a workspace', async () => {
     const { page } = await stage.enter()
     await joinDemo(page, 'Ada Augusta King, Countess of Lovelace', stage.host)
-    await page.goto('/w/demo/test/developers/connections')
+    await page.goto(`/w/${stage.host.workspace.slug}/test/developers/connections`)
     await page.getByText('No application is connected in test mode').waitFor()
     await inspectPage(page, 'connections-empty')
     const authorization = app.start()
@@ -98,16 +97,16 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     await approve(page)
     await page.waitForURL((url) => url.origin === app.origin)
     await connectWith(stage.host, authorization, new URL(page.url()))
-    await page.goto('/w/demo/test/developers/connections')
+    await page.goto(`/w/${stage.host.workspace.slug}/test/developers/connections`)
     await page.getByRole('button', { name: /^Disconnect/ }).waitFor()
     await inspectPage(page, 'connections')
     await page.getByRole('button', { name: /^Disconnect/ }).click()
     await page.getByRole('alertdialog').waitFor()
     await inspectPage(page, 'connections-dialog')
-    await page.goto('/w/demo/members')
+    await page.goto(`/w/${stage.host.workspace.slug}/members`)
     await createInvitation(page, 'Admin')
     await inspectPage(page, 'members')
-    await page.goto('/w/demo/audit')
+    await page.goto(`/w/${stage.host.workspace.slug}/audit`)
     await page.getByRole('main').getByRole('listitem').first().waitFor()
     await inspectPage(page, 'audit')
     assert.equal(await page.getByText(/\d{4}-\d\d-\d\dT/).count(), 0, 'no time is told as machines tell it')

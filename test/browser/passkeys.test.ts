@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { afterEach, before, describe, test } from 'node:test'
 import { readCredentials, swapAuthenticator } from '../support/browser.ts'
 import {
   button,
@@ -22,10 +22,9 @@ const PROOF_SECONDS = 10 * 60
 describe('people and their passkeys, in a browser', () => {
   let stage: Stage
   before(async () => {
-    stage = await openStage()
+    stage = await openStage({ movesClock: true })
   })
   afterEach(() => stage.leave())
-  after(() => stage.close())
 
   test('somebody signs up, is shown ten recovery codes once, signs out, and signs in without a name', async () => {
     const { page } = await stage.enter()

@@ -18,13 +18,12 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
   let stage: Stage
   let chain: UsdcChain
   before(async () => {
-    stage = await openStage({ TEST_GAS: 'self' })
+    stage = await openStage({ serverEnv: { TEST_GAS: 'self' } })
     const facts = JSON.parse(await readFile(join(stage.host.dataDir, 'sandbox.json'), 'utf8')) as SandboxFacts
     chain = openUsdcChain(facts.chains.test)
   })
   after(async () => {
     await stage.leave()
-    await stage.close()
   })
 
   const pay = async () => {
@@ -42,10 +41,10 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
 
     // Refusals are kept a moment after they were answered.
     const id = await waitFor('the refusal', async () => {
-      const answer = await page.request.get('/console/workspaces/demo/refusals?mode=test')
+      const answer = await page.request.get(`/console/workspaces/${stage.host.workspace.slug}/refusals?mode=test`)
       return ((await answer.json()) as { refusals: readonly { id: string }[] }).refusals[0]?.id
     })
-    await page.goto(`/w/demo/test/refusals/${id}`)
+    await page.goto(`/w/${stage.host.workspace.slug}/test/refusals/${id}`)
     await page.getByText('Needed for one payment').waitFor()
     await page.getByText('0 ETH').waitFor()
     await inspectPage(page, 'refusal-gas')
@@ -60,10 +59,10 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
 
     const paid = await pay()
     assert.equal(paid.status, 201, paid.text)
-    await page.goto(`/w/demo/test/payments/${paid.body.payment.id}`)
+    await page.goto(`/w/${stage.host.workspace.slug}/test/payments/${paid.body.payment.id}`)
     await page.getByRole('main').getByText('Confirmed', { exact: true }).first().waitFor()
     // Live payments are sponsored as before.
-    await page.goto(`/w/demo/live/wallets/${wallets.live}`)
+    await page.goto(`/w/${stage.host.workspace.slug}/live/wallets/${wallets.live}`)
     await page.getByRole('region', { name: 'Balance' }).waitFor()
     assert.equal(await gas.count(), 0)
   })

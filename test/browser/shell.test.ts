@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { afterEach, before, describe, test } from 'node:test'
 import { acceptInvitation, button, confirm, createInvitation, hasFocus, heading, signUp } from '../support/pages.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { enterOwner, goTo } from './owner-steps.ts'
@@ -13,7 +13,6 @@ describe('what stands around every page', () => {
     stage = await openStage()
   })
   afterEach(() => stage.leave())
-  after(() => stage.close())
 
   test('whoever is removed is told so by the next page that they open, and has a way out', async () => {
     const owner = (await enterOwner(stage, 'Olive Owner', 'Loft')).page

@@ -27,13 +27,12 @@ describe('workspaces and who belongs to them, in a browser', () => {
   let stage: Stage
   let app: ClientApp
   before(async () => {
-    stage = await openStage()
+    stage = await openStage({ movesClock: true })
     app = await startClientApp(stage.host)
   })
   afterEach(() => stage.leave())
   after(async () => {
     await app.close()
-    await stage.close()
   })
 
   /** Somebody with a workspace of their own, which they look at. */
@@ -174,7 +173,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const { tokens } = await connectWith(stage.host, authorization, new URL(page.url()))
     assert.equal(await stage.host.statusOfMe(tokens.access_token), 200)
 
-    await page.goto('/w/demo/test/developers/connections')
+    await page.goto(`/w/${stage.host.workspace.slug}/test/developers/connections`)
     const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Dora Demo' })
     await row.getByText('demo-agent').waitFor()
     await row.getByText('Test client').waitFor()

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
+import { openAgentHost, type OwnAgentHost } from '../support/agent-host.ts'
 import { findFreePort } from '../support/world.ts'
 
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
@@ -20,7 +20,7 @@ interface Check {
 
 /** `conformance authorization`: the published test of an authorization server, unchanged. The person is the sandbox's. */
 describe('@modelcontextprotocol/conformance, authorization mode', () => {
-  let host: AgentHost
+  let host: OwnAgentHost
   let output: string
   before(async () => {
     host = await openAgentHost()

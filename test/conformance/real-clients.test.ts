@@ -4,7 +4,7 @@ import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
-import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
+import { openAgentHost, type OwnAgentHost } from '../support/agent-host.ts'
 
 const REDIRECT_URI = 'http://127.0.0.1:8912/callback'
 const SCOPE = 'wallet:read wallet:transfer'
@@ -12,7 +12,7 @@ const INSECURE = { [oauth.allowInsecureRequests]: true }
 
 /** Real clients, as they are published, go the whole way: discovery to revocation. */
 describe('real clients', () => {
-  let host: AgentHost
+  let host: OwnAgentHost
   before(async () => {
     host = await openAgentHost()
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
+import { openAgentHost, type OwnAgentHost } from '../support/agent-host.ts'
 import {
   connect,
   exchangeCode,
@@ -15,7 +15,7 @@ import {
 const REQUESTS = 50
 
 describe('connections over two server processes', () => {
-  let host: AgentHost
+  let host: OwnAgentHost
   let doors: readonly [OauthDoor, OauthDoor]
   before(async () => {
     host = await openAgentHost()

@@ -1,6 +1,6 @@
 import type { AddedServer } from '../../sandbox/src/processes/servers.ts'
 import type { SandboxFacts } from '../../sandbox/src/state/sandbox-facts.ts'
-import { startThrowAwaySandbox } from '../../sandbox/src/throw-away-sandbox.ts'
+import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../sandbox/src/throw-away-sandbox.ts'
 import { call, type AnswerBody } from './json-client.ts'
 
 /** What an agent host meets: the service of a sandbox, and a person who consents. */
@@ -19,12 +19,21 @@ export interface AgentHost {
   addServer(): Promise<AddedServer>
   /** The status of `GET /v1/me` with a token. */
   statusOfMe(token: string): Promise<number>
+}
+
+/** With a sandbox of its own. */
+export interface OwnAgentHost extends AgentHost {
   close(): Promise<void>
 }
 
-export async function openAgentHost(serverEnv: Record<string, string> = {}): Promise<AgentHost> {
+export async function openAgentHost(serverEnv: Record<string, string> = {}): Promise<OwnAgentHost> {
   const sandbox = await startThrowAwaySandbox({ serverEnv })
-  const { base_url: baseUrl, auth_url: authUrl, control_url: controlUrl, workspace } = sandbox.facts
+  return { ...openHostOf(sandbox, sandbox.facts.workspace), close: () => sandbox.remove() }
+}
+
+/** The same, of a sandbox that others use too, for one of its workspaces. */
+export function openHostOf(sandbox: ThrowAwaySandbox, workspace: AgentHost['workspace']): AgentHost {
+  const { base_url: baseUrl, auth_url: authUrl, control_url: controlUrl } = sandbox.facts
   const control = async (path: string, body: object): Promise<AnswerBody> => {
     const answer = await call(controlUrl, 'POST', path, { body })
     if (answer.status !== 200 && answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
@@ -43,6 +52,5 @@ export async function openAgentHost(serverEnv: Record<string, string> = {}): Pro
     },
     addServer: () => sandbox.addServer({ port: 0 }),
     statusOfMe: async (token) => (await call(baseUrl, 'GET', '/v1/me', { key: token })).status,
-    close: () => sandbox.remove(),
   }
 }
