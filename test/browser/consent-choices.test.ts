@@ -23,7 +23,7 @@ import {
   signUp,
   tabTo,
 } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { openOwnStage, type OwnStage } from '../support/stage.ts'
 
 /** How long a request waits for an answer. */
 const REQUEST_SECONDS = 10 * 60
@@ -34,11 +34,11 @@ const NOBODY = `0x${'5'.repeat(40)}`
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
 describe('what a person chooses when they approve, in a browser', () => {
-  let stage: Stage
+  let stage: OwnStage
   let app: ClientApp
   let signedIn: StorageState
   before(async () => {
-    stage = await openStage({ movesClock: true })
+    stage = await openOwnStage()
     app = await startClientApp(stage.host)
     const { page } = await stage.enter()
     await joinDemo(page, 'Ada Lovelace', stage.host)
@@ -47,6 +47,7 @@ describe('what a person chooses when they approve, in a browser', () => {
   afterEach(() => stage.leave())
   after(async () => {
     await app.close()
+    await stage.close()
   })
 
   const enterOwner = async (): Promise<Page> => (await stage.enter({ storageState: signedIn })).page

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterEach, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { connectWith, startClientApp } from '../support/client-app.ts'
 import { call } from '../support/json-client.ts'
 import {
@@ -13,18 +13,19 @@ import {
   signUp,
 } from '../support/pages.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { openOwnStage, type OwnStage } from '../support/stage.ts'
 import { addEndpoint, createKey, doAndConfirm, enterOwner, goTo } from './owner-steps.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 
 /** Each from sign-up on, by what a person sees and presses. */
 describe('what owners set out to do with keys, webhooks, people and applications', () => {
-  let stage: Stage
+  let stage: OwnStage
   before(async () => {
-    stage = await openStage({ movesClock: true })
+    stage = await openOwnStage()
   })
   afterEach(() => stage.leave())
+  after(() => stage.close())
 
   test('a webhook that failed is replayed by one click, and arrives', async () => {
     const receiver = await startReceiver()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterEach, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { readCredentials, swapAuthenticator } from '../support/browser.ts'
 import {
   button,
@@ -13,18 +13,19 @@ import {
   signUp,
   tabTo,
 } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { openOwnStage, type OwnStage } from '../support/stage.ts'
 
 const CODE_PATTERN = /^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){3}$/
 /** A proof by passkey counts for ten minutes. */
 const PROOF_SECONDS = 10 * 60
 
 describe('people and their passkeys, in a browser', () => {
-  let stage: Stage
+  let stage: OwnStage
   before(async () => {
-    stage = await openStage({ movesClock: true })
+    stage = await openOwnStage()
   })
   afterEach(() => stage.leave())
+  after(() => stage.close())
 
   test('somebody signs up, is shown ten recovery codes once, signs out, and signs in without a name', async () => {
     const { page } = await stage.enter()

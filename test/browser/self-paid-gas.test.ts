@@ -6,7 +6,7 @@ import type { SandboxFacts } from '../../sandbox/src/state/sandbox-facts.ts'
 import { inspectPage } from '../support/inspect-page.ts'
 import { call } from '../support/json-client.ts'
 import { joinDemo } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { openOwnStage, type OwnStage } from '../support/stage.ts'
 import { openUsdcChain, type UsdcChain } from '../support/usdc-chain.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -15,15 +15,16 @@ const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 const COINS = `0x${(15n * 10n ** 16n).toString(16)}`
 
 describe('a server with TEST_GAS=self, on a real chain', () => {
-  let stage: Stage
+  let stage: OwnStage
   let chain: UsdcChain
   before(async () => {
-    stage = await openStage({ serverEnv: { TEST_GAS: 'self' } })
+    stage = await openOwnStage({ TEST_GAS: 'self' })
     const facts = JSON.parse(await readFile(join(stage.host.dataDir, 'sandbox.json'), 'utf8')) as SandboxFacts
     chain = openUsdcChain(facts.chains.test)
   })
   after(async () => {
     await stage.leave()
+    await stage.close()
   })
 
   const pay = async () => {

@@ -18,21 +18,22 @@ import {
   signOut,
   signUp,
 } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { openOwnStage, type OwnStage, type Stage } from '../support/stage.ts'
 
 /** How long a proof by passkey counts. */
 const PROOF_SECONDS = 10 * 60
 
 describe('workspaces and who belongs to them, in a browser', () => {
-  let stage: Stage
+  let stage: OwnStage
   let app: ClientApp
   before(async () => {
-    stage = await openStage({ movesClock: true })
+    stage = await openOwnStage()
     app = await startClientApp(stage.host)
   })
   afterEach(() => stage.leave())
   after(async () => {
     await app.close()
+    await stage.close()
   })
 
   /** Somebody with a workspace of their own, which they look at. */

@@ -17,34 +17,50 @@ export interface Stage {
   leave(): Promise<void>
 }
 
+/** With a sandbox of its own. */
+export interface OwnStage extends Stage {
+  close(): Promise<void>
+}
+
 type EnterOptions = Parameters<typeof openPerson>[1] & {
   /** They go where pages have cause to complain: what browsers refuse others, they report as a fault. */
   readonly faultsExpected?: boolean
 }
 
-interface StageOptions {
-  /** It moves the clock. Sandboxes that do are kept apart from those whose clock stands. */
-  readonly movesClock?: boolean
-  /** Settings of the server, beside the sandbox's own. */
-  readonly serverEnv?: Readonly<Record<string, string>>
-}
-
-/**
- * One Chromium, and one sandbox for each kind of options: test files in one process share them, each with a workspace of
- * its own and with people of its own.
- */
+/** What the test files in one process share, and close when the last of them has ended. */
 const shared = new Map<string, Promise<{ readonly close: () => Promise<unknown> }>>()
 after(async () => {
   for (const opening of shared.values()) await (await opening.catch(() => null))?.close()
 })
 
 function share<Shared extends { readonly close: () => Promise<unknown> }>(
-  key: string,
+  name: string,
   open: () => Promise<Shared>,
 ): Promise<Shared> {
-  const opening = (shared.get(key) as Promise<Shared> | undefined) ?? open()
-  shared.set(key, opening)
+  const opening = (shared.get(name) as Promise<Shared> | undefined) ?? open()
+  shared.set(name, opening)
   return opening
+}
+
+/** The Chromium that the test files in one process share. */
+export function openBrowser(): Promise<Browser> {
+  return share('browser', launchBrowser)
+}
+
+/**
+ * A stage in the shared Chromium. Its workspace is like the sandbox's demo workspace, and belongs to this stage alone; the
+ * sandbox itself is shared, so nothing may be changed in it that others would notice.
+ */
+export async function openStage(): Promise<Stage> {
+  const [browser, sandbox] = await Promise.all([openBrowser(), share('sandbox', () => startSandbox({}))])
+  const host = openHostOf(sandbox, await createSandboxWorkspace(sandbox))
+  return setStage(browser, host)
+}
+
+/** A stage with a sandbox of its own, for tests that move the clock or need other settings of the server. */
+export async function openOwnStage(serverEnv: Readonly<Record<string, string>> = {}): Promise<OwnStage> {
+  const [browser, sandbox] = await Promise.all([openBrowser(), startSandbox(serverEnv)])
+  return { ...setStage(browser, openHostOf(sandbox, sandbox.facts.workspace)), close: sandbox.close }
 }
 
 async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
@@ -53,16 +69,7 @@ async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
   return { ...sandbox, close: () => sandbox.remove() }
 }
 
-/** The Chromium that the test files of a process share. */
-export function openBrowser(): Promise<Browser> {
-  return share('browser', launchBrowser)
-}
-
-/** A stage in the process's sandbox, with a workspace of its own, and in its Chromium. */
-export async function openStage({ movesClock = false, serverEnv = {} }: StageOptions = {}): Promise<Stage> {
-  const key = JSON.stringify({ movesClock, ...serverEnv })
-  const [browser, sandbox] = await Promise.all([openBrowser(), share(key, () => startSandbox(serverEnv))])
-  const host = openHostOf(sandbox, await createSandboxWorkspace(sandbox))
+function setStage(browser: Browser, host: AgentHost): Stage {
   const people: (Person & { faultsExpected: boolean })[] = []
   const leave = async (): Promise<void> => {
     const left = people.splice(0)
