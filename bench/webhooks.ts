@@ -10,7 +10,7 @@ import { createAccount } from '../server/src/domain/accounts/create-account.ts'
 import { OPERATOR } from '../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../server/src/domain/context.ts'
 import { EVENT_TYPES } from '../server/src/domain/events/event.ts'
-import { announceEvent } from '../server/src/domain/webhooks/announce-event.ts'
+import { appendEvent } from '../server/src/domain/webhooks/append-event.ts'
 import { createEndpoint } from '../server/src/domain/webhooks/create-endpoint.ts'
 import { createClock } from '../server/src/lib/clock.ts'
 import { createLogger } from '../server/src/lib/logger.ts'
@@ -229,7 +229,7 @@ async function announce(ctx: Context, accounts: readonly string[], count: number
     transaction.commit(
       accounts.flatMap((accountId) =>
         Array.from({ length: count }, () =>
-          announceEvent({
+          appendEvent({
             id: createId('event', createdAt),
             accountId,
             mode: 'test',

@@ -3,7 +3,7 @@ import type { Profile } from './enclave/pace.ts'
 import { explainPort } from './processes/check-ports.ts'
 import { logFile } from './processes/data-dir-layout.ts'
 import { serverEnvironment, type Environment } from './processes/environments.ts'
-import { Fleet } from './processes/fleet.ts'
+import { Supervisor } from './processes/supervisor.ts'
 import { endLeftovers, openProcessRecord } from './processes/process-record.ts'
 import { Servers, type AddedServer } from './processes/servers.ts'
 import { startFoundations } from './processes/start-foundations.ts'
@@ -77,7 +77,7 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   removeFacts(dataDir)
   await endLeftovers(dataDir)
   const state = openState(dataDir)
-  const fleet = new Fleet({ state, record: openProcessRecord(dataDir), onExit: died.resolve })
+  const fleet = new Supervisor({ state, record: openProcessRecord(dataDir), onExit: died.resolve })
   const foundations = startFoundations({
     dataDir,
     addresses,

@@ -19,11 +19,11 @@ import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
 import { createSealer } from './lib/sealing.ts'
 import { addOauth } from './oauth/add-oauth.ts'
-import { watchChain } from './watcher/watch-chain.ts'
-import { watchDeposits } from './watcher/watch-deposits.ts'
-import { startSender } from './webhooks/start-sender.ts'
-import { cleanUp } from './worker/clean-up.ts'
-import { reconcilePayments } from './worker/reconcile-payments.ts'
+import { watchChain } from './jobs/watch-chain.ts'
+import { watchDeposits } from './jobs/watch-deposits.ts'
+import { startSender } from './jobs/send-webhooks.ts'
+import { cleanUp } from './jobs/clean-up.ts'
+import { reconcilePayments } from './jobs/reconcile-payments.ts'
 
 /** Below the time in which an attempt's signed request expires (`ATTEMPT_MS`). */
 const ENCLAVE_TIMEOUT_MS = 8_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { EVENT_TYPES, type DomainEvent, type EventType } from '../../server/src/domain/events/event.ts'
 import { formatEvent } from '../../server/src/domain/events/format-event.ts'
-import { findEvent, insertEvent } from '../../server/src/domain/events/store.ts'
+import { findEvent, insertEvent } from '../../server/src/domain/events/events-store.ts'
 import { createId } from '../../server/src/values/ids.ts'
 import { seedTokens } from '../support/connections.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
@@ -73,7 +73,7 @@ describe('events over HTTP', () => {
       assert.equal(listed.text, `{"events":[${text}],"next_cursor":null}`)
       const alone = await given.call({ path: `/v1/events/${made.id}`, key: seeded.key })
       assert.equal(alone.text, `{"event":${text}}`)
-      const stored = await given.context.db.read(findEvent(seeded.account.id, made.id))
+      const stored = await given.context.db.runRelaxed(findEvent(seeded.account.id, made.id))
       assert.equal(stored && formatEvent(stored, seeded.account.slug), text, 'what a delivery sends')
     })
 
@@ -328,7 +328,7 @@ describe('events over HTTP', () => {
   ): Promise<DomainEvent> {
     const createdAt = new Date(given.service.clock.now().getTime() - age)
     const event = { accountId: account.id, id: createId('event', createdAt), mode, type, createdAt, data }
-    await given.context.db.write(insertEvent(event))
+    await given.context.db.runDurable(insertEvent(event))
     return event
   }
 })

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
 import { address, RECIPIENT, seed, seedWallet, type Seed } from '../support/seed.ts'
-import { ATTEMPT_MS, FENCE_MARGIN_MS } from '../../server/src/domain/payments/payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from '../../server/src/domain/payments/payment.ts'
 import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -195,7 +195,7 @@ describe('payments over HTTP', () => {
     const live = await seed(given.context, { mode: 'live' })
     const now = given.clock.now()
     const month = `${now.toISOString().slice(0, 7)}-01`
-    await given.context.db.write({
+    await given.context.db.runDurable({
       name: '',
       text: 'insert into allowances (account_id, month, used) values ($1, $2, 999)',
       values: [live.account.id, month],
@@ -215,7 +215,7 @@ describe('payments over HTTP', () => {
     expectError(await pay(seeded, { idempotency_key: 'k' }), { type: 'internal', code: 'privy_call_failed' })
     given.enclave.behave = () => 'sign'
     // The lost request can't arrive any more, and the chain shows that it did not.
-    given.clock.setOffset(ATTEMPT_MS + FENCE_MARGIN_MS + 1_000)
+    given.clock.setOffset(ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     given.chains.test.head += 10n
     const answer = await pay(seeded, { idempotency_key: 'k' })
     assert.equal(paymentOf(answer)['status'], 'pending')

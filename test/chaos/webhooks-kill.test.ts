@@ -6,7 +6,7 @@ import { readConfig } from '../../server/src/config.ts'
 import { createAccount } from '../../server/src/domain/accounts/create-account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
-import { announceEvent } from '../../server/src/domain/webhooks/announce-event.ts'
+import { appendEvent } from '../../server/src/domain/webhooks/append-event.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
@@ -83,7 +83,7 @@ describe('webhooks, when their workers are killed', () => {
     for (let made = 0; made < EVENTS; made += 1) {
       await context.db.transaction((transaction) =>
         transaction.commit([
-          ...announceEvent({
+          ...appendEvent({
             id: createId('event', createdAt),
             accountId,
             mode: 'test',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
-import { markRevoked } from '../../server/src/domain/grants/store.ts'
+import { markRevoked } from '../../server/src/domain/grants/grants-store.ts'
 import { createPayment } from '../../server/src/domain/payments/create-payment.ts'
-import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { readAudit } from '../support/audit.ts'
 import { isAlive, seedTokens } from '../support/connections.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
@@ -150,6 +150,6 @@ describe('agents in the dashboard', () => {
 
   async function revoke(): Promise<void> {
     const { db, clock } = server.context
-    await db.write(markRevoked(seeded.account.id, seeded.grant.id, clock.now()))
+    await db.runDurable(markRevoked(seeded.account.id, seeded.grant.id, clock.now()))
   }
 })

@@ -77,7 +77,7 @@ describe('API keys in the dashboard', () => {
     ])
     const stranger = { type: 'conflict', code: 'key_not_rotatable' } as const
     await desk.browser.refuse('POST', desk.at(`keys/${old.key.id}/rotate`), stranger, {})
-    await server.context.db.write({
+    await server.context.db.runDurable({
       ...{ name: 'test_end_grace', text: 'update api_keys set grace_until = $2 where id = $1' },
       ...{ values: [old.key.id, server.clock.now()], read: () => null },
     })

@@ -5,9 +5,9 @@ import type { EventDetail, EventPage } from '../../dashboard/src/api/wire-develo
 import type { Deposit, DepositPage } from '../../dashboard/src/api/wire-spending.ts'
 import type { DepositCursor } from '../../server/src/domain/deposits/deposit.ts'
 import { recordDeposits } from '../../server/src/domain/deposits/record-deposits.ts'
-import { insertCursor } from '../../server/src/domain/deposits/store.ts'
+import { insertCursor } from '../../server/src/domain/deposits/deposits-store.ts'
 import { EVENT_RETENTION_MS } from '../../server/src/domain/events/event.ts'
-import { getMembership } from '../../server/src/domain/people/get-membership.ts'
+import { getMembership } from '../../server/src/domain/members/get-membership.ts'
 import type { Address } from '../../server/src/values/address.ts'
 import { microUsdc } from '../../server/src/values/money.ts'
 import { isAlive, seedTokens } from '../support/connections.ts'
@@ -33,7 +33,7 @@ describe('what came in and what became true, in the dashboard', () => {
   let recorded = 0
   before(async () => {
     server = await openConsoleServer()
-    for (const mode of ['test', 'live'] as const) await server.context.db.write(insertCursor(mode, CURSOR))
+    for (const mode of ['test', 'live'] as const) await server.context.db.runDurable(insertCursor(mode, CURSOR))
   })
   beforeEach(async () => {
     desk = await openDesk(server)

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import type { Row } from '../../server/src/db/query.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
-import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
 import { holdTable } from '../support/hold-table.ts'
@@ -130,7 +130,7 @@ describe('exports of payments', () => {
       values: [],
       read: (rows: readonly Row[]) => Number(rows[0]?.['waiting']),
     }
-    await waitFor(`${count} exports`, async () => (await server.context.db.read(query)) === count)
+    await waitFor(`${count} exports`, async () => (await server.context.db.runRelaxed(query)) === count)
   }
 
   async function openDesk(of: ConsoleServer = server) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
-import { addMember } from '../../server/src/domain/people/add-member.ts'
+import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { expectError, readBody, send } from '../support/http-client.ts'
 import { holdTable } from '../support/hold-table.ts'

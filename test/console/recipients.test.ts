@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Recipient } from '../../dashboard/src/api/wire-spending.ts'
-import { RECIPIENTS_MAX } from '../../server/src/domain/recipients/recipient.ts'
+import { SAVED_RECIPIENTS_MAX } from '../../server/src/domain/recipients/recipient.ts'
 import { readAudit } from '../support/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
 import { expectError } from '../support/http-client.ts'
@@ -60,7 +60,7 @@ describe('recipients in the dashboard', () => {
       server.context.db,
       `insert into recipients select $1, 'test', '0x' || lpad(to_hex(n), 40, '0'), 'Seeded ' || n, $2
         from generate_series(1, $3::integer) as n`,
-      [desk.account.id, server.clock.now(), RECIPIENTS_MAX - 2],
+      [desk.account.id, server.clock.now(), SAVED_RECIPIENTS_MAX - 2],
     )
     await openConnections(server.context.db)
     const answers = await Promise.all(
@@ -71,9 +71,9 @@ describe('recipients in the dashboard', () => {
     const refused = answers.filter(({ status }) => status !== 201)
     assert.equal(refused.length, 6)
     for (const answer of refused)
-      assert.deepEqual(expectError(answer, FULL).details, { recipients_max: RECIPIENTS_MAX })
+      assert.deepEqual(expectError(answer, FULL).details, { recipients_max: SAVED_RECIPIENTS_MAX })
     const listed = await list()
-    assert.equal(listed.length, RECIPIENTS_MAX)
+    assert.equal(listed.length, SAVED_RECIPIENTS_MAX)
     assert.equal((await label(String(listed[0]?.address), 'Renamed')).label, 'Renamed')
     await label(RECIPIENT, 'Another mode', 'live')
     await remove(String(listed[1]?.address))

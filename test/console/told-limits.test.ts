@@ -4,7 +4,7 @@ import { RECIPIENTS_MAX as TOLD_RECIPIENTS_MAX } from '../../dashboard/src/forma
 import { EVENT_TYPES as TOLD_EVENT_TYPES } from '../../dashboard/src/format/webhook-text.ts'
 import { PLANS as TOLD_PLANS } from '../../dashboard/src/pages/workspace/plans.ts'
 import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
-import { RECIPIENTS_MAX } from '../../server/src/domain/grants/grant.ts'
+import { GRANT_RECIPIENTS_MAX } from '../../server/src/domain/grants/grant.ts'
 import { PLANS } from '../../server/src/domain/plans/plan.ts'
 
 test('what the dashboard tells of plans, kinds of event and recipients is what the server holds to', () => {
@@ -14,5 +14,5 @@ test('what the dashboard tells of plans, kinds of event and recipients is what t
   ])
   assert.deepEqual(Object.fromEntries(told), PLANS)
   assert.deepEqual([...TOLD_EVENT_TYPES].toSorted(), [...EVENT_TYPES].toSorted())
-  assert.equal(TOLD_RECIPIENTS_MAX, RECIPIENTS_MAX)
+  assert.equal(TOLD_RECIPIENTS_MAX, GRANT_RECIPIENTS_MAX)
 })

@@ -4,7 +4,7 @@ import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { EVENT_TYPES, type DomainEvent } from '../../server/src/domain/events/event.ts'
-import { announceEvent } from '../../server/src/domain/webhooks/announce-event.ts'
+import { appendEvent } from '../../server/src/domain/webhooks/append-event.ts'
 import { claimDeliveries } from '../../server/src/domain/webhooks/claim-deliveries.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
 import {
@@ -63,7 +63,7 @@ export async function announce(
   changes: Partial<DomainEvent> = {},
 ): Promise<DomainEvent> {
   const event = makeEvent(ctx, account, changes)
-  await ctx.db.transaction((transaction) => transaction.commit([...announceEvent(event)]))
+  await ctx.db.transaction((transaction) => transaction.commit([...appendEvent(event)]))
   return event
 }
 
@@ -76,7 +76,7 @@ export async function announceMany(
   const events = Array.from({ length: count }, (_, index) =>
     makeEvent(ctx, account, { type, createdAt: new Date(from.getTime() + index) }),
   )
-  await ctx.db.transaction((transaction) => transaction.commit(events.flatMap((event) => [...announceEvent(event)])))
+  await ctx.db.transaction((transaction) => transaction.commit(events.flatMap((event) => [...appendEvent(event)])))
 }
 
 /** Room for whatever a test has due. */

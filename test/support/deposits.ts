@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Row } from '../../server/src/db/query.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import type { DepositCursor } from '../../server/src/domain/deposits/deposit.ts'
-import { findCursor } from '../../server/src/domain/deposits/store.ts'
+import { findCursor } from '../../server/src/domain/deposits/deposits-store.ts'
 import type { Address } from '../../server/src/values/address.ts'
 import type { FakeChain, FakeLog } from './fake-chain.ts'
 import { readRows } from './read-rows.ts'
@@ -25,7 +25,7 @@ export function pay(ctx: Context, chain: FakeChain, change: Partial<FakeLog> & P
 
 /** The test mode's. */
 export async function readCursor(ctx: Pick<Context, 'db'>): Promise<DepositCursor | null> {
-  return await ctx.db.read(findCursor('test'))
+  return await ctx.db.runRelaxed(findCursor('test'))
 }
 
 /** A wallet's, in the order of their blocks, each with its transaction, its place and its block. */

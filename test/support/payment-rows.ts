@@ -1,6 +1,6 @@
 import type { Context } from '../../server/src/domain/context.ts'
 import type { Payment } from '../../server/src/domain/payments/payment.ts'
-import { insertPayment, markAccepted, markConfirmed, markFailed } from '../../server/src/domain/payments/store.ts'
+import { insertPayment, markAccepted, markConfirmed, markFailed } from '../../server/src/domain/payments/payments-store.ts'
 import { monthOf } from '../../server/src/domain/plans/plan.ts'
 import { createId } from '../../server/src/values/ids.ts'
 import { microUsdc, parseAmount } from '../../server/src/values/money.ts'
@@ -59,16 +59,16 @@ export async function seedPayment(
     ...changes,
   }
   const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }
-  await ctx.db.write(insertPayment({ ...payment, txHash: null }, admission))
+  await ctx.db.runDurable(insertPayment({ ...payment, txHash: null }, admission))
   if (status === 'pending' && payment.txHash === null) return payment
   const txHash = payment.txHash ?? `0x${Buffer.from(id.slice(-16)).toString('hex').padStart(64, '0')}`
-  const accepted = await ctx.db.write(
+  const accepted = await ctx.db.runDurable(
     markAccepted(payment, { transactionId: id, txHash, userOperationHash: null }, { now: at, nextLookAt: at }),
   )
   if (accepted === null) throw new Error('the payment was not accepted')
   const settledAt = new Date(at.getTime() + SETTLING_MS)
   if (status === 'pending') return accepted
-  const moved = await ctx.db.write(
+  const moved = await ctx.db.runDurable(
     status === 'failed'
       ? markFailed(accepted, payment.failureCode ?? 'reverted', settledAt)
       : markConfirmed(accepted, { number: 100n, hash: '0x1', logIndex: 0n }, settledAt),

@@ -3,7 +3,7 @@ import type { Row } from '../../server/src/db/query.ts'
 
 /** What stands in the database, past the stores. */
 export function readRows(db: Database, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  return db.write({ name: '', text, values, read: (rows) => [...rows] })
+  return db.runDurable({ name: '', text, values, read: (rows) => [...rows] })
 }
 
 /** The types of an account's events, in the order of the alphabet. */

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { createAccount } from '../../server/src/domain/accounts/create-account.ts'
-import { keepSigner } from '../../server/src/domain/agents/store.ts'
+import { keepSigner } from '../../server/src/domain/agents/agents-store.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import type { Grant } from '../../server/src/domain/grants/grant.ts'
 import { signerSealContext } from '../../server/src/domain/agents/signer-seal.ts'
-import { insertGrant, markActive } from '../../server/src/domain/grants/store.ts'
+import { insertGrant, markActive } from '../../server/src/domain/grants/grants-store.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import type { Plan } from '../../server/src/domain/plans/plan.ts'
 import type { PaymentRequest } from '../../server/src/domain/payments/admission/reserve-payment.ts'
-import { insertWallet } from '../../server/src/domain/wallets/store.ts'
+import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
 import { parseAddress, type Address } from '../../server/src/values/address.ts'
 import { parseAgentId, type AgentId } from '../../server/src/values/agent-id.ts'
 import { createId } from '../../server/src/values/ids.ts'
@@ -64,7 +64,7 @@ export async function seedWallet(ctx: Context, { account, mode }: Pick<Seed, 'ac
     owner: { credentialId: 'credential', publicKeyCose: new Uint8Array([1]) },
     createdAt: ctx.clock.now(),
   }
-  await ctx.db.write(insertWallet(row))
+  await ctx.db.runDurable(insertWallet(row))
   return wallet
 }
 
@@ -75,7 +75,7 @@ export async function seedGrant(
 ): Promise<Grant> {
   const { privateKey } = ctx.enclave.generateSignerKey()
   const sealed = ctx.sealer.seal(privateKey, signerSealContext(account.id, mode, agentId))
-  await ctx.db.write(keepSigner(account.id, mode, agentId, 'signer', sealed))
+  await ctx.db.runDurable(keepSigner(account.id, mode, agentId, 'signer', sealed))
   const grant: Grant = {
     id: createId('grant', ctx.clock.now()),
     accountId: account.id,
@@ -98,8 +98,8 @@ export async function seedGrant(
     replacedBy: null,
     activatedBy: null,
   }
-  await ctx.db.write(insertGrant(grant))
-  const active = await ctx.db.write(markActive(account.id, grant.id, ctx.clock.now()))
+  await ctx.db.runDurable(insertGrant(grant))
+  const active = await ctx.db.runDurable(markActive(account.id, grant.id, ctx.clock.now()))
   if (active === null) throw new Error('the grant was not activated')
   return active
 }

@@ -7,7 +7,7 @@ import type { Delivery, DeliveryAttempt } from '../../server/src/domain/webhooks
 import type { WebhookEndpoint } from '../../server/src/domain/webhooks/endpoint.ts'
 import type { Loop } from '../../server/src/lib/loop.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
-import { startSender } from '../../server/src/webhooks/start-sender.ts'
+import { startSender } from '../../server/src/jobs/send-webhooks.ts'
 import { announce, makeAccount, makeEndpoint } from './deliveries.ts'
 import { readRows } from './read-rows.ts'
 import { startReceiver, type Receiver, type Reply } from './receiver.ts'

@@ -5,7 +5,7 @@ import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { createPayment } from '../../server/src/domain/payments/create-payment.ts'
-import { announceEvent } from '../../server/src/domain/webhooks/announce-event.ts'
+import { appendEvent } from '../../server/src/domain/webhooks/append-event.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
 import { getEndpoint } from '../../server/src/domain/webhooks/get-endpoint.ts'
 import { listEndpoints } from '../../server/src/domain/webhooks/list-endpoints.ts'
@@ -61,7 +61,7 @@ describe('an event', () => {
     const undone = makeEvent(ctx, account)
     await assert.rejects(
       ctx.db.transaction(async (transaction) => {
-        await transaction.batch([...announceEvent(undone)])
+        await transaction.batch([...appendEvent(undone)])
         throw new Error('undone')
       }),
       { message: 'undone' },
@@ -69,7 +69,7 @@ describe('an event', () => {
     const open = Promise.withResolvers<void>()
     const kept = makeEvent(ctx, account)
     const commit = ctx.db.transaction(async (transaction) => {
-      await transaction.batch([...announceEvent(kept)])
+      await transaction.batch([...appendEvent(kept)])
       await open.promise
     })
     // As long as it is not committed, nobody hears of it.

@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/start-chain.ts'
-import type { ControlledChain } from './world.ts'
+import type { ControlledChain } from './control-context.ts'
 
 /** A chain that remembers whether its blocks come by themselves. */
 export function controlChain(chain: Chain): ControlledChain {

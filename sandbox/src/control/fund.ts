@@ -3,11 +3,11 @@ import type { MicroUsdc } from '../../../server/src/values/money.ts'
 import type { Mode } from '../addresses.ts'
 import { callRpc, callRpcString } from '../chain/call-rpc.ts'
 import { mintUsdc } from '../chain/mint-usdc.ts'
-import type { World } from './world.ts'
+import type { ControlContext } from './control-context.ts'
 
 /** The faucet. Answers the transaction's hash when it is in a block, or waits for one where mining is off. */
 export async function fund(
-  { chains }: Pick<World, 'chains'>,
+  { chains }: Pick<ControlContext, 'chains'>,
   { mode, to, amountMicro }: { mode: Mode; to: Address; amountMicro: MicroUsdc },
 ): Promise<string> {
   const chain = chains[mode]
@@ -18,7 +18,7 @@ export async function fund(
 
 /** The chain's own coin, from nowhere: there is nobody on a local chain to send it. It is there at once. */
 export async function fundCoin(
-  { chains }: Pick<World, 'chains'>,
+  { chains }: Pick<ControlContext, 'chains'>,
   { mode, to, amountWei }: { mode: Mode; to: Address; amountWei: bigint },
 ): Promise<void> {
   const { rpcUrl } = chains[mode]

@@ -7,7 +7,7 @@ import { CHAIN_IDS, LOOPBACK, type Addresses, type Mode } from '../addresses.ts'
 import { usdcAddress } from '../chain/deploy-usdc.ts'
 import type { Chain } from '../chain/start-chain.ts'
 import type { Environment } from '../processes/environments.ts'
-import type { Fleet } from '../processes/fleet.ts'
+import type { Supervisor } from '../processes/supervisor.ts'
 import type { SandboxFacts } from '../state/sandbox-facts.ts'
 import type { DemoMode, StateFile } from '../state/sandbox-state.ts'
 import { ENDPOINTS } from './endpoints.ts'
@@ -26,7 +26,7 @@ import { addKeyRoutes } from './routes/keys.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
 import { addWorkspaceRoutes } from './routes/workspaces.ts'
 import { DEMO_AGENT, DEMO_SLUG, seedDemo } from './seed-demo.ts'
-import type { World } from './world.ts'
+import type { ControlContext } from './control-context.ts'
 
 export interface ControlOptions {
   /** The server's own environment: the control API drives the product's operations with the same configuration. */
@@ -34,7 +34,7 @@ export interface ControlOptions {
   readonly addresses: Addresses
   readonly state: StateFile
   readonly chains: Readonly<Record<Mode, Chain>>
-  readonly fleet: Fleet
+  readonly fleet: Supervisor
   readonly logFile: string
   /** Told when the facts are others than at the start. */
   readonly onFactsChanged: (facts: SandboxFacts) => void
@@ -56,7 +56,7 @@ export async function openControl(options: ControlOptions): Promise<Control> {
   // The terminal is for the person who started it; what goes wrong is written to a file by `logFaults`.
   const logger = createLogger('silent')
   const { context, close: closeContext } = openContext(config, { clock, logger })
-  const world: World = {
+  const world: ControlContext = {
     context,
     addresses,
     state,

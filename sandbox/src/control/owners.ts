@@ -1,18 +1,18 @@
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
-import { addMember } from '../../../server/src/domain/people/add-member.ts'
-import { createWorkspace } from '../../../server/src/domain/people/create-workspace.ts'
-import { findSession } from '../../../server/src/domain/people/find-session.ts'
-import { openSignIn } from '../../../server/src/domain/people/open-sign-in.ts'
-import { openSignUp } from '../../../server/src/domain/people/open-sign-up.ts'
+import { addMember } from '../../../server/src/domain/members/add-member.ts'
+import { createWorkspace } from '../../../server/src/domain/members/create-workspace.ts'
+import { findSession } from '../../../server/src/domain/sessions/find-session.ts'
+import { openSignIn } from '../../../server/src/domain/sessions/open-sign-in.ts'
+import { openSignUp } from '../../../server/src/domain/sessions/open-sign-up.ts'
 import { isVerified } from '../../../server/src/domain/require-recent-proof.ts'
-import { signIn } from '../../../server/src/domain/people/sign-in.ts'
-import { signUp } from '../../../server/src/domain/people/sign-up.ts'
+import { signIn } from '../../../server/src/domain/sessions/sign-in.ts'
+import { signUp } from '../../../server/src/domain/sessions/sign-up.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
 import { Problem } from '../../../server/src/values/problem.ts'
 import { createSoftwarePasskey, restoreSoftwarePasskey, type SoftwarePasskey } from '../passkey/software-passkey.ts'
 import { serialQueue } from '../chain/serial-queue.ts'
-import type { World } from './world.ts'
+import type { ControlContext } from './control-context.ts'
 
 /** Who owns the workspaces that the control API makes. */
 const OWNER_NAME = 'Sandbox owner'
@@ -21,7 +21,7 @@ const DEVICE = 'Sandbox'
 
 /** Makes a workspace with an owner, whose passkey lives in the sandbox. */
 export async function createOwnedWorkspace(
-  world: World,
+  world: ControlContext,
   { name, plan }: { name: string; plan: Plan },
 ): Promise<Account> {
   const { userId, passkey } = await signUpOwner(world.context)
@@ -31,7 +31,7 @@ export async function createOwnedWorkspace(
 }
 
 /** Gives a workspace an owner whose passkey lives in the sandbox, where it has none yet. */
-export async function ensureOwner(world: World, account: Account): Promise<void> {
+export async function ensureOwner(world: ControlContext, account: Account): Promise<void> {
   if (world.state.current.owners[account.slug] !== undefined) return
   const { userId, passkey } = await signUpOwner(world.context)
   await addMember(world.context, { account, userId, role: 'owner', actor: { kind: 'operator' } })
@@ -39,7 +39,7 @@ export async function ensureOwner(world: World, account: Account): Promise<void>
 }
 
 /** The passkey of a workspace's owner. 409 for a workspace whose owner signed up in the dashboard, with a passkey of theirs. */
-export function ownerOf({ state, context }: Pick<World, 'state' | 'context'>, slug: string): SoftwarePasskey {
+export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'context'>, slug: string): SoftwarePasskey {
   const { id: rpId, origin } = context.relyingParty
   const stored = state.current.owners[slug]
   if (stored === undefined) {
@@ -58,7 +58,7 @@ const enqueue = serialQueue()
  * A session of the owner, by passkey; the one from before while it lasts and the owner's presence counts as proved.
  * Answers its secret, the cookie's value.
  */
-export function signInOwner(world: World, slug: string): Promise<string> {
+export function signInOwner(world: ControlContext, slug: string): Promise<string> {
   return enqueue(async () => {
     const { context, state } = world
     const kept = sessions.get(slug)
@@ -84,6 +84,6 @@ async function signUpOwner(context: Context): Promise<{ userId: string; passkey:
   return { userId: session.userId, passkey }
 }
 
-function keepOwner({ state }: World, { slug }: Account, passkey: SoftwarePasskey): void {
+function keepOwner({ state }: ControlContext, { slug }: Account, passkey: SoftwarePasskey): void {
   state.update({ owners: { ...state.current.owners, [slug]: passkey.export() } })
 }

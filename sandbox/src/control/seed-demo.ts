@@ -13,7 +13,7 @@ import type { DemoMode } from '../state/sandbox-state.ts'
 import { fund } from './fund.ts'
 import { createOwnedWorkspace, ensureOwner, ownerOf } from './owners.ts'
 import { signGrant } from './sign-grant.ts'
-import type { World } from './world.ts'
+import type { ControlContext } from './control-context.ts'
 
 export const DEMO_SLUG = 'demo'
 export const DEMO_AGENT = 'demo-agent'
@@ -26,7 +26,7 @@ const DAILY_CAP_MICRO = microUsdc(100n * USDC)
  * Makes the demo workspace, once: in each mode a key, a wallet with 1,000 USDC, an agent with an active grant. A mode is
  * kept when it is whole; after a crash in the middle it is made anew, in the same workspace.
  */
-export async function seedDemo(world: World): Promise<Readonly<Record<Mode, DemoMode>>> {
+export async function seedDemo(world: ControlContext): Promise<Readonly<Record<Mode, DemoMode>>> {
   const { test, live } = world.state.current.demo
   if (test !== undefined && live !== undefined) return { test, live }
   const account = await ensureAccount(world)
@@ -37,7 +37,7 @@ export async function seedDemo(world: World): Promise<Readonly<Record<Mode, Demo
   return { test: madeTest, live: madeLive }
 }
 
-async function ensureAccount(world: World): Promise<Account> {
+async function ensureAccount(world: ControlContext): Promise<Account> {
   const { context } = world
   try {
     const account = await getAccount(context, DEMO_SLUG)
@@ -49,7 +49,7 @@ async function ensureAccount(world: World): Promise<Account> {
   }
 }
 
-async function seedMode(world: World, account: Account, mode: Mode): Promise<DemoMode> {
+async function seedMode(world: ControlContext, account: Account, mode: Mode): Promise<DemoMode> {
   const { context, state } = world
   const accountId = account.id
   const [{ secret }, { address }] = await Promise.all([

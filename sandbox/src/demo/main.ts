@@ -1,7 +1,7 @@
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
 import { meetEveryLimit } from './meet-every-limit.ts'
 import { payAndConfirm } from './pay-and-confirm.ts'
-import { openStory } from './story.ts'
+import { openStory } from './demo-script.ts'
 
 // `npm run demo`: the whole story against a sandbox of its own, of which nothing is left at the end.
 

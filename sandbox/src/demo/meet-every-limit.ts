@@ -1,12 +1,12 @@
 import type { Granted } from './pay-and-confirm.ts'
 import { textAt } from './http-client.ts'
-import { SHOP, STRANGER, type Story } from './story.ts'
+import { SHOP, STRANGER, type DemoScript } from './demo-script.ts'
 
 const MONTHLY_ALLOWANCE_DEVELOPER = 1_000
 const TWO_HOURS_SECONDS = 2 * 60 * 60
 
 /** One refusal for each limit, each with its own code. */
-export async function meetEveryLimit(story: Story, granted: Granted): Promise<void> {
+export async function meetEveryLimit(story: DemoScript, granted: Granted): Promise<void> {
   story.title('Every limit refuses with a reason')
   await refuseOutsideGrant(story, granted)
   await refuseOtherContract(story)
@@ -17,7 +17,7 @@ export async function meetEveryLimit(story: Story, granted: Granted): Promise<vo
   await refuseExpiredAndRevoked(story, granted)
 }
 
-async function refuseOutsideGrant({ test, step }: Story, { wallet }: Granted): Promise<void> {
+async function refuseOutsideGrant({ test, step }: DemoScript, { wallet }: Granted): Promise<void> {
   const pay = (to: string, amount: string) =>
     test.post('/v1/payments', { agent_id: 'shopper', wallet, to, amount_usdc: amount })
   await step('More at a time than the owner signed.', pay(SHOP, '10.000001'), { status: 403, code: 'amount_too_large' })
@@ -29,7 +29,7 @@ async function refuseOutsideGrant({ test, step }: Story, { wallet }: Granted): P
   await step('To somebody else than the shop.', pay(STRANGER, '1'), { status: 403, code: 'recipient_not_allowed' })
 }
 
-async function refuseOtherContract({ test, control, step, facts }: Story): Promise<void> {
+async function refuseOtherContract({ test, control, step, facts }: DemoScript): Promise<void> {
   const { slug, wallets } = facts.workspace
   await test.post('/v1/agents', { id: 'swapper' })
   await step(
@@ -51,7 +51,7 @@ async function refuseOtherContract({ test, control, step, facts }: Story): Promi
   )
 }
 
-async function refuseEmptyWallet({ test, control, step, facts }: Story): Promise<void> {
+async function refuseEmptyWallet({ test, control, step, facts }: DemoScript): Promise<void> {
   const { slug, agent_id: agentId } = facts.workspace
   const made = await control.post(`/workspaces/${slug}/wallets`, { mode: 'test' })
   const wallet = textAt(made.body, 'wallet.address')
@@ -64,7 +64,7 @@ async function refuseEmptyWallet({ test, control, step, facts }: Story): Promise
   )
 }
 
-async function refuseOverPlan({ live, control, step, facts }: Story): Promise<void> {
+async function refuseOverPlan({ live, control, step, facts }: DemoScript): Promise<void> {
   const { slug, agent_id: agentId, wallets } = facts.workspace
   const order = { agent_id: agentId, wallet: wallets.live, to: SHOP, amount_usdc: '1' }
   const setUsed = (used: number) =>
@@ -78,7 +78,7 @@ async function refuseOverPlan({ live, control, step, facts }: Story): Promise<vo
   await setUsed(0)
 }
 
-async function refuseUnknown({ test, step, facts }: Story, { wallet }: Granted): Promise<void> {
+async function refuseUnknown({ test, step, facts }: DemoScript, { wallet }: Granted): Promise<void> {
   const order = { agent_id: 'shopper', wallet, to: SHOP, amount_usdc: '1' }
   await step('An agent that nobody registered.', test.post('/v1/payments', { ...order, agent_id: 'nobody' }), {
     status: 404,
@@ -91,7 +91,7 @@ async function refuseUnknown({ test, step, facts }: Story, { wallet }: Granted):
   )
 }
 
-async function refuseByEnclave({ test, control, step, facts }: Story): Promise<void> {
+async function refuseByEnclave({ test, control, step, facts }: DemoScript): Promise<void> {
   const { agent_id: agentId, wallets } = facts.workspace
   await control.post('/enclave/faults', { fault: 'reject', count: 1 })
   await step(
@@ -101,7 +101,7 @@ async function refuseByEnclave({ test, control, step, facts }: Story): Promise<v
   )
 }
 
-async function refuseExpiredAndRevoked({ test, control, step }: Story, { wallet, grantId }: Granted): Promise<void> {
+async function refuseExpiredAndRevoked({ test, control, step }: DemoScript, { wallet, grantId }: Granted): Promise<void> {
   const order = { agent_id: 'shopper', wallet, to: SHOP, amount_usdc: '1' }
   await step('Two hours go by.', control.post('/clock', { advance_seconds: TWO_HOURS_SECONDS }), { status: 200 })
   await step('The grant was for one.', test.post('/v1/payments', order), { status: 403, code: 'permission_expired' })

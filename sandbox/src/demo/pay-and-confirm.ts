@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { textAt, type Answer } from './http-client.ts'
-import { SHOP, type Story } from './story.ts'
+import { SHOP, type DemoScript } from './demo-script.ts'
 
 /** Blocks come every second. */
 const CONFIRMED_MS_MAX = 10_000
@@ -12,7 +12,7 @@ export interface Granted {
 }
 
 /** From nothing to a confirmed payment: an agent, a wallet, the owner's signature, and the transfer on the chain. */
-export async function payAndConfirm(story: Story): Promise<Granted> {
+export async function payAndConfirm(story: DemoScript): Promise<Granted> {
   const { test, control, step, title, facts } = story
   const { slug } = facts.workspace
   title('An agent pays within what its owner signed')
@@ -71,7 +71,7 @@ export async function payAndConfirm(story: Story): Promise<Granted> {
   return { wallet, grantId }
 }
 
-async function awaitSettled({ test }: Story, id: string): Promise<Answer> {
+async function awaitSettled({ test }: DemoScript, id: string): Promise<Answer> {
   const deadline = performance.now() + CONFIRMED_MS_MAX
   for (;;) {
     const answer = await test.get(`/v1/payments/${id}`)

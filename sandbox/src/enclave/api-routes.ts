@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { checkAuthorization, checkExpiry, checkIdempotencyKey } from './check-authorization.ts'
-import type { Party, SignedRequest } from './check-authorization.ts'
+import type { Authorizer, SignedRequest } from './check-authorization.ts'
 import type { EnclaveContext } from './context.ts'
 import { checkCredentials } from './credentials.ts'
 import type { AppCredentials } from './credentials.ts'
@@ -64,7 +64,7 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
         return created
       }),
     )
-  const authorize = <T>(request: FastifyRequest, parties: readonly Party<T>[]): T =>
+  const authorize = <T>(request: FastifyRequest, parties: readonly Authorizer<T>[]): T =>
     checkAuthorization(readSignedRequest(request, options), parties, clock.nowMs())
   const authorizeOwner = (request: FastifyRequest, { owner_id }: WalletRecord | PolicyRecord): void =>
     authorize(request, [{ quorum: getOwner(store, owner_id), granted: undefined }])
@@ -149,7 +149,7 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
 }
 
 /** The owner comes first; a signer is bound by the policies of its own. */
-function listSendingParties({ store }: EnclaveContext, wallet: WalletRecord): Party<SendingParty>[] {
+function listSendingParties({ store }: EnclaveContext, wallet: WalletRecord): Authorizer<SendingParty>[] {
   return [
     { quorum: getOwner(store, wallet.owner_id), granted: { isSigner: false, policyIds: wallet.policy_ids } },
     ...wallet.additional_signers.map((signer) => ({

@@ -20,7 +20,7 @@ export interface SignedRequest {
 }
 
 /** One who may authorize a request: `quorum` null is the owner of an ownerless resource, for whom the app secret is enough. */
-export interface Party<T> {
+export interface Authorizer<T> {
   readonly quorum: QuorumRecord | null
   readonly granted: T
 }
@@ -32,7 +32,7 @@ const EXPIRY_PATTERN = /^[0-9]{1,16}$/
  * Finds the first of `parties` whose quorum signed the request: as many signatures as its threshold, each by another member.
  * Throws 401 in the provider's words when there is none, when the request has expired, or when nothing is signed.
  */
-export function checkAuthorization<T>(request: SignedRequest, parties: readonly Party<T>[], nowMs: number): T {
+export function checkAuthorization<T>(request: SignedRequest, parties: readonly Authorizer<T>[], nowMs: number): T {
   checkExpiry(request.expiry, nowMs)
   const signatures = request.signatures.split(',').flatMap((signature) => signature.trim() || [])
   if (signatures.length > SIGNATURES_MAX) throw invalidData('Too many authorization signatures')
@@ -64,7 +64,7 @@ export function checkIdempotencyKey(key: string | null): void {
   }
 }
 
-function findSigner<T>(signatures: readonly string[], payload: Uint8Array, parties: readonly Party<T>[]): T {
+function findSigner<T>(signatures: readonly string[], payload: Uint8Array, parties: readonly Authorizer<T>[]): T {
   let validMax = 0
   let countMatches = false
   for (const { quorum, granted } of parties) {

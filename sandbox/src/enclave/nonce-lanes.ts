@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from './errors.ts'
 import { AUTHORIZATION_POLL_MS, AUTHORIZATION_WAIT_MS_MAX, WALLET_QUEUE_MAX } from './limits.ts'
 
-interface Lane {
+interface PipelinedConnection {
   tail: Promise<unknown>
   waiting: number
   nextNonce: number | null
@@ -31,7 +31,7 @@ export type NonceLanes = ReturnType<typeof createNonceLanes>
 
 /** One queue a wallet and chain, so that nonces go out in order, without gaps, however many sends come at once. */
 export function createNonceLanes() {
-  const lanes = new Map<string, Lane>()
+  const lanes = new Map<string, PipelinedConnection>()
 
   return {
     async takeTurn<T>(walletId: string, caip2: string, work: (turn: NonceTurn) => Promise<T>): Promise<T> {
@@ -52,7 +52,7 @@ export function createNonceLanes() {
   }
 }
 
-function createTurn(lane: Lane): NonceTurn {
+function createTurn(lane: PipelinedConnection): NonceTurn {
   return {
     next: async (load) => lane.nextNonce ?? (await load()),
     use: (nonce) => {

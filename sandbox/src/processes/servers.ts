@@ -1,5 +1,5 @@
 import type { Environment } from './environments.ts'
-import type { Fleet } from './fleet.ts'
+import type { Supervisor } from './supervisor.ts'
 import type { Program } from './start-program.ts'
 
 export interface AddedServer {
@@ -11,7 +11,7 @@ export interface AddedServer {
 }
 
 export interface ServersOptions {
-  readonly fleet: Fleet
+  readonly fleet: Supervisor
   readonly logFile: string
   /** Asked at each start, since the clock may have been moved meanwhile. */
   readonly env: () => Environment

@@ -10,13 +10,13 @@ import { checkPorts } from './check-ports.ts'
 import { createDatabase } from './create-database.ts'
 import { chainFile, logFile, postgresDir } from './data-dir-layout.ts'
 import { enclaveEnvironment } from './environments.ts'
-import type { Fleet } from './fleet.ts'
+import type { Supervisor } from './supervisor.ts'
 
 export interface FoundationOptions {
   readonly dataDir: string
   readonly addresses: Addresses
   readonly state: StateFile
-  readonly fleet: Fleet
+  readonly fleet: Supervisor
   /** Whether PostgreSQL waits for the disk. */
   readonly durable: boolean
   readonly enclaveProfile: Profile

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../domain/context.ts'
-import { takeAttempt } from '../domain/take-attempt.ts'
+import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import { checkSameOrigin } from '../http/same-origin.ts'
 import { clientAddress } from '../http/client-address.ts'
 import type { ReadSession } from './read-session.ts'
@@ -29,7 +29,7 @@ export function createAdmission(ctx: Context, { authUrl, readSession }: { authUr
     if (!SAFE_METHODS.includes(request.method)) checkSameOrigin(request, authUrl)
     const session = await readSession(request)
     const subject = session === null ? clientAddress(request) : session.secretHash.toString('hex')
-    await takeAttempt(ctx, { subject, bucket: 'dashboard' })
+    await enforceRateLimit(ctx, { subject, bucket: 'dashboard' })
     if (session !== null) setVisitor(request, session)
   }
 }

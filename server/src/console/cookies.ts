@@ -1,6 +1,6 @@
 import { fastifyCookie } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CEREMONY_MS } from '../domain/people/ceremony.ts'
+import { CEREMONY_MS } from '../domain/passkeys/ceremony.ts'
 
 export interface Cookies {
   readSession(request: FastifyRequest): string | null

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../domain/context.ts'
-import { getMembership } from '../domain/people/get-membership.ts'
-import type { Membership } from '../domain/people/member.ts'
-import type { SignUpPolicy } from '../domain/people/open-sign-up.ts'
-import type { Role } from '../domain/people/role.ts'
-import { takeAttempt } from '../domain/take-attempt.ts'
+import { getMembership } from '../domain/members/get-membership.ts'
+import type { Membership } from '../domain/members/member.ts'
+import type { SignUpPolicy } from '../domain/sessions/open-sign-up.ts'
+import type { Role } from '../domain/members/role.ts'
+import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import { clientAddress } from '../http/client-address.ts'
 import type { Mode } from '../values/mode.ts'
 import { Problem } from '../values/problem.ts'
@@ -51,13 +51,13 @@ export async function membershipOf(
 /** The hook before what begins a sign-up: 10 an hour from one address, since each leaves a person behind (D33). */
 export function createSignUpLimit({ ctx }: Door) {
   return async function limitSignUps(request: FastifyRequest): Promise<void> {
-    await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'sign_up' })
+    await enforceRateLimit(ctx, { subject: clientAddress(request), bucket: 'sign_up' })
   }
 }
 
 /** The hook before what begins a ceremony, or answers a recovery code: 20 a minute from one address (D33). */
 export function createCeremonyLimit({ ctx }: Door) {
   return async function limitCeremonies(request: FastifyRequest): Promise<void> {
-    await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'sign_in' })
+    await enforceRateLimit(ctx, { subject: clientAddress(request), bucket: 'sign_in' })
   }
 }

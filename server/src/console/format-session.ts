@@ -1,8 +1,8 @@
-import { countRecoveryCodes } from '../domain/people/count-recovery-codes.ts'
-import { listMemberships } from '../domain/people/list-memberships.ts'
-import { listPasskeys } from '../domain/people/list-passkeys.ts'
-import type { Membership } from '../domain/people/member.ts'
-import type { Session } from '../domain/people/session.ts'
+import { countRecoveryCodes } from '../domain/passkeys/count-recovery-codes.ts'
+import { listMemberships } from '../domain/members/list-memberships.ts'
+import { listPasskeys } from '../domain/passkeys/list-passkeys.ts'
+import type { Membership } from '../domain/members/member.ts'
+import type { Session } from '../domain/sessions/session.ts'
 import { isVerified } from '../domain/require-recent-proof.ts'
 import type { Door } from './door.ts'
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { PaymentFilter } from '../domain/payments/listing/payment-filter.ts'
+import type { PaymentFilter } from '../domain/reports/listing/payment-filter.ts'
 import { parseAddress } from '../values/address.ts'
 import { parseAgentId, type AgentId } from '../values/agent-id.ts'
 import { isId, type IdKind } from '../values/ids.ts'

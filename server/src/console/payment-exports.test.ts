@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import type { Session } from '../domain/people/session.ts'
+import type { Session } from '../domain/sessions/session.ts'
 import { PaymentExports } from './payment-exports.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')

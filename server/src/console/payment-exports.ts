@@ -1,5 +1,5 @@
 import { addAbortSignal, type Readable } from 'node:stream'
-import type { Session } from '../domain/people/session.ts'
+import type { Session } from '../domain/sessions/session.ts'
 import { Problem } from '../values/problem.ts'
 
 const SESSION_EXPORTS_MAX = 1

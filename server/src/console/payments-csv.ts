@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { PaymentWalk } from '../domain/payments/listing/walk-payments.ts'
+import type { PaymentWalk } from '../domain/reports/listing/walk-payments.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { formatPaymentRow } from './format-payment.ts'
 

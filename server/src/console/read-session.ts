@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../domain/context.ts'
-import { findSession } from '../domain/people/find-session.ts'
-import type { Session } from '../domain/people/session.ts'
+import { findSession } from '../domain/sessions/find-session.ts'
+import type { Session } from '../domain/sessions/session.ts'
 import { createCookies } from './cookies.ts'
 
 export type ReadSession = (request: FastifyRequest) => Promise<Session | null>

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { RECIPIENTS_MAX } from '../domain/grants/grant.ts'
+import { GRANT_RECIPIENTS_MAX } from '../domain/grants/grant.ts'
 import { MODES } from '../values/mode.ts'
 
 /** What the endpoints of grants take. */
@@ -19,7 +19,7 @@ const terms = {
   max_per_tx_usdc: amount,
   daily_cap_usdc: amount,
   /** Not to be left out: an empty one allows every recipient. */
-  recipient_allowlist: Type.Array(address, { maxItems: RECIPIENTS_MAX }),
+  recipient_allowlist: Type.Array(address, { maxItems: GRANT_RECIPIENTS_MAX }),
   /** Likewise: null is for ever. */
   expires_at: Type.Union([Type.String({ maxLength: TIME_CHARS_MAX }), Type.Null()]),
 }

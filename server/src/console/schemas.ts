@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../domain/events/event.ts'
-import { ROLES } from '../domain/people/role.ts'
+import { ROLES } from '../domain/members/role.ts'
 import { DELIVERY_STATUSES } from '../domain/webhooks/delivery.ts'
 import { URL_CHARS_MAX } from '../domain/webhooks/endpoint.ts'
 import { MODES } from '../values/mode.ts'

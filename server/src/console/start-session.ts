@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { endSession } from '../domain/people/end-session.ts'
-import type { IssuedSession } from '../domain/people/make-session.ts'
+import { endSession } from '../domain/sessions/end-session.ts'
+import type { IssuedSession } from '../domain/sessions/issue-session.ts'
 import type { Door } from './door.ts'
 import { formatSession } from './format-session.ts'
 import { findVisitor } from './visitor.ts'

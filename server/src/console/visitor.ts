@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { toDevice, type Session } from '../domain/people/session.ts'
+import { toDevice, type Session } from '../domain/sessions/session.ts'
 import type { ProvenActor } from '../domain/require-recent-proof.ts'
 import { Problem } from '../values/problem.ts'
 

@@ -1,20 +1,20 @@
 import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
 import { CommitUnknown, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
-import { openLane } from './lane.ts'
+import { openPipelinedConnection } from './pipelined-connection.ts'
 import { openPool } from './open-pool.ts'
 import { readResult, type Query, type Results } from './query.ts'
 import { openReaders, type Readers } from './readers.ts'
 import { Transaction } from './transaction.ts'
-import { WriteBehind } from './write-behind.ts'
+import { DeferredWrites } from './deferred-writes.ts'
 
 export interface DatabaseConfig {
   readonly url: string
-  /** Connections for transactions. Besides them there are `LANES` shared ones, and those of `openReaders`. */
+  /** Connections for transactions. Besides them there are `SHARED_CONNECTIONS` shared ones, and those of `openReaders`. */
   readonly connectionsMax: number
 }
 
-const LANES = 2
+const SHARED_CONNECTIONS = 2
 const CONNECT_TIMEOUT_MS = 3_000
 /** A statement that takes longer is cancelled by the server; one that gets no answer at all ends its connection. */
 const STATEMENT_TIMEOUT_MS = 8_000
@@ -29,10 +29,10 @@ const PLANNER_OPTIONS = '-c enable_seqscan=off -c jit=off'
 
 export class Database {
   readonly #pool: pg.Pool
-  readonly #lanes: readonly ReturnType<typeof openLane>[]
+  readonly #sharedConnections: readonly ReturnType<typeof openPipelinedConnection>[]
   readonly #readers: Readers
-  readonly #writeBehind: WriteBehind
-  #nextLane = 0
+  readonly #deferredWrites: DeferredWrites
+  #nextShared = 0
 
   constructor(config: DatabaseConfig, logger: Logger) {
     const connection: pg.ClientConfig = {
@@ -47,53 +47,53 @@ export class Database {
     this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max: config.connectionsMax }, logger)
     // All others carry reads, rate counters and logs, nothing that must outlive a power cut: they do not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
-    this.#lanes = Array.from({ length: LANES }, () => openLane({ ...connection, options }))
+    this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () => openPipelinedConnection({ ...connection, options }))
     this.#readers = openReaders({ ...connection, options }, logger)
-    this.#writeBehind = new WriteBehind((query) => this.readLarge(query), logger)
+    this.#deferredWrites = new DeferredWrites((query) => this.runSlow(query), logger)
   }
 
   /** Runs a read, or a write that a power cut may undo (a rate counter), on a shared connection. */
-  read<Result>(query: Query<Result>): Promise<Result> {
-    const lane = this.#lanes[this.#nextLane]
-    this.#nextLane = (this.#nextLane + 1) % this.#lanes.length
-    if (lane === undefined) throw new Error('the database has no lanes')
-    return lane.run(query)
+  runRelaxed<Result>(query: Query<Result>): Promise<Result> {
+    const connection = this.#sharedConnections[this.#nextShared]
+    this.#nextShared = (this.#nextShared + 1) % this.#sharedConnections.length
+    if (connection === undefined) throw new Error('the database has no shared connections')
+    return connection.run(query)
   }
 
   /** Whether the database answers; throws `DatabaseUnavailable` when it does not. */
   async ping(): Promise<void> {
-    await this.read({ name: 'ping', text: 'select 1', values: [], read: () => null })
+    await this.runRelaxed({ name: 'ping', text: 'select 1', values: [], read: () => null })
   }
 
   /** Runs two such statements in one round trip. */
-  async readBoth<First, Second>(first: Query<First>, second: Query<Second>): Promise<[First, Second]> {
-    const lane = this.#lanes[this.#nextLane]
-    this.#nextLane = (this.#nextLane + 1) % this.#lanes.length
-    if (lane === undefined) throw new Error('the database has no lanes')
-    return await Promise.all([lane.run(first), lane.run(second)])
+  async runRelaxedPair<First, Second>(first: Query<First>, second: Query<Second>): Promise<[First, Second]> {
+    const connection = this.#sharedConnections[this.#nextShared]
+    this.#nextShared = (this.#nextShared + 1) % this.#sharedConnections.length
+    if (connection === undefined) throw new Error('the database has no shared connections')
+    return await Promise.all([connection.run(first), connection.run(second)])
   }
 
   /**
    * Runs a read that may take long, on a connection of which there are few, and for which no transaction waits.
    * `DatabaseUnavailable` when it takes too long, or when too many such reads are under way.
    */
-  async readLarge<Result>(query: Query<Result>): Promise<Result> {
+  async runSlow<Result>(query: Query<Result>): Promise<Result> {
     const [result] = await this.#readers.run([query] as const)
     return result
   }
 
   /** Runs several such reads in one round trip. */
-  async readLargeBatch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
+  async runSlowBatch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     return await this.#readers.run(queries)
   }
 
   /** Runs one statement later, where nobody waits for it. It may fail, be dropped or undone: that is in the log alone. */
-  writeBehind(query: Query<unknown>): void {
-    this.#writeBehind.add(query)
+  deferWrite(query: Query<unknown>): void {
+    this.#deferredWrites.add(query)
   }
 
   /** Runs one statement durably: when it resolves, it is on disk. */
-  async write<Result>(query: Query<Result>): Promise<Result> {
+  async runDurable<Result>(query: Query<Result>): Promise<Result> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translateError(error)
     })
@@ -150,7 +150,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.#writeBehind.close()
-    await Promise.all([this.#pool.end(), this.#readers.close(), ...this.#lanes.map((lane) => lane.close())])
+    await this.#deferredWrites.close()
+    await Promise.all([this.#pool.end(), this.#readers.close(), ...this.#sharedConnections.map((connection) => connection.close())])
   }
 }

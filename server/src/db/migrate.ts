@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import { readMigrations, type Migration } from './migration.ts'
-import { runOutside } from './run-outside.ts'
+import { runWithoutTransaction } from './run-without-transaction.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 /** Several processes may start at once: the others wait this long, at each try, for the one that migrates. */
@@ -100,7 +100,7 @@ async function runBeside(client: pg.Client, databaseUrl: string, statements: rea
   await client.query('set local idle_in_transaction_session_timeout = 0')
   const beside = await connect(databaseUrl)
   try {
-    await runOutside(beside, statements)
+    await runWithoutTransaction(beside, statements)
   } finally {
     await beside.end()
   }

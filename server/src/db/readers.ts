@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
-import { inOneWrite } from './one-write.ts'
+import { coalesceWrites } from './coalesce-writes.ts'
 import { openPool } from './open-pool.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
@@ -27,7 +27,7 @@ export function openReaders(connection: pg.ClientConfig, logger: Logger): Reader
       const client = await pool.connect().catch((error: unknown) => {
         throw translateError(error)
       })
-      const sent = inOneWrite(client, () =>
+      const sent = coalesceWrites(client, () =>
         queries.map(({ name, text, values }) => client.query({ name, text, values: [...values] })),
       )
       const outcomes = await Promise.allSettled(sent)

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg'
 import type pg from 'pg'
 import { CommitUnknown, translateError } from './errors.ts'
-import { inOneWrite } from './one-write.ts'
+import { coalesceWrites } from './coalesce-writes.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
 /** All exactness under locks rests on it: what is read after a lock was had shows what was committed before. */
@@ -23,7 +23,7 @@ export class Transaction {
   async batch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     const begins = this.#state === 'new'
     this.#state = 'open'
-    const sent = inOneWrite(this.#client, () => [
+    const sent = coalesceWrites(this.#client, () => [
       ...(begins ? [this.#send(BEGIN)] : []),
       ...queries.map((query) => this.#sendQuery(query)),
     ])
@@ -40,7 +40,7 @@ export class Transaction {
   async commit<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     const begins = this.#state === 'new'
     this.#state = 'done'
-    const { sent, commit } = inOneWrite(this.#client, () => ({
+    const { sent, commit } = coalesceWrites(this.#client, () => ({
       sent: [...(begins ? [this.#send(BEGIN)] : []), ...queries.map((query) => this.#sendQuery(query))],
       commit: this.#send('commit'),
     }))

@@ -27,7 +27,7 @@ export async function checkGas(
 
 async function checkSponsored(db: Database, { mode, chainId }: ChainSettings): Promise<Finding> {
   const name = `${mode} gas`
-  const last = await db.readLarge(findLastConfirmed(mode, WORKSPACES_MAX))
+  const last = await db.runSlow(findLastConfirmed(mode, WORKSPACES_MAX))
   if (last !== null) {
     return { level: 'ok', name, seen: `sponsored; a payment was confirmed on ${last.toISOString()}` }
   }
@@ -39,7 +39,7 @@ async function checkSponsored(db: Database, { mode, chainId }: ChainSettings): P
 
 async function checkCoins(db: Database, settings: ChainSettings, logger: Logger): Promise<Finding> {
   const name = `${settings.mode} gas`
-  const addresses = await db.readLarge(listWalletAddresses(settings.mode, WALLETS_MAX))
+  const addresses = await db.runSlow(listWalletAddresses(settings.mode, WALLETS_MAX))
   const [first] = addresses
   if (first === undefined) return { level: 'ok', name, seen: 'wallets pay for themselves, and there is none yet' }
   const chain = openChain(settings, { logger })

@@ -11,7 +11,7 @@ const SAMPLES_MAX = 20
 /** Whether the encryption key opens what is sealed in the database. */
 export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<readonly Finding[]> {
   const sealer = createSealer(encryptionKey)
-  const [signers, secrets] = await db.readLargeBatch([
+  const [signers, secrets] = await db.runSlowBatch([
     listSealedSigners(SAMPLES_MAX),
     listSealedSecrets(SAMPLES_MAX),
   ] as const)

@@ -6,7 +6,7 @@ import { readRows } from '../../../test/support/read-rows.ts'
 import { Database } from '../db/database.ts'
 import { createLogger } from '../lib/logger.ts'
 import { ATTEMPT_LIMITS, attemptRowEnd, type AttemptBucket } from './attempts.ts'
-import { countAttempt, deleteEndedAttempts, findAttempts } from './store.ts'
+import { countAttempt, deleteEndedAttempts, findAttempts } from './limiter-store.ts'
 
 const START = Date.UTC(2026, 0, 1, 10, 30)
 const HOUR_MS = 3_600_000
@@ -55,7 +55,7 @@ describe('attempts', () => {
     const subject = randomBytes(32)
     const states = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        processes[index % 2 === 0 ? 0 : 1].read(countAttempt(subject, 'sign_in', new Date(START + (index % 7)))),
+        processes[index % 2 === 0 ? 0 : 1].runRelaxed(countAttempt(subject, 'sign_in', new Date(START + (index % 7)))),
       ),
     )
     const remaining = states.flatMap((state) => (state === null ? [] : [state.remaining]))
@@ -77,7 +77,7 @@ describe('attempts', () => {
   test('who is turned away is told when the oldest attempt leaves', async () => {
     const subject = randomBytes(32)
     for (let index = 0; index < 20; index += 1) await count(subject, 'register', START + index)
-    const state = await processes[1].read(findAttempts(subject, 'register', new Date(START + 1_000)))
+    const state = await processes[1].runRelaxed(findAttempts(subject, 'register', new Date(START + 1_000)))
     assert.deepEqual(state, { allowed: false, limit: 20, remaining: 0, resetAt: new Date(START + HOUR_MS) })
   })
 
@@ -91,12 +91,12 @@ describe('attempts', () => {
   })
 
   test('ended windows are deleted, so many at a time, and no others', async () => {
-    await processes[0].write(deleteEndedAttempts(new Date(START + 1_000 * HOUR_MS), 10_000))
+    await processes[0].runDurable(deleteEndedAttempts(new Date(START + 1_000 * HOUR_MS), 10_000))
     for (let index = 0; index < 5; index += 1) await count(randomBytes(32), 'sign_in', START)
     const alive = randomBytes(32)
     await count(alive, 'sign_in', START)
     await count(alive, 'sign_in', START + HOUR_MS)
-    const clean = (time: number) => processes[0].write(deleteEndedAttempts(new Date(time), 3))
+    const clean = (time: number) => processes[0].runDurable(deleteEndedAttempts(new Date(time), 3))
     const end = attemptRowEnd('sign_in', new Date(START)).getTime()
     assert.equal(await clean(end - 1), 0)
     assert.deepEqual([await clean(end), await clean(end), await clean(end)], [3, 2, 0])
@@ -108,6 +108,6 @@ describe('attempts', () => {
   })
 
   function count(subject: Buffer, bucket: AttemptBucket, time: number) {
-    return processes[0].read(countAttempt(subject, bucket, new Date(time)))
+    return processes[0].runRelaxed(countAttempt(subject, bucket, new Date(time)))
   }
 })

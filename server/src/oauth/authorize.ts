@@ -3,7 +3,7 @@ import type { Client } from '../domain/connections/client.ts'
 import { findClient } from '../domain/connections/find-client.ts'
 import { openAuthorizationRequest } from '../domain/connections/open-authorization-request.ts'
 import type { Context } from '../domain/context.ts'
-import { takeAttempt } from '../domain/take-attempt.ts'
+import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { clientAddress } from '../http/client-address.ts'
@@ -23,7 +23,7 @@ const PATH = '/oauth/authorize'
  */
 export function addAuthorize(scope: HttpServer, ctx: Context, options: OauthOptions): void {
   scope.get(PATH, { exposeHeadRoute: false, schema: { hide: true } }, async (request, reply) => {
-    await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'authorize' })
+    await enforceRateLimit(ctx, { subject: clientAddress(request), bucket: 'authorize' })
     const parameters = parseParameters(readQuery(request))
     const client = await getClient(ctx, parameters)
     const redirectUri = getRedirectUri(parameters, { client, origins: options })

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Decided, Decision } from '../domain/connections/authorization-request.ts'
 import { decideAuthorizationRequest } from '../domain/connections/decide-authorization-request.ts'
 import type { Context } from '../domain/context.ts'
-import { getMembership } from '../domain/people/get-membership.ts'
-import type { Session } from '../domain/people/session.ts'
-import { takeAttempt } from '../domain/take-attempt.ts'
+import { getMembership } from '../domain/members/get-membership.ts'
+import type { Session } from '../domain/sessions/session.ts'
+import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { checkSameOrigin } from '../http/same-origin.ts'
 import { parseAgentId, type AgentId } from '../values/agent-id.ts'
@@ -33,7 +33,7 @@ export function addConsent(scope: HttpServer, ctx: Context, options: OauthOption
     const handle = getParameter(form, 'request')
     const session = await readSession(request)
     if (session === null) return redirectToSignIn(reply, handle)
-    await takeAttempt(ctx, { subject: session.secretHash.toString('hex'), bucket: 'dashboard' })
+    await enforceRateLimit(ctx, { subject: session.secretHash.toString('hex'), bucket: 'dashboard' })
     const decision = await parseDecision(ctx, { form, session })
     const decided = await decideAuthorizationRequest(ctx, { handle, session, decision })
     return reply.redirect(formatAnswerUri(decided.redirectUri, formatDecided(decided, authUrl)), 303)

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Session } from '../domain/people/session.ts'
+import type { Session } from '../domain/sessions/session.ts'
 import type { Origins } from '../http/hosts.ts'
 
 export interface OauthOptions extends Origins {

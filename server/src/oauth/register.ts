@@ -1,7 +1,7 @@
 import { redirectHostsOf, type Client } from '../domain/connections/client.ts'
 import { registerClient } from '../domain/connections/register-client.ts'
 import type { Context } from '../domain/context.ts'
-import { takeAttempt } from '../domain/take-attempt.ts'
+import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { clientAddress } from '../http/client-address.ts'
@@ -18,7 +18,7 @@ const PATH = '/oauth/register'
  */
 export function addRegister(scope: HttpServer, ctx: Context, origins: Origins): void {
   scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {
-    await takeAttempt(ctx, { subject: clientAddress(request), bucket: 'register' })
+    await enforceRateLimit(ctx, { subject: clientAddress(request), bucket: 'register' })
     const { name, redirectUris, scopes } = parseClientMetadata(request.body, [origins.baseUrl, origins.authUrl])
     const client = await registerClient(ctx, {
       name: name ?? toClientName(redirectHostsOf({ redirectUris }).join(', ')),

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Client } from '../domain/connections/client.ts'
 import { findClient } from '../domain/connections/find-client.ts'
 import type { Context } from '../domain/context.ts'
-import { takeAttempt } from '../domain/take-attempt.ts'
+import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { InvalidClient } from './oauth-error.ts'
 import { findParameter, listParameter, type RequestParameters } from './parameters.ts'
@@ -22,7 +22,7 @@ export async function takeClient(
 ): Promise<Client | null> {
   const [id = null] = listParameter(parameters, 'client_id')
   const client = id === null ? null : await findClient(ctx, { id })
-  await takeAttempt(ctx, {
+  await enforceRateLimit(ctx, {
     subject: client === null ? clientAddress(request) : `${client.id} ${clientAddress(request)}`,
     bucket,
   })

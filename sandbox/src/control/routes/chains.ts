@@ -3,13 +3,13 @@ import type { Mode } from '../../addresses.ts'
 import { MINE_BLOCKS_MAX, REORG_BLOCKS_MAX } from '../../chain/limit.ts'
 import { Problem } from '../../../../server/src/values/problem.ts'
 import { Fields } from '../fields.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
 const FAILING_TRANSFERS_MAX = 1_000_000
 const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers'] as const
 
 /** What a chain does by itself, now and then. */
-export function addChainRoutes(http: HttpServer, world: World): void {
+export function addChainRoutes(http: HttpServer, world: ControlContext): void {
   http.post('/chains/:mode', async (request) => {
     const mode = new Fields(request.params).mode()
     await move(world, mode, new Fields(request.body))
@@ -17,7 +17,7 @@ export function addChainRoutes(http: HttpServer, world: World): void {
   })
 }
 
-async function move({ chains, enclave }: World, mode: Mode, fields: Fields): Promise<void> {
+async function move({ chains, enclave }: ControlContext, mode: Mode, fields: Fields): Promise<void> {
   const chain = chains[mode]
   switch (fields.only(MOVES)) {
     case 'mining':

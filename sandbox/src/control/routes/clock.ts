@@ -2,13 +2,13 @@ import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Problem } from '../../../../server/src/values/problem.ts'
 import { serialQueue } from '../../chain/serial-queue.ts'
 import { Fields } from '../fields.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
 /** Ten years: beyond every lifetime that the service knows, and within what every clock and column can hold. */
 const OFFSET_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 
 /** D49: one clock for all, which can be moved forward, or back to the real time. */
-export function addClockRoutes(http: HttpServer, world: World): void {
+export function addClockRoutes(http: HttpServer, world: ControlContext): void {
   const { state, context } = world
   // Two moves at once add up.
   const enqueue = serialQueue()

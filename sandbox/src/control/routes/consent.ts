@@ -4,13 +4,13 @@ import { PROBLEM_STATUS, Problem, type ProblemType } from '../../../../server/sr
 import { Fields } from '../fields.ts'
 import { ensureOwner, signInOwner } from '../owners.ts'
 import { slugIn } from '../path-fields.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
 /** The service answers a person's browser well within it. */
 const ANSWER_MS_MAX = 10_000
 
 /** A person connects an agent host: the owner signs in, opens the authorization URL, and decides on the consent page. */
-export function addConsentRoute(http: HttpServer, world: World): void {
+export function addConsentRoute(http: HttpServer, world: ControlContext): void {
   http.post('/workspaces/:slug/consent', async (request) => {
     const account = await getAccount(world.context, slugIn(request))
     const fields = new Fields(request.body)

@@ -3,7 +3,7 @@ import { FAULTS, SEND_FAULTS } from '../../enclave/faults.ts'
 import { PROFILES } from '../../enclave/pace.ts'
 import type { EnclaveControl } from '../enclave-control.ts'
 import { Fields } from '../fields.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
 const FAULT_COUNT_MAX = 1_000_000
 const SEED_MAX = 0xff_ff_ff_ff
@@ -11,7 +11,7 @@ const SEED_MAX = 0xff_ff_ff_ff
 const SKEW_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 
 /** What the provider does now and then, or does otherwise. */
-export function addEnclaveRoutes(http: HttpServer, { enclave }: World): void {
+export function addEnclaveRoutes(http: HttpServer, { enclave }: ControlContext): void {
   http.post('/enclave/faults', async (request) => {
     await orderFaults(enclave, new Fields(request.body))
     return {}

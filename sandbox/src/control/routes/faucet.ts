@@ -1,9 +1,9 @@
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Fields } from '../fields.ts'
 import { fund, fundCoin } from '../fund.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
-export function addFaucetRoutes(http: HttpServer, world: World): void {
+export function addFaucetRoutes(http: HttpServer, world: ControlContext): void {
   http.post('/faucet', async (request, reply) => {
     const fields = new Fields(request.body)
     const payee = { mode: fields.mode(), to: fields.address('address') }

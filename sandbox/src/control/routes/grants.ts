@@ -1,7 +1,7 @@
 import type { Account } from '../../../../server/src/domain/accounts/account.ts'
 import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
 import { formatGrant } from '../../../../server/src/domain/grants/format-grant.ts'
-import type { SignerChange } from '../../../../server/src/domain/grants/grant.ts'
+import type { GrantAction } from '../../../../server/src/domain/grants/grant.ts'
 import { openGrant, type OpenGrantRequest } from '../../../../server/src/domain/grants/open-grant.ts'
 import { suspendGrant } from '../../../../server/src/domain/grants/suspend-grant.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
@@ -9,10 +9,10 @@ import { Problem } from '../../../../server/src/values/problem.ts'
 import { Fields } from '../fields.ts'
 import { idIn, slugIn } from '../path-fields.ts'
 import { signGrant } from '../sign-grant.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
 /** Grants, opened and signed as the owner of the wallet. */
-export function addGrantRoutes(http: HttpServer, world: World): void {
+export function addGrantRoutes(http: HttpServer, world: ControlContext): void {
   const { context, state } = world
 
   http.post('/workspaces/:slug/grants', async (request, reply) => {
@@ -26,7 +26,7 @@ export function addGrantRoutes(http: HttpServer, world: World): void {
     return reply.code(201).send({ grant: formatGrant(grant) })
   })
 
-  const addSigning = (path: string, change: SignerChange): void => {
+  const addSigning = (path: string, change: GrantAction): void => {
     http.post(path, async (request) => {
       const grantId = idIn(request)
       const account = await accountOf(world, grantId)
@@ -58,7 +58,7 @@ function readGrant(fields: Fields, account: Account): OpenGrantRequest {
   }
 }
 
-async function accountOf({ context, state }: World, grantId: string): Promise<Account> {
+async function accountOf({ context, state }: ControlContext, grantId: string): Promise<Account> {
   const { grants } = state.current
   const slug = Object.hasOwn(grants, grantId) ? grants[grantId] : undefined
   if (slug === undefined) throw new Problem('not_found', 'No such grant.')

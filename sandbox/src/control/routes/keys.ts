@@ -3,10 +3,10 @@ import { revokeKey } from '../../../../server/src/domain/keys/revoke-key.ts'
 import { rotateKey } from '../../../../server/src/domain/keys/rotate-key.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Fields } from '../fields.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
 /** What is done to a key by whoever has its secret. */
-export function addKeyRoutes(http: HttpServer, { context }: World): void {
+export function addKeyRoutes(http: HttpServer, { context }: ControlContext): void {
   http.post('/keys/rotate', async (request, reply) => {
     const { key, secret, graceUntil } = await rotateKey(context, {
       secret: new Fields(request.body).text('key'),

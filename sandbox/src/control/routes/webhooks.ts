@@ -12,14 +12,14 @@ import { problem, Problem } from '../../../../server/src/values/problem.ts'
 import { MODES, type Mode } from '../../addresses.ts'
 import { Fields } from '../fields.ts'
 import { idIn, slugIn } from '../path-fields.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
 /** Of each mode; older ones are left out. */
 const DELIVERIES_LISTED_MAX = 10_000
 const PAGE_DELIVERIES = 100
 
 /** A workspace's webhook endpoints, and what became of each delivery. */
-export function addWebhookRoutes(http: HttpServer, world: World): void {
+export function addWebhookRoutes(http: HttpServer, world: ControlContext): void {
   const { context, state } = world
 
   http.post('/workspaces/:slug/webhooks', async (request, reply) => {
@@ -54,7 +54,7 @@ export function addWebhookRoutes(http: HttpServer, world: World): void {
 }
 
 /** The newest first. */
-async function readDeliveries({ context }: World, { id: accountId }: Account, mode: Mode) {
+async function readDeliveries({ context }: ControlContext, { id: accountId }: Account, mode: Mode) {
   const found: ReturnType<typeof formatDelivery>[] = []
   for (let before: string | null = null; found.length < DELIVERIES_LISTED_MAX;) {
     const page: Delivery[] = await listDeliveries(context, {
@@ -73,7 +73,7 @@ async function readDeliveries({ context }: World, { id: accountId }: Account, mo
 }
 
 /** No product operation reads across workspaces, so they are asked one by one. */
-async function findAccountId({ context }: World, slugs: readonly string[], deliveryId: string): Promise<string> {
+async function findAccountId({ context }: ControlContext, slugs: readonly string[], deliveryId: string): Promise<string> {
   for (const slug of slugs) {
     const { id: accountId } = await getAccount(context, slug)
     const found = await getDelivery(context, { accountId, id: deliveryId }).catch(nullIfNotFound)

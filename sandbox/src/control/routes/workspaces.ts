@@ -10,12 +10,12 @@ import { Fields } from '../fields.ts'
 import { fund } from '../fund.ts'
 import { createOwnedWorkspace, ownerOf } from '../owners.ts'
 import { slugIn } from '../path-fields.ts'
-import type { World } from '../world.ts'
+import type { ControlContext } from '../control-context.ts'
 
 const ALLOWANCE_USED_MAX = 1_000_000_000
 
 /** Workspaces, and what belongs to one: keys, wallets, the plan. */
-export function addWorkspaceRoutes(http: HttpServer, world: World): void {
+export function addWorkspaceRoutes(http: HttpServer, world: ControlContext): void {
   const { context } = world
 
   http.post('/workspaces', async (request, reply) => {

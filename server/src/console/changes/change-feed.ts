@@ -1,6 +1,6 @@
 import type { Context } from '../../domain/context.ts'
-import type { ChangeKind, Place } from '../../domain/payments/changes/change.ts'
-import { listRecentChanges } from '../../domain/payments/changes/list-recent-changes.ts'
+import type { ChangeKind, Place } from '../../domain/reports/changes/change.ts'
+import { listRecentChanges } from '../../domain/reports/changes/list-recent-changes.ts'
 import { startLoop, type Loop } from '../../lib/loop.ts'
 
 const INTERVAL_MS = 1_000

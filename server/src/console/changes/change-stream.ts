@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Place } from '../../domain/payments/changes/change.ts'
+import type { Place } from '../../domain/reports/changes/change.ts'
 import type { Logger } from '../../lib/logger.ts'
 import type { ChangeFeed } from './change-feed.ts'
 
@@ -34,10 +34,10 @@ export function openChangeStream(
   feed: ChangeFeed,
   {
     place,
-    isPresent,
+    isSessionActive,
     logger,
     times = STREAM_TIMES,
-  }: { place: Place; isPresent: () => Promise<boolean>; logger: Logger; times?: StreamTimes },
+  }: { place: Place; isSessionActive: () => Promise<boolean>; logger: Logger; times?: StreamTimes },
 ): ChangeStream {
   const endings: (() => void)[] = []
   const release = (): void => {
@@ -68,7 +68,7 @@ export function openChangeStream(
   }
   const check = async (): Promise<void> => {
     try {
-      if (!(await isPresent())) end()
+      if (!(await isSessionActive())) end()
     } catch (error) {
       // Nothing can be told meanwhile either: it is asked again.
       logger.warn({ err: error }, 'a stream of changes could not be checked')

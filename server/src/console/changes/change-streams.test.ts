@@ -8,7 +8,7 @@ import { seed, type Seed } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { Account } from '../../domain/accounts/account.ts'
-import { endSession } from '../../domain/people/end-session.ts'
+import { endSession } from '../../domain/sessions/end-session.ts'
 import { ChangeStreams } from './change-streams.ts'
 import { STREAM_TIMES } from './change-stream.ts'
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../domain/context.ts'
-import type { Place } from '../../domain/payments/changes/change.ts'
-import { isPresent } from '../../domain/people/is-present.ts'
-import type { Session } from '../../domain/people/session.ts'
+import type { Place } from '../../domain/reports/changes/change.ts'
+import { isSessionActive } from '../../domain/sessions/is-session-active.ts'
+import type { Session } from '../../domain/sessions/session.ts'
 import { Problem } from '../../values/problem.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { openChangeStream, STREAM_TIMES, type ChangeStream, type StreamTimes } from './change-stream.ts'
@@ -51,7 +51,7 @@ export class ChangeStreams {
     this.#makeRoom(listener)
     const stream = openChangeStream(this.#feed, {
       place,
-      isPresent: () => isPresent(this.#ctx, { session, slug }),
+      isSessionActive: () => isSessionActive(this.#ctx, { session, slug }),
       logger: this.#ctx.logger,
       times: this.#times,
     })

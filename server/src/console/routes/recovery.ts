@@ -1,5 +1,5 @@
-import { issueRecoveryCodes } from '../../domain/people/issue-recovery-codes.ts'
-import { recover } from '../../domain/people/recover.ts'
+import { issueRecoveryCodes } from '../../domain/passkeys/issue-recovery-codes.ts'
+import { signInWithRecoveryCode } from '../../domain/sessions/sign-in-with-recovery-code.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { createCeremonyLimit, type Door } from '../door.ts'
 import { EmptyBody, RecoveryBody } from '../schemas.ts'
@@ -11,7 +11,7 @@ export function addRecoveryRoutes(http: HttpServer, door: Door): void {
   const onRequest = createCeremonyLimit(door)
 
   http.post('/console/recovery', { onRequest, schema: { body: RecoveryBody } }, async (request, reply) => {
-    const issued = await recover(door.ctx, { code: request.body.code, device: deviceOf(request) })
+    const issued = await signInWithRecoveryCode(door.ctx, { code: request.body.code, device: deviceOf(request) })
     return { session: await startSession(door, request, reply, issued) }
   })
 

@@ -1,4 +1,4 @@
-import { findCredentials } from '../../domain/payments/credentials/find-credentials.ts'
+import { findCredentials } from '../../domain/reports/timeline/find-credentials.ts'
 import { getRefusal } from '../../domain/payments/refusals/get-refusal.ts'
 import { listRefusals } from '../../domain/payments/refusals/list-refusals.ts'
 import type { HttpServer } from '../../http/open-http.ts'

@@ -1,5 +1,5 @@
-import { endOtherSessions } from '../../domain/people/end-other-sessions.ts'
-import { endSession } from '../../domain/people/end-session.ts'
+import { endOtherSessions } from '../../domain/sessions/end-other-sessions.ts'
+import { endSession } from '../../domain/sessions/end-session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { Door } from '../door.ts'
 import { formatSession } from '../format-session.ts'

@@ -1,5 +1,5 @@
-import { openSignIn } from '../../domain/people/open-sign-in.ts'
-import { signIn } from '../../domain/people/sign-in.ts'
+import { openSignIn } from '../../domain/sessions/open-sign-in.ts'
+import { signIn } from '../../domain/sessions/sign-in.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
 import { createCeremonyLimit, type Door } from '../door.ts'

@@ -1,5 +1,5 @@
-import { openSignUp } from '../../domain/people/open-sign-up.ts'
-import { signUp } from '../../domain/people/sign-up.ts'
+import { openSignUp } from '../../domain/sessions/open-sign-up.ts'
+import { signUp } from '../../domain/sessions/sign-up.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
 import { createSignUpLimit, type Door } from '../door.ts'

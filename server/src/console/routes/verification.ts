@@ -1,5 +1,5 @@
-import { openVerification } from '../../domain/people/open-verification.ts'
-import { verifySession } from '../../domain/people/verify-session.ts'
+import { openVerification } from '../../domain/sessions/open-verification.ts'
+import { verifySession } from '../../domain/sessions/verify-session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
 import { createCeremonyLimit, type Door } from '../door.ts'

@@ -1,4 +1,4 @@
-import { takeAttempt } from '../../domain/take-attempt.ts'
+import { enforceRateLimit } from '../../domain/enforce-rate-limit.ts'
 import { chooseOwner } from '../../domain/wallets/choose-owner.ts'
 import { createWallet } from '../../domain/wallets/create-wallet.ts'
 import { getWallet } from '../../domain/wallets/get-wallet.ts'
@@ -83,7 +83,7 @@ export function addWalletRoutes(http: HttpServer, door: Door): void {
       if (mode !== 'test' || door.faucet?.kind !== 'endpoint') throw problem('faucet_not_available')
       const address = parseWallet(request.params.address)
       await getWallet(ctx, { accountId: account.id, mode, address })
-      await takeAttempt(ctx, { subject: account.id, bucket: 'faucet' })
+      await enforceRateLimit(ctx, { subject: account.id, bucket: 'faucet' })
       const hash = await askFaucet(door.faucet.url, { address, amountMicro: FAUCET_AMOUNT_MICRO })
       return reply.code(201).send({ tx_hash: hash, amount_usdc: formatAmount(FAUCET_AMOUNT_MICRO) })
     },

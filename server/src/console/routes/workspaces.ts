@@ -1,4 +1,4 @@
-import { createWorkspace } from '../../domain/people/create-workspace.ts'
+import { createWorkspace } from '../../domain/members/create-workspace.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { Mode } from '../../values/mode.ts'
 import { checkName } from '../../values/name.ts'

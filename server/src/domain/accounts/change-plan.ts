@@ -1,10 +1,10 @@
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { monthOf, type Plan } from '../plans/plan.ts'
-import { setAllowance } from '../plans/store.ts'
+import { setAllowance } from '../plans/plans-store.ts'
 import type { Account } from './account.ts'
-import { lockAccount, updatePlan } from './store.ts'
+import { lockAccount, updatePlan } from './accounts-store.ts'
 
 /** Moves a workspace to a plan, and corrects this month's count of sponsored transactions where one is given. */
 export async function changePlan(

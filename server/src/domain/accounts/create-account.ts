@@ -3,11 +3,11 @@ import type { Transaction } from '../../db/transaction.ts'
 import { createId } from '../../values/ids.ts'
 import { checkName } from '../../values/name.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
 import { slugOf, type Account } from './account.ts'
-import { insertAccount } from './store.ts'
+import { insertAccount } from './accounts-store.ts'
 
 const SLUG_ATTEMPTS_MAX = 5
 const SLUG_SUFFIX_BYTES = 3

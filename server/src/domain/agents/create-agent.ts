@@ -1,13 +1,13 @@
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { PLANS } from '../plans/plan.ts'
 import type { Agent } from './agent.ts'
-import { countAgents, findAgent, insertAgent } from './store.ts'
+import { countAgents, findAgent, insertAgent } from './agents-store.ts'
 
 /**
  * Creates an agent if it is absent, and answers its current state either way. The account's lock makes the plan's cap

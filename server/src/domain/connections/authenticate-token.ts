@@ -1,9 +1,9 @@
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { findWindow } from '../../limiter/store.ts'
+import { findWindow } from '../../limiter/limiter-store.ts'
 import type { Scope } from '../../values/scope.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
-import { countTokenRequest, type TokenHolder } from './access-tokens/store.ts'
+import { countTokenRequest, type TokenHolder } from './access-tokens-store.ts'
 
 export interface AuthenticatedToken extends TokenHolder {
   /** The connection's (D32). Without the required scope the request is not counted, and so within its rate. */
@@ -21,9 +21,9 @@ export async function authenticateToken(
 ): Promise<AuthenticatedToken | null> {
   if (!isSecret(SECRET_PREFIXES.accessToken, credential)) return null
   const now = ctx.clock.now()
-  const found = await ctx.db.read(countTokenRequest(hashSecret(credential), { bucket, requiredScope, now }))
+  const found = await ctx.db.runRelaxed(countTokenRequest(hashSecret(credential), { bucket, requiredScope, now }))
   if (found === null) return null
   const { rateSubject } = found.connection
-  const rate = found.rate ?? (await ctx.db.read(findWindow(rateSubject, bucket, now, !found.hasScope)))
+  const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(rateSubject, bucket, now, !found.hasScope)))
   return { ...found, rate }
 }

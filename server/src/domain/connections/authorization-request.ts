@@ -1,7 +1,7 @@
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Scope } from '../../values/scope.ts'
-import type { Membership } from '../people/member.ts'
+import type { Membership } from '../members/member.ts'
 import type { Client } from './client.ts'
 
 /** A checked authorization request that waits for a person's decision. Its handle is a secret, kept as a hash. */

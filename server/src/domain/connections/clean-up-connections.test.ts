@@ -29,7 +29,7 @@ import {
   UNUSED_CONNECTION_KEPT_MS,
 } from './limits.ts'
 import { registerClient } from './register-client.ts'
-import { deleteUnusedConnections } from './store.ts'
+import { deleteUnusedConnections } from './connections-store.ts'
 
 describe('cleanUpConnections', () => {
   let given: TestContext

@@ -1,11 +1,11 @@
-import { closeWindows } from '../../limiter/store.ts'
+import { closeWindows } from '../../limiter/limiter-store.ts'
 import type { Context } from '../context.ts'
 import { CLEAN_UP_ROWS_MAX, CODE_KEPT_MS, UNUSED_CLIENT_KEPT_MS, UNUSED_CONNECTION_KEPT_MS } from './limits.ts'
-import { deleteEndedAccessTokens } from './access-tokens/store.ts'
-import { deleteEndedCodes } from './codes/store.ts'
-import { deleteEndedRefreshTokens } from './refresh-tokens/store.ts'
-import { deleteEndedRequests, deleteUnusedClients } from './requests/store.ts'
-import { deleteUnusedConnections } from './store.ts'
+import { deleteEndedAccessTokens } from './access-tokens-store.ts'
+import { deleteEndedCodes } from './codes-store.ts'
+import { deleteEndedRefreshTokens } from './refresh-tokens-store.ts'
+import { deleteEndedRequests, deleteUnusedClients } from './requests-store.ts'
+import { deleteUnusedConnections } from './connections-store.ts'
 
 /**
  * Deletes a bounded number of rows that nothing is decided by any more, and answers how many: ended requests and tokens,
@@ -24,7 +24,7 @@ export async function cleanUpConnections(ctx: Pick<Context, 'db' | 'clock'>): Pr
     deleteUnusedClients(before(UNUSED_CLIENT_KEPT_MS), CLEAN_UP_ROWS_MAX),
   ]
   let deleted = 0
-  for (const deletion of deletions) deleted += await ctx.db.write(deletion)
+  for (const deletion of deletions) deleted += await ctx.db.runDurable(deletion)
   return deleted + (await deleteUnused(ctx, before(UNUSED_CONNECTION_KEPT_MS)))
 }
 

@@ -9,7 +9,7 @@ import {
   takeCode,
   type CodeProof,
   type StoredCode,
-} from './codes/store.ts'
+} from './codes-store.ts'
 import { issueTokens } from './issue-tokens.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'

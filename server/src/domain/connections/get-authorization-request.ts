@@ -2,7 +2,7 @@ import { problem } from '../../values/problem.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
-import { findRequest } from './requests/store.ts'
+import { findRequest } from './requests-store.ts'
 
 /**
  * The request that waits behind a handle. 404 `authorization_request_not_found` when there is none, or its time is over;
@@ -13,7 +13,7 @@ export async function getAuthorizationRequest(
   { handle }: { handle: string },
 ): Promise<AuthorizationRequest> {
   const found = isSecret(SECRET_PREFIXES.requestHandle, handle)
-    ? await ctx.db.read(findRequest(hashSecret(handle)))
+    ? await ctx.db.runRelaxed(findRequest(hashSecret(handle)))
     : null
   return checkOpen(found, ctx.clock.now())
 }

@@ -1,10 +1,10 @@
 import type { Transaction } from '../../db/transaction.ts'
 import type { Scope } from '../../values/scope.ts'
 import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { insertAccessToken } from './access-tokens/store.ts'
+import { insertAccessToken } from './access-tokens-store.ts'
 import { ACCESS_TOKEN_LIFETIME_SECONDS, REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
-import { insertRefreshToken } from './refresh-tokens/store.ts'
-import { extendConnection, type Family } from './store.ts'
+import { insertRefreshToken } from './refresh-tokens-store.ts'
+import { extendConnection, type Family } from './connections-store.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Commits the transaction that took a code or a refresh token of the family, with the tokens that it is worth. */

@@ -25,7 +25,7 @@ import type { Context } from '../context.ts'
 import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
 import { listConnections } from './list-connections.ts'
 import { revokeConnection } from './revoke-connection.ts'
-import { revokeByAgent } from './store.ts'
+import { revokeByAgent } from './connections-store.ts'
 
 const ACTOR: Actor = { kind: 'user', id: 'usr_someone' }
 

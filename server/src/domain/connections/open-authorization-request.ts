@@ -2,7 +2,7 @@ import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.t
 import type { Context } from '../context.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import { REQUEST_LIFETIME_MS } from './limits.ts'
-import { insertRequest } from './requests/store.ts'
+import { insertRequest } from './requests-store.ts'
 
 export interface NewAuthorizationRequest extends Pick<
   AuthorizationRequest,
@@ -22,6 +22,6 @@ export async function openAuthorizationRequest(
   const createdAt = ctx.clock.now()
   const handle = createSecret(SECRET_PREFIXES.requestHandle)
   const expiresAt = new Date(createdAt.getTime() + REQUEST_LIFETIME_MS)
-  await ctx.db.write(insertRequest(hashSecret(handle), { ...request, createdAt, expiresAt }))
+  await ctx.db.runDurable(insertRequest(hashSecret(handle), { ...request, createdAt, expiresAt }))
   return handle
 }

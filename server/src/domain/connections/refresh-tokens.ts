@@ -9,7 +9,7 @@ import {
   takeRefreshToken,
   type RefreshRequest,
   type StoredRefreshToken,
-} from './refresh-tokens/store.ts'
+} from './refresh-tokens-store.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 

@@ -2,7 +2,7 @@ import { createId } from '../../values/ids.ts'
 import type { Scope } from '../../values/scope.ts'
 import type { Context } from '../context.ts'
 import type { Client } from './client.ts'
-import { insertClient } from './requests/store.ts'
+import { insertClient } from './requests-store.ts'
 
 /**
  * Registers a client under an id of its own, whatever was registered before (RFC 7591). The door has parsed it all. Anybody
@@ -22,6 +22,6 @@ export async function registerClient(
     createdAt,
     lastUsedAt: null,
   }
-  await ctx.db.write(insertClient(client))
+  await ctx.db.runDurable(insertClient(client))
   return client
 }

@@ -1,9 +1,9 @@
 import { isId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { findConnectionId, markRevoked } from './store.ts'
+import { findConnectionId, markRevoked } from './connections-store.ts'
 
 /**
  * Ends a connection at once: the very next request with a token of it, at any process, is 401. A second time does

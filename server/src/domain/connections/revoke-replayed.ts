@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/transaction.ts'
-import { insertAuditEntry } from '../audit/store.ts'
-import { markRevoked, type Family } from './store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import { markRevoked, type Family } from './connections-store.ts'
 
 /**
  * Revokes the family of a code or refresh token that came a second time, under the family's lock: somebody holds a copy

@@ -1,7 +1,7 @@
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { revokeByAccessToken, revokeByRefreshToken } from './store.ts'
+import { revokeByAccessToken, revokeByRefreshToken } from './connections-store.ts'
 
 /**
  * Revokes the whole connection of an access or refresh token, a rotated one included (RFC 7009; specification, part 4).

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import type { DepositCursor } from './deposit.ts'
 import { chooseRecipients, readTransfers, type BlockRange, type Recipients } from './read-transfers.ts'
 import { recordDeposits } from './record-deposits.ts'
-import { findCursor, insertCursor } from './store.ts'
+import { findCursor, insertCursor } from './deposits-store.ts'
 
 /** So many blocks are read at once at the most. */
 export const BLOCKS_MAX = 1_000
@@ -52,7 +52,7 @@ export async function followDeposits(
   ctx: FollowContext,
   { mode, confirmedBlock, blocksMax }: { mode: Mode; confirmedBlock: bigint; blocksMax: number },
 ): Promise<Progress> {
-  const cursor = await ctx.db.read(findCursor(mode))
+  const cursor = await ctx.db.runRelaxed(findCursor(mode))
   if (cursor === null) {
     await startAt(ctx, mode, confirmedBlock)
     return { isThere: true, blocksMax }
@@ -77,7 +77,7 @@ function grow(blocksMax: number): number {
 
 async function startAt(ctx: Pick<Context, 'db' | 'chains'>, mode: Mode, blockNumber: bigint): Promise<void> {
   const blockHash = await ctx.chains[mode].readBlockHash(blockNumber)
-  await ctx.db.write(insertCursor(mode, { blockNumber, blockHash }))
+  await ctx.db.runDurable(insertCursor(mode, { blockNumber, blockHash }))
 }
 
 /** Returns whether the cursor stands at the end then. A node that lacks the newest block is asked for those before it. */

@@ -7,7 +7,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/test
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { listDeposits } from './list-deposits.ts'
-import { listDepositRows } from './store.ts'
+import { listDepositRows } from './deposits-store.ts'
 
 const ROWS = 2_000
 

@@ -2,7 +2,7 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { Deposit } from './deposit.ts'
-import { listDepositRows } from './store.ts'
+import { listDepositRows } from './deposits-store.ts'
 
 /**
  * Deposits of an (account, mode), of one wallet or of all (`wallet` null), newest first, `limit` at the most, before the
@@ -18,5 +18,5 @@ export async function listDeposits(
     readonly limit: number
   },
 ): Promise<Deposit[]> {
-  return await ctx.db.readLarge(listDepositRows(request))
+  return await ctx.db.runSlow(listDepositRows(request))
 }

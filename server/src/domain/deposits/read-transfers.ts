@@ -4,7 +4,7 @@ import { RECIPIENTS_PER_READ_MAX, type TransfersRead } from '../../chain/transfe
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
-import { listAddresses, listWalletsAmong } from '../wallets/store.ts'
+import { listAddresses, listWalletsAmong } from '../wallets/wallets-store.ts'
 
 export type BlockRange = { readonly from: bigint; readonly to: bigint }
 
@@ -21,7 +21,7 @@ export const FILTERED_WALLETS_MAX = 300
 
 /** Chooses whether to ask for the transfers to the wallets of a mode, or for everybody's. */
 export async function chooseRecipients({ db }: ReadContext, mode: Mode): Promise<Recipients> {
-  const wallets: Address[] = await db.read(listAddresses(mode, null, FILTERED_WALLETS_MAX + 1))
+  const wallets: Address[] = await db.runRelaxed(listAddresses(mode, null, FILTERED_WALLETS_MAX + 1))
   return wallets.length > FILTERED_WALLETS_MAX ? null : wallets
 }
 
@@ -48,7 +48,7 @@ async function readAll(ctx: ReadContext, mode: Mode, range: BlockRange): Promise
   const read = await ctx.chains[mode].readTransfers({ ...range, recipients: null })
   const addresses = new Set(read.transfers.map(({ to }) => to))
   if (addresses.size === 0) return read
-  const wallets: ReadonlySet<Address> = new Set(await ctx.db.read(listWalletsAmong(mode, [...addresses])))
+  const wallets: ReadonlySet<Address> = new Set(await ctx.db.runRelaxed(listWalletsAmong(mode, [...addresses])))
   return { ...read, transfers: read.transfers.filter(({ to }) => wallets.has(to)) }
 }
 
@@ -57,7 +57,7 @@ async function readByWallet({ db, chains }: ReadContext, mode: Mode, range: Bloc
   const transfers: LoggedTransfer[] = []
   let fork: TransfersRead | null = null
   for (let last: Address | null = null; ;) {
-    const recipients: Address[] = await db.read(listAddresses(mode, last, RECIPIENTS_PER_READ_MAX))
+    const recipients: Address[] = await db.runRelaxed(listAddresses(mode, last, RECIPIENTS_PER_READ_MAX))
     const read = await chains[mode].readTransfers({ ...range, recipients })
     fork ??= read
     if (read.blockHash !== fork.blockHash || read.parentHash !== fork.parentHash) {

@@ -12,7 +12,7 @@ import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { DepositCursor } from './deposit.ts'
 import { recordDeposits } from './record-deposits.ts'
-import { insertCursor } from './store.ts'
+import { insertCursor } from './deposits-store.ts'
 
 const HASHES = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`] as const
 const FROM: DepositCursor = { blockNumber: 100n, blockHash: HASHES[0] }
@@ -28,7 +28,7 @@ describe('recording deposits', () => {
   })
   beforeEach(async () => {
     await readRows(given.context.db, 'delete from deposit_cursors')
-    await given.context.db.write(insertCursor('test', FROM))
+    await given.context.db.runDurable(insertCursor('test', FROM))
   })
   after(() => given.close())
 

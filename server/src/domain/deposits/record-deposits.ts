@@ -3,10 +3,10 @@ import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { DomainEvent } from '../events/event.ts'
-import { announceEvent } from '../webhooks/announce-event.ts'
+import { appendEvent } from '../webhooks/append-event.ts'
 import { placeTransfers, type Deposit, type DepositCursor, type PlacedTransfer } from './deposit.ts'
 import { formatDeposit } from './format-deposit.ts'
-import { insertDeposits, moveCursor } from './store.ts'
+import { insertDeposits, moveCursor } from './deposits-store.ts'
 
 /** Each is an event and its deliveries, all in one batch. */
 const DEPOSITS_PER_TRANSACTION_MAX = 250
@@ -56,7 +56,7 @@ async function recordSome(
     const now = ctx.clock.now()
     const found = transfers.map((transfer) => ({ ...transfer, id: createId('deposit', now) }))
     const deposits = await transaction.run(insertDeposits({ mode, createdAt: now, deposits: found }))
-    await transaction.commit(deposits.flatMap((deposit) => announceEvent(depositEvent(deposit))))
+    await transaction.commit(deposits.flatMap((deposit) => appendEvent(depositEvent(deposit))))
     return deposits
   })
 }

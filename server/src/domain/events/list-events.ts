@@ -2,7 +2,7 @@ import { idBoundary } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS, EVENT_TYPES, type EventType, type StoredEvent } from './event.ts'
-import { listNewestEvents, listOldestEvents } from './store.ts'
+import { listNewestEvents, listOldestEvents } from './events-store.ts'
 
 /**
  * An event is there when its transaction has committed, a while after the moment that its id tells. Whoever reads forward
@@ -56,7 +56,7 @@ export async function listEvents(
     below: least([upTo, ...(isForward ? [settled] : []), ...(!isForward && cursor !== null ? [cursor] : [])]),
     limit: limit + 1,
   }
-  const found = await ctx.db.readLarge(isForward ? listOldestEvents(range) : listNewestEvents(range))
+  const found = await ctx.db.runSlow(isForward ? listOldestEvents(range) : listNewestEvents(range))
   const events = found.slice(0, limit)
   return { events, nextCursor: found.length > limit ? (events.at(-1)?.id ?? null) : null }
 }

@@ -1,7 +1,7 @@
 import type { Address } from '../../values/address.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 import { Problem } from '../../values/problem.ts'
-import { CONTRACTS_MAX, RECIPIENTS_MAX, type GrantPolicy } from './grant.ts'
+import { CONTRACTS_MAX, GRANT_RECIPIENTS_MAX, type GrantPolicy } from './grant.ts'
 
 /** What a grant is asked to allow. */
 export interface GrantTerms {
@@ -19,8 +19,8 @@ export function checkPolicy(
   { defaultContracts, now }: { defaultContracts: readonly Address[]; now: Date },
 ): GrantPolicy {
   const { maxPerTxMicro, dailyCapMicro, recipientAllowlist, contractAllowlist = defaultContracts, expiresAt } = terms
-  if (recipientAllowlist.length > RECIPIENTS_MAX) {
-    throw invalidTerm('recipient_allowlist', `holds at most ${RECIPIENTS_MAX} addresses`)
+  if (recipientAllowlist.length > GRANT_RECIPIENTS_MAX) {
+    throw invalidTerm('recipient_allowlist', `holds at most ${GRANT_RECIPIENTS_MAX} addresses`)
   }
   if (contractAllowlist.length < 1 || contractAllowlist.length > CONTRACTS_MAX) {
     throw invalidTerm('contract_allowlist', `holds 1 to ${CONTRACTS_MAX} addresses`)

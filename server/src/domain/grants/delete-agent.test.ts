@@ -20,14 +20,14 @@ import { createAccount } from '../accounts/create-account.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import { getAgent } from '../agents/get-agent.ts'
 import { listAgents } from '../agents/list-agents.ts'
-import { countAgents, findSigner } from '../agents/store.ts'
+import { countAgents, findSigner } from '../agents/agents-store.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
 import type { Context } from '../context.ts'
 import { createPayment } from '../payments/create-payment.ts'
 import { deleteAgent } from './delete-agent.ts'
 import { openGrant } from './open-grant.ts'
-import { markRevoked } from './store.ts'
+import { markRevoked } from './grants-store.ts'
 
 const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -61,19 +61,19 @@ describe('deleteAgent', () => {
     await revoke(seeded)
     await assert.rejects(remove(seeded), { details: { grants: [{ id: second.id, wallet: other, status: 'active' }] } })
     assert.equal((await getAgent(ctx, at(seeded))).activeSigners, 1)
-    await ctx.db.write(markRevoked(seeded.account.id, second.id, ctx.clock.now()))
+    await ctx.db.runDurable(markRevoked(seeded.account.id, second.id, ctx.clock.now()))
     await remove(seeded)
   })
 
   test('leaves an agent that nobody finds, and its place in the plan', async () => {
     const seeded = await seedRevoked()
     const { account, agentId } = seeded
-    assert.equal(await ctx.db.read(countAgents(account.id, 'test')), 1)
+    assert.equal(await ctx.db.runRelaxed(countAgents(account.id, 'test')), 1)
     await remove(seeded)
-    assert.equal(await ctx.db.read(countAgents(account.id, 'test')), 0)
+    assert.equal(await ctx.db.runRelaxed(countAgents(account.id, 'test')), 0)
     assert.deepEqual(await listAgents(ctx, { accountId: account.id, mode: 'test' }), [])
     await assert.rejects(getAgent(ctx, at(seeded)), NO_AGENT)
-    assert.equal(await ctx.db.read(findSigner(account.id, 'test', agentId)), null)
+    assert.equal(await ctx.db.runRelaxed(findSigner(account.id, 'test', agentId)), null)
     expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'agent_not_found')
     const asked = { accountId: account.id, mode: 'test', agentId, wallet: seeded.wallet, ...makeTerms() } as const
     await assert.rejects(openGrant(ctx, asked), NO_AGENT)
@@ -158,7 +158,7 @@ describe('deleteAgent', () => {
     const found = await getAgent(hourLater, at(seeded))
     assert.deepEqual(found.createdAt, made.createdAt)
     assert.ok(found.createdAt.getTime() > Date.now() + 59 * 60 * 1_000)
-    assert.deepEqual(await ctx.db.read(findSigner(account.id, 'test', agentId)), {
+    assert.deepEqual(await ctx.db.runRelaxed(findSigner(account.id, 'test', agentId)), {
       signerId: null,
       privateKeySealed: null,
     })
@@ -219,7 +219,7 @@ describe('deleteAgent', () => {
   }
 
   async function revoke({ account, grant }: Seed): Promise<void> {
-    await ctx.db.write(markRevoked(account.id, grant.id, ctx.clock.now()))
+    await ctx.db.runDurable(markRevoked(account.id, grant.id, ctx.clock.now()))
   }
 
   async function seedRevoked(): Promise<Seed> {

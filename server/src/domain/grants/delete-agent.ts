@@ -1,13 +1,13 @@
 import { parseAgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/store.ts'
-import { findAgent, markDeleted } from '../agents/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
+import { findAgent, markDeleted } from '../agents/agents-store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
-import { revokeByAgent } from '../connections/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import { revokeByAgent } from '../connections/connections-store.ts'
 import type { Context } from '../context.ts'
-import { listLiveGrants } from './store.ts'
+import { listLiveGrants } from './grants-store.ts'
 
 /** So many of the grants that stand in the way are named. */
 const GRANTS_NAMED_MAX = 50

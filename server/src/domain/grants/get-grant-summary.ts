@@ -2,7 +2,7 @@ import { isId } from '../../values/ids.ts'
 import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { GrantSummary } from './grant.ts'
-import { findSummary } from './summaries/store.ts'
+import { findSummary } from './summaries-store.ts'
 
 /** One grant of the account, as `userId` is shown it, or 404 `not_found`. */
 export async function getGrantSummary(
@@ -10,7 +10,7 @@ export async function getGrantSummary(
   { accountId, grantId, userId }: { accountId: string; grantId: string; userId: string },
 ): Promise<GrantSummary> {
   const found = isId('grant', grantId)
-    ? await ctx.db.read(findSummary(accountId, grantId, { userId, now: ctx.clock.now() }))
+    ? await ctx.db.runRelaxed(findSummary(accountId, grantId, { userId, now: ctx.clock.now() }))
     : null
   if (found === null) throw new Problem('not_found', 'No such grant.')
   return found

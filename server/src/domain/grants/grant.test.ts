@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { changedSigners, type SignerChange, type WalletSigner } from './grant.ts'
+import { changedSigners, type GrantAction, type WalletSigner } from './grant.ts'
 
 const SIGNER = { signerId: 'agent', policyIds: ['mine'] }
 const ELSE = { signerId: 'else', policyIds: ['theirs'] }
 
 describe('the list of signers that the owner signs', () => {
-  const rows: readonly [string, SignerChange, listed: string | null, others: string[], then: string | null][] = [
+  const rows: readonly [string, GrantAction, listed: string | null, others: string[], then: string | null][] = [
     ['puts in a signer that is not there', 'activate', null, [], 'mine'],
     ['puts a signer under the new policy', 'activate', 'old', ['old'], 'mine'],
     ['takes a signer out', 'revoke', 'mine', [], null],

@@ -62,7 +62,7 @@ export interface GrantSummary {
 
 /** What the owner is asked to authorize: the wallet's whole new signer list (D15). Never the signature. */
 export interface StoredSigningRequest {
-  readonly change: SignerChange
+  readonly change: GrantAction
   readonly before: readonly WalletSigner[]
   readonly after: readonly WalletSigner[]
   /** ISO 8601. */
@@ -71,7 +71,7 @@ export interface StoredSigningRequest {
   readonly handed_in_by?: Actor
 }
 
-export type SignerChange = 'activate' | 'revoke'
+export type GrantAction = 'activate' | 'revoke'
 
 /** A party that may sign for a wallet, bound to policies, as the enclave lists it. */
 export interface WalletSigner {
@@ -79,7 +79,7 @@ export interface WalletSigner {
   readonly policyIds: readonly string[]
 }
 
-export const RECIPIENTS_MAX = 100
+export const GRANT_RECIPIENTS_MAX = 100
 export const CONTRACTS_MAX = 10
 /** The enclave's signer list travels in the header of the owner's signature, which has bounds of its own. */
 export const GRANTS_PER_WALLET_MAX = 50
@@ -96,7 +96,7 @@ export function isBound(signers: readonly WalletSigner[], signer: WalletSigner):
  */
 export function changedSigners(
   before: readonly WalletSigner[],
-  { signer, change, others }: { signer: WalletSigner; change: SignerChange; others: readonly string[] },
+  { signer, change, others }: { signer: WalletSigner; change: GrantAction; others: readonly string[] },
 ): WalletSigner[] {
   const rest = before.filter(({ signerId }) => signerId !== signer.signerId)
   if (change === 'activate') return [...rest, signer]

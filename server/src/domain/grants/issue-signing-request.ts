@@ -1,18 +1,18 @@
 import { problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { findSignerChange } from '../wallets/store.ts'
+import { findSignerChange } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { invalidTerm } from './check-policy.ts'
 import { findReplaced } from './find-replaced.ts'
 import { getGrant } from './get-grant.ts'
-import { sameSigners, type Grant, type SignerChange, type StoredSigningRequest, type WalletSigner } from './grant.ts'
+import { sameSigners, type Grant, type GrantAction, type StoredSigningRequest, type WalletSigner } from './grant.ts'
 import { readParties } from './read-parties.ts'
 import { readSigners } from './read-signers.ts'
-import { recordFound } from './record-found.ts'
+import { reconcileGrant } from './reconcile-grant.ts'
 import { grantRevoked, signerChangeUnderWay } from './refusal.ts'
 import { findHandedIn, isFencedFor, isOvertaken, SIGNING_REQUEST_MS } from './signing-request.ts'
-import { keepSigningRequest } from './store.ts'
+import { keepSigningRequest } from './grants-store.ts'
 import { leaseSpan, withSignerChange } from './with-signer-change.ts'
 
 /** What the owner's passkey is asked to sign, and by when. */
@@ -38,7 +38,7 @@ export async function issueSigningRequest(
     grantId,
     change,
     actor = OPERATOR,
-  }: { accountId: string; grantId: string; change: SignerChange; actor?: Actor },
+  }: { accountId: string; grantId: string; change: GrantAction; actor?: Actor },
 ): Promise<SigningRequest | { readonly grant: Grant; readonly challenge: null }> {
   const grant = await getGrant(ctx, { accountId, grantId })
   if (grant.status === 'revoked') throw grantRevoked(grant)
@@ -59,7 +59,7 @@ export async function issueSigningRequest(
 interface Asked {
   readonly grant: Grant
   readonly wallet: Wallet
-  readonly change: SignerChange
+  readonly change: GrantAction
 }
 
 /** Nothing is asked for while another change may come into force: what is signed now would be stale by then. */
@@ -72,7 +72,7 @@ async function putBeforeOwner(
     throw invalidTerm('expires_at', 'has passed; prepare another grant')
   }
   const [held, replaced] = await Promise.all([
-    ctx.db.read(findSignerChange(wallet, leaseSpan(now))),
+    ctx.db.runRelaxed(findSignerChange(wallet, leaseSpan(now))),
     findReplaced(ctx, grant),
   ])
   const waiting = grant.signingRequest
@@ -84,7 +84,7 @@ async function putBeforeOwner(
 
   const expiresAt = new Date(now.getTime() + SIGNING_REQUEST_MS)
   const request = { change, before, after, expires_at: expiresAt.toISOString() }
-  await ctx.db.write(keepSigningRequest(grant, request))
+  await ctx.db.runDurable(keepSigningRequest(grant, request))
   return request
 }
 
@@ -100,6 +100,6 @@ async function recordAsItIs(
   return await withSignerChange(ctx, { wallet, signed: findHandedIn(grant, change) }, async (hold) => {
     const { before: signers, isDone } = await readSigners(ctx, { grant, wallet, grantSigner, change })
     if (!isDone) throw problem('signing_request_stale')
-    return await recordFound(ctx, hold, { grant, change, signers, finder: actor })
+    return await reconcileGrant(ctx, hold, { grant, change, signers, finder: actor })
   })
 }

@@ -1,7 +1,7 @@
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { GrantSummary } from './grant.ts'
-import { listSummaries, type GrantFilter } from './summaries/store.ts'
+import { listSummaries, type GrantFilter } from './summaries-store.ts'
 
 const GRANTS_LISTED_MAX = 200
 
@@ -11,5 +11,5 @@ export async function listGrantSummaries(
   { accountId, mode, userId, ...filter }: GrantFilter & { accountId: string; mode: Mode; userId: string },
 ): Promise<GrantSummary[]> {
   const now = ctx.clock.now()
-  return await ctx.db.readLarge(listSummaries(accountId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now }))
+  return await ctx.db.runSlow(listSummaries(accountId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now }))
 }

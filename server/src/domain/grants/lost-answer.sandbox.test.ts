@@ -21,15 +21,15 @@ import { readRows } from '../../../../test/support/read-rows.ts'
 import { agent } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import { lockAccount } from '../accounts/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import { getGrant } from './get-grant.ts'
-import type { Grant, SignerChange } from './grant.ts'
-import { FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from './signing-request.ts'
+import type { Grant, GrantAction } from './grant.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from './signing-request.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
-const FENCE_MS = SIGNING_REQUEST_MS + FENCE_MARGIN_MS
+const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
 const EXPIRED = 401
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
@@ -52,7 +52,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     const { owned, old, next } = await openPair(ctx)
     await loseChange(owned, next, 'activate')
     const expiresAt = (await read(owned, next)).signingRequest?.expires_at ?? ''
-    const retryAt = new Date(Date.parse(expiresAt) + FENCE_MARGIN_MS).toISOString()
+    const retryAt = new Date(Date.parse(expiresAt) + SIGNATURE_FENCE_MARGIN_MS).toISOString()
     const refused = { ...UNDER_WAY, details: { retry_at: retryAt } }
     const almost = later(ctx, FENCE_MS - 10_000)
     for (const at of [ctx, almost]) {
@@ -213,7 +213,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.equal(count() - before, made)
   })
 
-  async function loseChange(owned: Owned, grant: Grant, change: SignerChange, at = ctx): Promise<LostChange> {
+  async function loseChange(owned: Owned, grant: Grant, change: GrantAction, at = ctx): Promise<LostChange> {
     const lost = enclave.proxy.loseChange()
     await assert.rejects(signChange(at, owned, { grantId: grant.id, change }), EnclaveUnavailable)
     return lost
@@ -231,7 +231,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
 
   /** Somebody else of the workspace. */
   async function join(owned: Owned): Promise<Owned> {
-    const account = await ctx.db.read(lockAccount(owned.accountId))
+    const account = await ctx.db.runRelaxed(lockAccount(owned.accountId))
     assert.ok(account !== null)
     const { userId } = await seedOwner(ctx, account, 'admin')
     return { ...owned, actor: { kind: 'user', id: userId } }

@@ -2,19 +2,19 @@ import type { Address } from '../../values/address.ts'
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
 import { signerSealContext } from '../agents/signer-seal.ts'
-import { findSigner, keepSigner, type SignerRow } from '../agents/store.ts'
+import { findSigner, keepSigner, type SignerRow } from '../agents/agents-store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { findWallet } from '../wallets/store.ts'
-import { describeGrant } from './announce-move.ts'
+import { findWallet } from '../wallets/wallets-store.ts'
+import { describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
 import { GRANTS_PER_WALLET_MAX, type Grant } from './grant.ts'
-import { layDownPolicy } from './lay-down-policy.ts'
+import { createEnclavePolicy } from './create-enclave-policy.ts'
 import { policyName } from './policy-name.ts'
-import { countLiveGrants, insertGrant } from './store.ts'
+import { countLiveGrants, insertGrant } from './grants-store.ts'
 
 export interface OpenGrantRequest extends GrantTerms {
   readonly accountId: string
@@ -32,16 +32,16 @@ export async function openGrant(ctx: Context, request: OpenGrantRequest): Promis
   const { accountId, mode, agentId, actor = OPERATOR } = request
   const createdAt = ctx.clock.now()
   const policy = checkPolicy(request, { defaultContracts: [ctx.chains[mode].usdc], now: createdAt })
-  const [signer, wallet] = await ctx.db.readBoth(
+  const [signer, wallet] = await ctx.db.runRelaxedPair(
     findSigner(accountId, mode, agentId),
     findWallet(accountId, mode, request.wallet),
   )
   if (signer === null) throw problem('agent_not_found')
   if (wallet === null) throw problem('wallet_not_found')
-  checkRoom(await ctx.db.read(countLiveGrants(accountId, mode, wallet.address, agentId)))
+  checkRoom(await ctx.db.runRelaxed(countLiveGrants(accountId, mode, wallet.address, agentId)))
 
   if (signer.signerId === null) await createSigner(ctx, { accountId, mode, agentId })
-  const grant = await layDownPolicy(ctx, { wallet, agentId, policy, replaces: null, createdAt })
+  const grant = await createEnclavePolicy(ctx, { wallet, agentId, policy, replaces: null, createdAt })
   await ctx.db.transaction(async (transaction) => {
     const [, live, signerNow] = await transaction.batch([
       lockAccount(accountId),
@@ -76,6 +76,6 @@ async function createSigner(
   const { publicKey, privateKey } = ctx.enclave.generateSignerKey()
   const { signerId } = await ctx.enclave.createSigner({ publicKey, name: policyName(agentId) })
   const sealed = ctx.sealer.seal(privateKey, signerSealContext(accountId, mode, agentId))
-  const kept = await ctx.db.write(keepSigner(accountId, mode, agentId, signerId, sealed))
+  const kept = await ctx.db.runDurable(keepSigner(accountId, mode, agentId, signerId, sealed))
   if (kept === null) throw problem('agent_not_found')
 }

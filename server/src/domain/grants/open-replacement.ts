@@ -1,18 +1,18 @@
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { holdsSignerChange } from '../wallets/store.ts'
-import { announceMove, describeGrant } from './announce-move.ts'
+import { holdsSignerChange } from '../wallets/wallets-store.ts'
+import { recordStatusChange, describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
 import { getGrant } from './get-grant.ts'
 import { isBound, type Grant } from './grant.ts'
-import { layDownPolicy } from './lay-down-policy.ts'
+import { createEnclavePolicy } from './create-enclave-policy.ts'
 import { readParties } from './read-parties.ts'
-import { recordFound } from './record-found.ts'
+import { reconcileGrant } from './reconcile-grant.ts'
 import { signerChangeUnderWay } from './refusal.ts'
-import { findGrant, findPending, insertGrant, markRevoked } from './store.ts'
+import { findGrant, findPending, insertGrant, markRevoked } from './grants-store.ts'
 import { withSignerChange, type SignerHold } from './with-signer-change.ts'
 
 /**
@@ -38,7 +38,7 @@ export async function openReplacement(
   // Under the lease from here on: of many who ask at once, one has a policy made.
   return await withSignerChange(ctx, { wallet }, async (hold) => {
     const waiting = await findWaiting(ctx, hold, { replaced, actor })
-    const grant = await layDownPolicy(ctx, { wallet, agentId, policy, replaces: replaced.id, createdAt })
+    const grant = await createEnclavePolicy(ctx, { wallet, agentId, policy, replaces: replaced.id, createdAt })
     await ctx.db.transaction(async (transaction) => {
       const now = ctx.clock.now()
       const [, isOurs, current] = await transaction.batch([
@@ -52,7 +52,7 @@ export async function openReplacement(
       const details = describeGrant(grant)
       const entry = { logId: accountId, createdAt: now, actor, action: 'grant.opened', details } as const
       await transaction.commit([
-        ...(dropped === null ? [] : announceMove(dropped, { now, actor })),
+        ...(dropped === null ? [] : recordStatusChange(dropped, { now, actor })),
         insertGrant(grant),
         insertAuditEntry({ ...entry, subject: grant.id }),
       ])
@@ -71,11 +71,11 @@ async function findWaiting(
   hold: SignerHold,
   { replaced, actor }: { replaced: Grant; actor: Actor },
 ): Promise<Grant | null> {
-  const waiting = await ctx.db.read(findPending(replaced))
+  const waiting = await ctx.db.runRelaxed(findPending(replaced))
   if (waiting === null) return null
   const { grantSigner } = await readParties(ctx, waiting)
   const { signers } = await ctx.enclave.readWallet(hold.wallet.enclaveWalletId)
   if (!isBound(signers, grantSigner)) return waiting
-  await recordFound(ctx, hold, { grant: waiting, change: 'activate', signers, finder: actor })
+  await reconcileGrant(ctx, hold, { grant: waiting, change: 'activate', signers, finder: actor })
   throw problem('grant_not_active')
 }

@@ -4,7 +4,7 @@ import { comparePolicy, type PolicyComparison } from '../../enclave/policy-rules
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import { sameSigners, type Grant, type SignerChange, type WalletSigner } from './grant.ts'
+import { sameSigners, type Grant, type GrantAction, type WalletSigner } from './grant.ts'
 
 /** The enclave's reads may lag behind what it has accepted: so often its record is read until it is as signed. */
 const READS_MAX = 5
@@ -19,7 +19,7 @@ export type Pause = (milliseconds: number) => Promise<unknown>
 interface Signed {
   readonly grant: Grant
   readonly wallet: Wallet
-  readonly change: SignerChange
+  readonly change: GrantAction
   /** The wallet's whole list, as it is to be. */
   readonly signers: readonly WalletSigner[]
 }

@@ -1,6 +1,6 @@
-import { findSigner } from '../agents/store.ts'
+import { findSigner } from '../agents/agents-store.ts'
 import type { Context } from '../context.ts'
-import { findWallet } from '../wallets/store.ts'
+import { findWallet } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import type { Grant, WalletSigner } from './grant.ts'
 
@@ -9,7 +9,7 @@ export async function readParties(
   ctx: Pick<Context, 'db'>,
   grant: Grant,
 ): Promise<{ wallet: Wallet; grantSigner: WalletSigner }> {
-  const [signer, wallet] = await ctx.db.readBoth(
+  const [signer, wallet] = await ctx.db.runRelaxedPair(
     findSigner(grant.accountId, grant.mode, grant.agentId),
     findWallet(grant.accountId, grant.mode, grant.walletAddress),
   )

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import { changedSigners, sameSigners, type Grant, type SignerChange, type WalletSigner } from './grant.ts'
-import { listOtherPolicies } from './store.ts'
+import { changedSigners, sameSigners, type Grant, type GrantAction, type WalletSigner } from './grant.ts'
+import { listOtherPolicies } from './grants-store.ts'
 
 /** The wallet's signers as the enclave lists them, and as they are to be. */
 export async function readSigners(
@@ -11,10 +11,10 @@ export async function readSigners(
     wallet,
     grantSigner,
     change,
-  }: { grant: Grant; wallet: Wallet; grantSigner: WalletSigner; change: SignerChange },
+  }: { grant: Grant; wallet: Wallet; grantSigner: WalletSigner; change: GrantAction },
 ): Promise<{ before: readonly WalletSigner[]; after: readonly WalletSigner[]; isDone: boolean }> {
   const [others, { signers: before }] = await Promise.all([
-    ctx.db.read(listOtherPolicies(grant)),
+    ctx.db.runRelaxed(listOtherPolicies(grant)),
     ctx.enclave.readWallet(wallet.enclaveWalletId),
   ])
   const after = changedSigners(before, { signer: grantSigner, change, others })

@@ -1,17 +1,17 @@
 import { createId } from '../../values/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { holdsSignerChange } from '../wallets/store.ts'
-import { announceMove } from './announce-move.ts'
+import { holdsSignerChange } from '../wallets/wallets-store.ts'
+import { recordStatusChange } from './record-status-change.ts'
 import { getGrant } from './get-grant.ts'
-import type { Grant, SignerChange, WalletSigner } from './grant.ts'
+import type { Grant, GrantAction, WalletSigner } from './grant.ts'
 import { grantRevoked, signerChangeUnderWay } from './refusal.ts'
-import { endUnbound, markActive, markRevoked } from './store.ts'
+import { endUnbound, markActive, markRevoked } from './grants-store.ts'
 import type { SignerHold } from './with-signer-change.ts'
 
 export interface Change {
   readonly grant: Grant
-  readonly change: SignerChange
+  readonly change: GrantAction
   /** The enclave's list, read under the lease. */
   readonly signers: readonly WalletSigner[]
   readonly actor: Actor
@@ -47,8 +47,8 @@ export async function recordChange(
     }
     const [first, second] = twoEventIds(now)
     await transaction.commit([
-      ...(ended === null ? [] : announceMove(ended, { now, actor, eventId: first })),
-      ...announceMove(after, { now, actor, eventId: second }),
+      ...(ended === null ? [] : recordStatusChange(ended, { now, actor, eventId: first })),
+      ...recordStatusChange(after, { now, actor, eventId: second }),
     ])
     return after
   })

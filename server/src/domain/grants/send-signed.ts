@@ -3,11 +3,11 @@ import type { OwnerAssertion } from '../../enclave/signer-change.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { prolongSignerChange } from '../wallets/store.ts'
+import { prolongSignerChange } from '../wallets/wallets-store.ts'
 import type { Grant, StoredSigningRequest } from './grant.ts'
 import { signerChangeUnderWay } from './refusal.ts'
 import { fenceOf } from './signing-request.ts'
-import { markHandedIn } from './store.ts'
+import { markHandedIn } from './grants-store.ts'
 import type { SignerHold } from './with-signer-change.ts'
 
 interface SignedRequest {

@@ -18,7 +18,7 @@ import { readRows } from '../../../../test/support/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import type { Context } from '../context.ts'
 import { getGrant } from './get-grant.ts'
-import type { SignerChange } from './grant.ts'
+import type { GrantAction } from './grant.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { SIGNING_REQUEST_MS } from './signing-request.ts'
 import { submitSignature } from './submit-signature.ts'
@@ -130,7 +130,7 @@ describe('what is put before the owner to sign', () => {
     return { owned, grantId: (await openPending(ctx, owned)).id }
   }
 
-  async function ask(owned: Owned, grantId: string, at = ctx, change: SignerChange = 'activate'): Promise<Uint8Array> {
+  async function ask(owned: Owned, grantId: string, at = ctx, change: GrantAction = 'activate'): Promise<Uint8Array> {
     const { accountId, actor } = owned
     const { challenge } = await issueSigningRequest(at, { accountId, grantId, change, actor })
     assert.ok(challenge !== null)

@@ -1,11 +1,11 @@
 import { isId } from '../../values/ids.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from './grant.ts'
 import { grantRevoked } from './refusal.ts'
-import { findGrant, markSuspended } from './store.ts'
+import { findGrant, markSuspended } from './grants-store.ts'
 
 /**
  * Stops an active grant at once, without a signature: the pre-check no longer sees it (D15). One that is suspended stays

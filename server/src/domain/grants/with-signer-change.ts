@@ -1,14 +1,14 @@
 import type { Context } from '../context.ts'
-import { findSignerChange, giveBackSignerChange, takeSignerChange, type LeaseSpan } from '../wallets/store.ts'
+import { findSignerChange, giveBackSignerChange, takeSignerChange, type LeaseSpan } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import type { StoredSigningRequest } from './grant.ts'
 import { signerChangeUnderWay } from './refusal.ts'
-import { FENCE_MARGIN_MS, isFencedFor, SIGNING_REQUEST_MS } from './signing-request.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, isFencedFor, SIGNING_REQUEST_MS } from './signing-request.ts'
 
 /** Longer than the enclave calls that it covers may take. */
 const SIGNER_CHANGE_LEASE_MS = 60_000
 /** Twice as far as any lease reaches. */
-const LEASE_MS_MAX = 2 * (SIGNING_REQUEST_MS + FENCE_MARGIN_MS)
+const LEASE_MS_MAX = 2 * (SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS)
 
 /** The lease on a wallet's signer list at the enclave. */
 export interface SignerHold {
@@ -33,7 +33,7 @@ export async function withSignerChange<Result>(
   try {
     return await work(hold)
   } finally {
-    if (!hold.mayArrive) await ctx.db.write(giveBackSignerChange(wallet, hold.until))
+    if (!hold.mayArrive) await ctx.db.runDurable(giveBackSignerChange(wallet, hold.until))
   }
 }
 
@@ -44,8 +44,8 @@ async function takeHold(
 ): Promise<SignerHold> {
   const span = leaseSpan(ctx.clock.now())
   const until = new Date(span.now.getTime() + SIGNER_CHANGE_LEASE_MS)
-  if (await ctx.db.write(takeSignerChange(wallet, until, span))) return { wallet, until, mayArrive: false }
-  const held = await ctx.db.read(findSignerChange(wallet, span))
+  if (await ctx.db.runDurable(takeSignerChange(wallet, until, span))) return { wallet, until, mayArrive: false }
+  const held = await ctx.db.runRelaxed(findSignerChange(wallet, span))
   if (held !== null && signed !== null && isFencedFor(signed, held)) return { wallet, until: held, mayArrive: true }
   throw signerChangeUnderWay(held ?? span.now)
 }

@@ -1,10 +1,10 @@
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { findWindow } from '../../limiter/store.ts'
+import { findWindow } from '../../limiter/limiter-store.ts'
 import { parseApiKeySecret } from '../../values/api-key.ts'
 import { hashSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { isUsable } from './api-key.ts'
-import { countKeyRequest, type KeyHolder } from './store.ts'
+import { countKeyRequest, type KeyHolder } from './keys-store.ts'
 
 export interface AuthenticatedKey extends KeyHolder {
   readonly rate: RateState
@@ -22,7 +22,7 @@ export async function authenticateKey(
   if (secret === null) return null
   const now = ctx.clock.now()
   const subject = hashSecret(secret)
-  const found = await ctx.db.read(countKeyRequest(subject, bucket, now))
+  const found = await ctx.db.runRelaxed(countKeyRequest(subject, bucket, now))
   if (found === null || !isUsable(found.key, now)) return null
-  return { ...found, rate: found.rate ?? (await ctx.db.read(findWindow(subject, bucket, now))) }
+  return { ...found, rate: found.rate ?? (await ctx.db.runRelaxed(findWindow(subject, bucket, now))) }
 }

@@ -1,16 +1,16 @@
-import { openWindows } from '../../limiter/store.ts'
+import { openWindows } from '../../limiter/limiter-store.ts'
 import { createApiKeySecret, type ApiKeySecret } from '../../values/api-key.ts'
 import { hashSecret } from '../../values/secret.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
-import { lockAccount } from '../accounts/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { DEFAULT_KEY_NAME, type ApiKey } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
-import { countUsableKeys, insertKey } from './store.ts'
+import { countUsableKeys, insertKey } from './keys-store.ts'
 
 export interface IssuedKey {
   readonly key: ApiKey

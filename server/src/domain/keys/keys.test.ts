@@ -16,7 +16,7 @@ import { authenticateKey } from './authenticate-key.ts'
 import { issueKey } from './issue-key.ts'
 import { revokeKey } from './revoke-key.ts'
 import { rotateKey } from './rotate-key.ts'
-import { countUsableKeys, listKeySummaries } from './store.ts'
+import { countUsableKeys, listKeySummaries } from './keys-store.ts'
 
 describe('API keys', () => {
   let given: TestContext
@@ -143,7 +143,7 @@ describe('API keys', () => {
 
   test('of a key only the hash is kept', async () => {
     const { secret } = await issue()
-    const rows = await given.context.db.read({
+    const rows = await given.context.db.runRelaxed({
       name: 'test_dump_keys',
       text: `select api_keys::text as row from api_keys union all select rate_windows::text from rate_windows
         union all select audit_entries::text from audit_entries`,

@@ -1,9 +1,9 @@
 import { problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { findKey, type KeyReference } from './find-key.ts'
-import { revokeKeyRow } from './store.ts'
+import { revokeKeyRow } from './keys-store.ts'
 
 /**
  * Revokes a key at once: the very next request with it, at any process, is 401. One that is revoked stays as it is; an

@@ -1,14 +1,14 @@
-import { openWindows } from '../../limiter/store.ts'
+import { openWindows } from '../../limiter/limiter-store.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/store.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { ROTATION_GRACE_MS } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
 import { findKey, type KeyReference } from './find-key.ts'
 import { makeKey, type IssuedKey } from './issue-key.ts'
-import { countUsableKeys, insertKey, startGrace } from './store.ts'
+import { countUsableKeys, insertKey, startGrace } from './keys-store.ts'
 
 /**
  * Replaces a key: the new one works at once, the old one for 24 hours more (specification, part 5). One that is revoked or

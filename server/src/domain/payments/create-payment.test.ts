@@ -5,7 +5,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/test
 import { paymentRequest, seed, seedGrant, seedWallet } from '../../../../test/support/seed.ts'
 import type { Context } from '../context.ts'
 import { monthOf } from '../plans/plan.ts'
-import { setAllowance } from '../plans/store.ts'
+import { setAllowance } from '../plans/plans-store.ts'
 import { createPayment, type PaymentOutcome } from './create-payment.ts'
 
 describe('createPayment', () => {
@@ -59,7 +59,7 @@ describe('createPayment', () => {
 
   test('of 50 parallel live payments against an allowance that allows 7, exactly 7 are made', async () => {
     const seeded = await seed(given.context, { mode: 'live' })
-    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 993))
+    await given.context.db.runDurable(setAllowance(seeded.account.id, monthOf(given.clock.now()), 993))
     const outcomes = await inParallel(50, () => paymentRequest(seeded))
     assert.deepEqual(countKinds(outcomes), { created: 7, plan_cap_exceeded: 43 })
   })
@@ -72,7 +72,7 @@ describe('createPayment', () => {
       await seedGrant(given.context, { ...seeded, wallet })
       wallets.push(wallet)
     }
-    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 993))
+    await given.context.db.runDurable(setAllowance(seeded.account.id, monthOf(given.clock.now()), 993))
     const outcomes = await inParallel(48, (index) =>
       paymentRequest(seeded, { wallet: wallets[index % wallets.length] ?? seeded.wallet }),
     )

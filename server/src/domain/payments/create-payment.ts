@@ -3,10 +3,10 @@ import { violatesUnique } from '../../db/errors.ts'
 import type { Refusal } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { reservePayment, type PaymentRequest, type Reservation } from './admission/reserve-payment.ts'
-import { drivePayment } from './drive-payment.ts'
-import { onRecord } from './on-record.ts'
+import { resumePayment } from './resume-payment.ts'
+import { withRecordedOutcome } from './with-recorded-outcome.ts'
 import { keepRefusal } from './refusals/keep-refusal.ts'
-import { findPaymentByKey, IDEMPOTENCY_INDEX } from './store.ts'
+import { findPaymentByKey, IDEMPOTENCY_INDEX } from './payments-store.ts'
 import type { Payment } from './payment.ts'
 import { driveKnown } from './replay-payment.ts'
 import { settleWallet } from './settle-wallet.ts'
@@ -39,13 +39,13 @@ export async function createPayment(
     const { payment } = reservation
     return { kind: 'replayed', payment: await driveKnown(ctx, { payment, boundTo: request.boundTo ?? null }) }
   }
-  return { kind: 'created', payment: await onRecord(submitNew(ctx, reservation)) }
+  return { kind: 'created', payment: await withRecordedOutcome(submitNew(ctx, reservation)) }
 }
 
 /** The first request may have had an expiry in the past by the provider's clock, which its response has shown. */
 async function submitNew(ctx: Context, reserved: Extract<Reservation, { kind: 'reserved' }>): Promise<Payment> {
   const submission = await submitPayment(ctx, reserved)
-  return submission.kind === 'done' ? submission.payment : await drivePayment(ctx, reserved.payment)
+  return submission.kind === 'done' ? submission.payment : await resumePayment(ctx, reserved.payment)
 }
 
 type Judged = Exclude<Reservation, { readonly kind: 'unjudged' }>
@@ -68,7 +68,7 @@ async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: 
   } catch (error) {
     if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
     // Another request with this key won the race on another wallet; its record is the answer.
-    const known = await ctx.db.write(findPaymentByKey(request.accountId, request.mode, request.idempotencyKey))
+    const known = await ctx.db.runDurable(findPaymentByKey(request.accountId, request.mode, request.idempotencyKey))
     if (known === null) throw error
     return { kind: 'known', payment: known }
   }

@@ -8,7 +8,7 @@ import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/sup
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
 
 const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
@@ -182,7 +182,7 @@ describe('equal payments whose sends may have been carried out', () => {
 
   /** The settling time is over, and the chain has gone on. */
   function settle(): void {
-    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + FENCE_MARGIN_MS + 1_000)
+    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     given.chains.test.head += 10n
   }
 

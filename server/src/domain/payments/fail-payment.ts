@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
-import { addToAllowance } from '../plans/store.ts'
-import { announceEvent } from '../webhooks/announce-event.ts'
+import { addToAllowance } from '../plans/plans-store.ts'
+import { appendEvent } from '../webhooks/append-event.ts'
 import { getPayment } from './get-payment.ts'
 import type { FailureCode, Payment } from './payment.ts'
 import { paymentEvent } from './payment-event.ts'
-import { markFailed } from './store.ts'
+import { markFailed } from './payments-store.ts'
 
 /** The enclave accepted these: they count in the month's allowance though they failed (D27). */
 const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'never_mined', 'replaced']
@@ -23,7 +23,7 @@ export async function failPayment(
     if (moved === null) return null
     const month = ACCEPTED_FAILURES.includes(code) ? null : moved.allowanceMonth
     await transaction.commit([
-      ...announceEvent(paymentEvent('payment.failed', moved, now)),
+      ...appendEvent(paymentEvent('payment.failed', moved, now)),
       ...(month === null ? [] : [addToAllowance(moved.accountId, month, -1)]),
     ])
     return moved

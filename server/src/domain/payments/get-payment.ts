@@ -3,14 +3,14 @@ import type { Mode } from '../../values/mode.ts'
 import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { Payment } from './payment.ts'
-import { findPayment } from './store.ts'
+import { findPayment } from './payments-store.ts'
 
 /** One payment of (account, mode) as recorded, or 404 `not_found`. */
 export async function getPayment(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
 ): Promise<Payment> {
-  const payment = isId('payment', id) ? await ctx.db.read(findPayment(accountId, mode, id)) : null
+  const payment = isId('payment', id) ? await ctx.db.runRelaxed(findPayment(accountId, mode, id)) : null
   if (payment === null) throw new Problem('not_found', 'No payment has this id in this account and mode.')
   return payment
 }

@@ -126,7 +126,7 @@ export function isFenceOver(
 ): boolean {
   // Rows of the version before have no expiry of their own: there it was the attempt's end.
   const latest = Math.max(fencedUntil?.getTime() ?? 0, (requestExpiresAt ?? attemptUntil)?.getTime() ?? 0)
-  return latest === 0 || providerNow.getTime() >= latest + FENCE_MARGIN_MS
+  return latest === 0 || providerNow.getTime() >= latest + PAYMENT_FENCE_MARGIN_MS
 }
 
 /** Whether it is too old to be sent for the first time (D24b): it would leave the window that it was admitted under. */
@@ -156,7 +156,7 @@ export function isReceiptDue(
  */
 export const ATTEMPT_MS = 10_000
 /** The provider's machines may differ among each other: a request counts as expired only so long after its expiry. */
-export const FENCE_MARGIN_MS = 5_000
+export const PAYMENT_FENCE_MARGIN_MS = 5_000
 /** How long a sponsored send's hash is awaited before the response goes out without it (D24). */
 export const HASH_WAIT_MS = 5_000
 /** A reservation that was not sent by then is never sent (D24b). */

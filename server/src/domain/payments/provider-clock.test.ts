@@ -4,9 +4,9 @@ import { expectPayment } from '../../../../test/support/expect-outcome.ts'
 import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
-import { ATTEMPT_MS, FENCE_MARGIN_MS } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from './payment.ts'
 
-const FENCE_MS = ATTEMPT_MS + FENCE_MARGIN_MS + 1_000
+const FENCE_MS = ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
 
 /** Signed requests expire by the provider's clock, so everything about them is reckoned in it. */
 describe('clocks that differ', () => {

@@ -6,9 +6,9 @@ import type { ToldTransaction } from '../../../../test/support/fake-enclave.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
-import { armAttempt, giveBackAttempt, takeAttempt } from './store.ts'
+import { armAttempt, giveBackAttempt, claimAttempt } from './payments-store.ts'
 
 const HASH: TxHash = `0x${'1'.repeat(64)}`
 const OTHER_HASH: TxHash = `0x${'2'.repeat(64)}`
@@ -136,17 +136,17 @@ describe('reconcilePayment', () => {
     const { payment } = await open({})
     given.clock.setOffset(SETTLING_MS)
     const until = new Date(given.clock.now().getTime() + ATTEMPT_MS)
-    const held = await given.context.db.write(takeAttempt(payment, given.clock.now(), until))
+    const held = await given.context.db.runDurable(claimAttempt(payment, given.clock.now(), until))
     assert.ok(held !== null)
-    const late = await given.context.db.write(armAttempt(held, until))
+    const late = await given.context.db.runDurable(armAttempt(held, until))
     assert.ok(late !== null)
-    await given.context.db.write(
+    await given.context.db.runDurable(
       giveBackAttempt(late, { mayArrive: true, reason: 'outcome_unknown', nextLookAt: until }),
     )
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
     // A second more, since the provider's time has whole seconds.
-    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + FENCE_MARGIN_MS + 1_000)
+    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     goOn()
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'failed')

@@ -3,9 +3,9 @@ import type { EnclaveTransfer } from '../../enclave/transactions.ts'
 import type { Context } from '../context.ts'
 import { failPayment } from './fail-payment.ts'
 import { isFenceOver, isTooOldToSend, isUnsent, type Payment, type PendingReason, type TxHash } from './payment.ts'
-import { recordEnclaveFind } from './record-enclave-find.ts'
+import { recordAcceptance } from './record-acceptance.ts'
 import { settlePayments } from './settle-payments.ts'
-import { noteLook, replaceHash } from './store.ts'
+import { noteLook, replaceHash } from './payments-store.ts'
 import { lookAfterHash, nextLookAt } from './tracing/look-schedule.ts'
 import { claimTransfer, traceNonce, traceOperation, type Trace } from './tracing/trace-transfer.ts'
 
@@ -138,13 +138,13 @@ async function recordNews(ctx: ReconcileContext, payment: Payment, found: Enclav
     return null
   }
   if (found.txHash === null && payment.enclaveTransactionId !== null) return payment
-  const recorded = await recordEnclaveFind(ctx, { payment, found })
+  const recorded = await recordAcceptance(ctx, { payment, found })
   return found.txHash === null ? recorded : null
 }
 
 async function adoptHash(ctx: ReconcileContext, payment: Payment, txHash: TxHash): Promise<void> {
   const now = ctx.clock.now()
-  const adopted = await ctx.db.write(replaceHash(payment, txHash, { now, nextLookAt: lookAfterHash(now) }))
+  const adopted = await ctx.db.runDurable(replaceHash(payment, txHash, { now, nextLookAt: lookAfterHash(now) }))
   if (adopted !== null) await settleFound(ctx, adopted)
 }
 
@@ -176,7 +176,7 @@ async function note(
     )
   }
   const isHashUnknown = found !== null && payment.txHash === null
-  await ctx.db.write(
+  await ctx.db.runDurable(
     noteLook(payment, {
       reason: reported ?? (isHashUnknown ? 'hash_unknown' : payment.pendingReason),
       nextLookAt: nextLookAt(payment.looks + 1, ctx.clock.now()),

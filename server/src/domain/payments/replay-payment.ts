@@ -1,9 +1,9 @@
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
-import { drivePayment } from './drive-payment.ts'
-import { onRecord } from './on-record.ts'
+import { resumePayment } from './resume-payment.ts'
+import { withRecordedOutcome } from './with-recorded-outcome.ts'
 import type { Payment } from './payment.ts'
-import { findPaymentByKey } from './store.ts'
+import { findPaymentByKey } from './payments-store.ts'
 
 /**
  * The payment that an idempotency key has already, driven on where its outcome is open (D21, D23); else null.
@@ -18,7 +18,7 @@ export async function replayPayment(
     boundTo,
   }: { accountId: string; mode: Mode; idempotencyKey: string; boundTo: string | null },
 ): Promise<Payment | null> {
-  const payment = await ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey))
+  const payment = await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey))
   return payment === null ? null : await driveKnown(ctx, { payment, boundTo })
 }
 
@@ -31,5 +31,5 @@ export async function driveKnown(
   { payment, boundTo }: { payment: Payment; boundTo: string | null },
 ): Promise<Payment> {
   if (boundTo !== null && boundTo !== payment.agentId) return payment
-  return await onRecord(drivePayment(ctx, payment))
+  return await withRecordedOutcome(resumePayment(ctx, payment))
 }

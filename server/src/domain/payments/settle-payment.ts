@@ -2,12 +2,12 @@ import type { Receipt } from '../../chain/receipt.ts'
 import { decideSettlement } from '../../chain/settlement.ts'
 import { violatesUnique } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
-import { announceEvent } from '../webhooks/announce-event.ts'
+import { appendEvent } from '../webhooks/append-event.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import type { Payment } from './payment.ts'
 import { paymentEvent } from './payment-event.ts'
-import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX } from './store.ts'
+import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX } from './payments-store.ts'
 
 type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
@@ -52,7 +52,7 @@ type Block = { readonly number: bigint; readonly hash: string }
 
 async function note(ctx: Pick<Context, 'db'>, payment: Payment, block: Block | null): Promise<Payment> {
   if (payment.minedBlockHash === (block?.hash ?? null)) return payment
-  await ctx.db.write(markMined(payment, block))
+  await ctx.db.runDurable(markMined(payment, block))
   return { ...payment, minedBlock: block?.number ?? null, minedBlockHash: block?.hash ?? null }
 }
 
@@ -81,7 +81,7 @@ async function confirmByLog(
     const now = ctx.clock.now()
     const moved = await transaction.run(markConfirmed(payment, log, now))
     if (moved === null) return null
-    await transaction.commit([...announceEvent(paymentEvent('payment.confirmed', moved, now))])
+    await transaction.commit([...appendEvent(paymentEvent('payment.confirmed', moved, now))])
     return moved
   })
   return confirmed ?? (await getPayment(ctx, payment))
@@ -93,5 +93,5 @@ async function noteNotFound(ctx: SettleContext, payment: Payment): Promise<Payme
     { payment: payment.id, tx: payment.txHash },
     'the transaction that the enclave provider names holds no transfer of this payment',
   )
-  return (await ctx.db.write(noteReason(payment, 'transfer_not_found'))) ?? (await getPayment(ctx, payment))
+  return (await ctx.db.runDurable(noteReason(payment, 'transfer_not_found'))) ?? (await getPayment(ctx, payment))
 }

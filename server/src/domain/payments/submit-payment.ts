@@ -3,13 +3,13 @@ import { REQUEST_EXPIRED, type AcceptedTransfer, type TransferAnswer } from '../
 import { paymentCallFailed, type Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { signerSealContext } from '../agents/signer-seal.ts'
-import type { SigningParties } from './admission/store.ts'
+import type { SigningParties } from './admission/admission-store.ts'
 import { attemptKey } from './attempt-key.ts'
 import { failPayment } from './fail-payment.ts'
 import { nextLookAt } from './tracing/look-schedule.ts'
 import { ATTEMPT_MS, HASH_WAIT_MS, SETTLING_MS, type Payment } from './payment.ts'
-import { recordEnclaveFind } from './record-enclave-find.ts'
-import { giveBackAttempt } from './store.ts'
+import { recordAcceptance } from './record-acceptance.ts'
+import { giveBackAttempt } from './payments-store.ts'
 
 /** What an attempt came to. `expired`: nothing was sent, because our idea of the provider's time was wrong. */
 export type Submission = { readonly kind: 'done'; readonly payment: Payment } | { readonly kind: 'expired' }
@@ -62,11 +62,11 @@ function makeOrder(ctx: Context, payment: Payment, signing: SigningParties) {
  */
 async function recordAccepted(ctx: Context, payment: Payment, accepted: AcceptedTransfer): Promise<Payment> {
   const { transactionId, userOperationHash } = accepted
-  const recorded = await recordEnclaveFind(ctx, { payment, found: accepted })
+  const recorded = await recordAcceptance(ctx, { payment, found: accepted })
   if (recorded.txHash !== null || recorded.status !== 'pending') return recorded
   const txHash = await ctx.enclave.awaitTxHash(transactionId, { timeoutMs: HASH_WAIT_MS })
   if (txHash === null) return recorded
-  return await recordEnclaveFind(ctx, { payment: recorded, found: { transactionId, txHash, userOperationHash } })
+  return await recordAcceptance(ctx, { payment: recorded, found: { transactionId, txHash, userOperationHash } })
 }
 
 /** After an earlier attempt, the provider is asked whether that one got through before the payment is ended. */
@@ -80,7 +80,7 @@ async function endRefused(
     const { transfer } = await ctx.enclave.findTransfer(payment.id).catch(async (error: unknown) => {
       throw error instanceof EnclaveUnavailable ? await holdFence(ctx, payment, error) : error
     })
-    if (transfer !== null) return await recordEnclaveFind(ctx, { payment, found: transfer })
+    if (transfer !== null) return await recordAcceptance(ctx, { payment, found: transfer })
   }
   return await failPayment(ctx, { payment, code: 'enclave_refused' })
 }
@@ -96,7 +96,7 @@ async function giveBackUnsent(
   const isFenced = payment.fencedUntil !== null
   const settledAt = new Date(payment.createdAt.getTime() + SETTLING_MS)
   const next = isFenced ? nextLookAt(payment.looks, ctx.clock.now()) : settledAt
-  await ctx.db.write(giveBackAttempt(payment, { mayArrive: false, reason: 'not_sent', nextLookAt: next }))
+  await ctx.db.runDurable(giveBackAttempt(payment, { mayArrive: false, reason: 'not_sent', nextLookAt: next }))
   if (code === REQUEST_EXPIRED) return { kind: 'expired' }
   throw callFailed(payment)
 }
@@ -104,7 +104,7 @@ async function giveBackUnsent(
 /** The request may still arrive until it expires: until then nothing is sent again. */
 async function holdFence(ctx: Context, payment: Payment, error: EnclaveUnavailable): Promise<Problem> {
   const next = nextLookAt(payment.looks, ctx.clock.now())
-  await ctx.db.write(giveBackAttempt(payment, { mayArrive: true, reason: 'outcome_unknown', nextLookAt: next }))
+  await ctx.db.runDurable(giveBackAttempt(payment, { mayArrive: true, reason: 'outcome_unknown', nextLookAt: next }))
   return callFailed(payment, error)
 }
 

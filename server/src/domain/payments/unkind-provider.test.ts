@@ -8,13 +8,13 @@ import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/sup
 import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { settlePayments } from './settle-payments.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
-const FENCE_MS = ATTEMPT_MS + FENCE_MARGIN_MS + 1_000
+const FENCE_MS = ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
 const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
 const BUNDLER = `0x${'b'.repeat(40)}` as const
 

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { monthOf, nextMonthOf, PLANS, type Plan, type PlanLimits } from './plan.ts'
-import { findPlanUse, type UsedOfPlan } from './store.ts'
+import { findPlanUse, type UsedOfPlan } from './plans-store.ts'
 
 export interface PlanUse {
   readonly used: UsedOfPlan
@@ -15,6 +15,6 @@ export async function getPlanUse(
   { accountId, plan }: { accountId: string; plan: Plan },
 ): Promise<PlanUse> {
   const now = ctx.clock.now()
-  const used = await ctx.db.read(findPlanUse(accountId, monthOf(now)))
+  const used = await ctx.db.runRelaxed(findPlanUse(accountId, monthOf(now)))
   return { used, limits: PLANS[plan], resetsAt: nextMonthOf(now) }
 }

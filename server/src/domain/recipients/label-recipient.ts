@@ -1,12 +1,12 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { RECIPIENTS_MAX, type Recipient } from './recipient.ts'
-import { countRecipients, findRecipient, keepRecipient } from './store.ts'
+import { SAVED_RECIPIENTS_MAX, type Recipient } from './recipient.ts'
+import { countRecipients, findRecipient, keepRecipient } from './recipients-store.ts'
 
 /**
  * Gives an address a label, or another one. One more than there may be (exact under races): 409
@@ -28,8 +28,8 @@ export async function labelRecipient(
       findRecipient(accountId, mode, address),
       countRecipients(accountId, mode),
     ])
-    if (before === null && count >= RECIPIENTS_MAX) {
-      throw problem('recipient_limit_reached', { details: { recipients_max: RECIPIENTS_MAX } })
+    if (before === null && count >= SAVED_RECIPIENTS_MAX) {
+      throw problem('recipient_limit_reached', { details: { recipients_max: SAVED_RECIPIENTS_MAX } })
     }
     if (before?.label === label) return before
     const now = ctx.clock.now()

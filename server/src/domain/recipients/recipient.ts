@@ -11,4 +11,4 @@ export interface Recipient {
 }
 
 /** In each (account, mode). */
-export const RECIPIENTS_MAX = 1_000
+export const SAVED_RECIPIENTS_MAX = 1_000

@@ -2,9 +2,9 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { takeRecipient } from './store.ts'
+import { takeRecipient } from './recipients-store.ts'
 
 /** Takes an address's label away, or 404 `recipient_not_found`. Grants that name the address stay as they are. */
 export async function removeRecipient(

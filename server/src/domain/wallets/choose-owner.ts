@@ -1,7 +1,7 @@
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { listPasskeys } from '../people/list-passkeys.ts'
-import type { Passkey } from '../people/passkey.ts'
+import { listPasskeys } from '../passkeys/list-passkeys.ts'
+import type { Passkey } from '../passkeys/passkey.ts'
 import { isEs256 } from './owner-passkey.ts'
 
 /**

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Mode } from '../../values/mode.ts'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/store.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { PLANS, type Plan } from '../plans/plan.ts'
 import { toSpki } from './owner-passkey.ts'
-import { countWallets, insertWallet } from './store.ts'
-import type { Passkey, Wallet } from './wallet.ts'
+import { countWallets, insertWallet } from './wallets-store.ts'
+import type { OwnerPasskey, Wallet } from './wallet.ts'
 
 /**
  * Creates a wallet whose only owner, at the enclave too, is the passkey. Over the plan's cap (D12, exact under races):
@@ -24,7 +24,7 @@ export async function createWallet(
     name: text,
     owner,
     actor,
-  }: { accountId: string; mode: Mode; name: string; owner: Passkey; actor: ProvenActor },
+  }: { accountId: string; mode: Mode; name: string; owner: OwnerPasskey; actor: ProvenActor },
 ): Promise<Wallet> {
   const name = checkName(text)
   requireRecentProof(actor, ctx.clock.now())

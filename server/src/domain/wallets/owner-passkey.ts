@@ -3,7 +3,7 @@ import { verifyAuthenticationResponse, type AuthenticationResponseJSON } from '@
 import { cose, decodeCredentialPublicKey } from '@simplewebauthn/server/helpers'
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import type { Passkey } from './wallet.ts'
+import type { OwnerPasskey } from './wallet.ts'
 
 /** Whether a passkey can own a wallet: the enclave verifies no other signatures. */
 export function isEs256(publicKeyCose: Uint8Array): boolean {
@@ -24,7 +24,7 @@ export function toSpki(publicKeyCose: Uint8Array): string {
  */
 export async function checkOwnerSignature(
   ctx: Pick<Context, 'relyingParty' | 'logger'>,
-  { owner, challenge, assertion }: { owner: Passkey; challenge: Uint8Array; assertion: AuthenticationResponseJSON },
+  { owner, challenge, assertion }: { owner: OwnerPasskey; challenge: Uint8Array; assertion: AuthenticationResponseJSON },
 ): Promise<void> {
   if (assertion.id !== owner.credentialId) throw problem('signature_invalid')
   try {

@@ -10,11 +10,11 @@ export interface Wallet {
   readonly enclaveWalletId: string
   /** The owner as the enclave knows it: a key quorum of one, the passkey. */
   readonly ownerQuorumId: string
-  readonly owner: Passkey
+  readonly owner: OwnerPasskey
   readonly createdAt: Date
 }
 
-export interface Passkey {
+export interface OwnerPasskey {
   /** base64url, as WebAuthn gives it. */
   readonly credentialId: string
   /** The COSE key of the registration: ES256 only, since the enclave verifies P-256 signatures. */

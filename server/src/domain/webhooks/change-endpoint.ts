@@ -1,10 +1,10 @@
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { checkEvents, checkUrl } from './check-endpoint.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
-import { holdEndpoint } from './hold-endpoint.ts'
-import { updateEndpoint } from './store.ts'
+import { lockEndpoint } from './lock-endpoint.ts'
+import { updateEndpoint } from './endpoints-store.ts'
 
 export interface EndpointChange {
   readonly url?: string
@@ -27,7 +27,7 @@ export async function changeEndpoint(
   if (change.events !== undefined) checkEvents(change.events)
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
-    const before = await holdEndpoint(transaction, { accountId, id })
+    const before = await lockEndpoint(transaction, { accountId, id })
     const after = applyChange(before, change, now)
     if (after.url !== before.url) requireRecentProof(actor, now)
     const details = describeChange(before, after)

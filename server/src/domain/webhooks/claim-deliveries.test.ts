@@ -25,7 +25,7 @@ import { LEASE_MS, type ClaimedDelivery } from './delivery.ts'
 import { ROTATION_OVERLAP_MS } from './endpoint.ts'
 import { finishAttempt } from './finish-attempt.ts'
 import { getDelivery } from './get-delivery.ts'
-import { finishDelivery, lockDueEndpoints, type ClaimBounds } from './queue/store.ts'
+import { finishDelivery, lockDueEndpoints, type ClaimBounds } from './queue-store.ts'
 import { releaseDeliveries } from './release-deliveries.ts'
 import { rotateSecret } from './rotate-secret.ts'
 

@@ -11,7 +11,7 @@ import {
   type ClaimBounds,
   type DueRow,
   type EndpointKey,
-} from './queue/store.ts'
+} from './queue-store.ts'
 
 /** So many endpoints' queues one claim looks into. With more of them than that, the next claim goes on behind. */
 const HOPS_MAX = 2_000

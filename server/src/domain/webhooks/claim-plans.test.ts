@@ -6,7 +6,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/test
 import type { Query, Row } from '../../db/query.ts'
 import type { Context } from '../context.ts'
 import { ENDPOINTS_MAX } from './endpoint.ts'
-import { lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER, type ClaimBounds } from './queue/store.ts'
+import { lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER, type ClaimBounds } from './queue-store.ts'
 
 const SHORT_QUEUE = 30
 const LONG_QUEUE = 3_000

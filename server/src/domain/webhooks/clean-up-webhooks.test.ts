@@ -19,7 +19,7 @@ import type { Account } from '../accounts/account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
-import { announceEvent } from './announce-event.ts'
+import { appendEvent } from './append-event.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 import { cleanUpWebhooks } from './clean-up-webhooks.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
@@ -77,7 +77,7 @@ describe('cleaning up webhooks', () => {
     const event = makeEvent(ctx, account)
     // Its deliveries are made, and not yet to be seen, when the endpoint's are canceled.
     await ctx.db.transaction(async (transaction) => {
-      await transaction.batch(announceEvent(event))
+      await transaction.batch(appendEvent(event))
       await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id })
     })
     assert.deepEqual(await listStatuses(), ['pending'])

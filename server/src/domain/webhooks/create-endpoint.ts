@@ -2,13 +2,13 @@ import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { lockAccount } from '../accounts/store.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { checkEvents, checkUrl } from './check-endpoint.ts'
 import { ENDPOINTS_MAX, secretSealContext, type EndpointWithSecret } from './endpoint.ts'
-import { insertEndpoint, listEndpointRows } from './store.ts'
+import { insertEndpoint, listEndpointRows } from './endpoints-store.ts'
 
 export interface EndpointRequest {
   readonly accountId: string

@@ -1,10 +1,10 @@
 import { isId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { cancelQueue } from './cancel-queue.ts'
-import { markEndpointDeleted } from './store.ts'
+import { markEndpointDeleted } from './endpoints-store.ts'
 
 /** Deletes an endpoint: what it was still to be sent is canceled, its log stays. Errors: 404 `webhook_not_found`. */
 export async function deleteEndpoint(

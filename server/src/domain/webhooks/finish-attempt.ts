@@ -1,9 +1,9 @@
 import { OPERATOR } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { decideNextStep, endOf, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
 import { FAILING_MS, HANGING_MS } from './endpoint.ts'
-import { finishDelivery } from './queue/store.ts'
+import { finishDelivery } from './queue-store.ts'
 
 /** The receiver's word for: never again (D45). */
 const GONE = 410
@@ -26,7 +26,7 @@ export async function finishAttempt(
   const hangs = outcome.error === 'timeout' || outcome.durationMs >= HANGING_MS
   const finish = finishDelivery(claimed, outcome, { step, endedAt, isGone, hangs, failingSinceMax })
   if (step.status === 'succeeded') {
-    await ctx.db.write(finish)
+    await ctx.db.runDurable(finish)
     return
   }
   await ctx.db.transaction(async (transaction) => {

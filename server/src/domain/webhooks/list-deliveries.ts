@@ -3,7 +3,7 @@ import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { EventType } from '../events/event.ts'
 import type { Delivery, DeliveryStatus } from './delivery.ts'
-import { listDeliveryRows } from './deliveries/store.ts'
+import { listDeliveryRows } from './deliveries-store.ts'
 
 export interface DeliveryFilter {
   readonly endpointId?: string | undefined
@@ -44,5 +44,5 @@ export async function listDeliveries(
     from: filter.from === undefined ? OLDEST : idBoundary('delivery', filter.from),
     below: before !== null && before < upTo ? before : upTo,
   }
-  return await ctx.db.readLarge(listDeliveryRows(accountId, mode, range, limit))
+  return await ctx.db.runSlow(listDeliveryRows(accountId, mode, range, limit))
 }

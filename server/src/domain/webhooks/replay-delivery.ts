@@ -1,11 +1,11 @@
 import { problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { findRecentEvent } from '../events/find-recent-event.ts'
 import { isDeliveryId, type Delivery } from './delivery.ts'
-import { findDelivery, insertDelivery } from './deliveries/store.ts'
-import { holdEnabledEndpoint } from './hold-endpoint.ts'
+import { findDelivery, insertDelivery } from './deliveries-store.ts'
+import { lockEnabledEndpoint } from './lock-endpoint.ts'
 import { makeDelivery } from './make-delivery.ts'
 
 /**
@@ -18,12 +18,12 @@ export async function replayDelivery(
   { accountId, deliveryId, actor = OPERATOR }: { accountId: string; deliveryId: string; actor?: Actor },
 ): Promise<Delivery> {
   const now = ctx.clock.now()
-  const first = isDeliveryId(deliveryId) ? await ctx.db.read(findDelivery(accountId, deliveryId)) : null
+  const first = isDeliveryId(deliveryId) ? await ctx.db.runRelaxed(findDelivery(accountId, deliveryId)) : null
   if (first === null) throw problem('delivery_not_found')
   const { endpointId, eventId, mode } = first
   const event = await findRecentEvent(ctx, { accountId, id: eventId })
   return await ctx.db.transaction(async (transaction) => {
-    await holdEnabledEndpoint(transaction, { accountId, id: endpointId })
+    await lockEnabledEndpoint(transaction, { accountId, id: endpointId })
     if (event === null) throw problem('event_not_found')
     const replay = makeDelivery(event, { endpointId, trigger: 'replay', now })
     const details = { mode, webhook: endpointId, event: eventId, replay_of: deliveryId }

@@ -1,11 +1,11 @@
 import { createId, idBoundary } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
-import { hasPendingReplays, insertReplays } from './deliveries/store.ts'
-import { holdEnabledEndpoint } from './hold-endpoint.ts'
+import { hasPendingReplays, insertReplays } from './deliveries-store.ts'
+import { lockEnabledEndpoint } from './lock-endpoint.ts'
 
 /** So many events one call replays, oldest first. */
 export const REPLAYS_MAX = 10_000
@@ -39,7 +39,7 @@ export async function replayRange(
   const start = new Date(Math.max(from.getTime(), now.getTime() - EVENT_RETENTION_MS))
   const below = idBoundary('delivery', to)
   return await ctx.db.transaction(async (transaction) => {
-    const { mode } = await holdEnabledEndpoint(transaction, { accountId, id: endpointId })
+    const { mode } = await lockEnabledEndpoint(transaction, { accountId, id: endpointId })
     // Nobody else replays meanwhile: the endpoint is locked.
     if (await transaction.run(hasPendingReplays(accountId, endpointId))) throw problem('replays_pending')
     let count = 0

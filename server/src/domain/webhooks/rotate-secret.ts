@@ -1,10 +1,10 @@
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { ROTATION_OVERLAP_MS, secretSealContext, type EndpointWithSecret } from './endpoint.ts'
-import { holdEndpoint } from './hold-endpoint.ts'
-import { replaceSecret } from './store.ts'
+import { lockEndpoint } from './lock-endpoint.ts'
+import { replaceSecret } from './endpoints-store.ts'
 
 /**
  * Gives an endpoint a new secret, which is shown once. For 24 hours the one before signs too, so that the receiver can be
@@ -21,7 +21,7 @@ export async function rotateSecret(
   const secret = createSecret(SECRET_PREFIXES.webhook)
   const previousUntil = new Date(now.getTime() + ROTATION_OVERLAP_MS)
   return await ctx.db.transaction(async (transaction) => {
-    const endpoint = await holdEndpoint(transaction, { accountId, id })
+    const endpoint = await lockEndpoint(transaction, { accountId, id })
     const sealed = ctx.sealer.seal(secret, secretSealContext(accountId, id))
     const details = { mode: endpoint.mode }
     const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.secret_rotated', details } as const

@@ -1,12 +1,12 @@
 import { createId } from '../../values/ids.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { TEST_EVENT_TYPE } from '../events/event.ts'
-import { insertEvent } from '../events/store.ts'
+import { insertEvent } from '../events/events-store.ts'
 import type { Delivery } from './delivery.ts'
-import { insertDelivery } from './deliveries/store.ts'
-import { holdEnabledEndpoint } from './hold-endpoint.ts'
+import { insertDelivery } from './deliveries-store.ts'
+import { lockEnabledEndpoint } from './lock-endpoint.ts'
 import { makeDelivery } from './make-delivery.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function sendTestEvent(
 ): Promise<Delivery> {
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
-    const { mode } = await holdEnabledEndpoint(transaction, { accountId, id })
+    const { mode } = await lockEnabledEndpoint(transaction, { accountId, id })
     const event = {
       id: createId('event', now),
       accountId,

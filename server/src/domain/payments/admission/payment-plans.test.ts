@@ -6,9 +6,9 @@ import { readRows } from '../../../../../test/support/read-rows.ts'
 import type { Query } from '../../../db/query.ts'
 import { parseAddress, type Address } from '../../../values/address.ts'
 import type { Payment, TxHash } from '../payment.ts'
-import { listAwaitingChain, listAwaitingChainOfWallet, noteReason, takeAttempt } from '../store.ts'
-import { countEqualPayments, listDueForLook } from '../tracing/store.ts'
-import { readFacts } from './store.ts'
+import { listAwaitingChain, listAwaitingChainOfWallet, noteReason, claimAttempt } from '../payments-store.ts'
+import { countEqualPayments, listDueForLook } from '../tracing/tracing-store.ts'
+import { readFacts } from './admission-store.ts'
 
 const SETTLED = 1_000_000
 const ACCOUNTS = 200
@@ -119,7 +119,7 @@ describe('the plans of statements over pending payments, among a million payment
         where status = 'pending' and tx_hash is not null limit 1`,
       )
       const payment = { accountId: row?.['account_id'], id: row?.['id'], txHash: row?.['tx_hash'] } as Payment
-      for (const update of [noteReason(payment, 'hash_unknown'), takeAttempt(payment, NOW, NOW)]) {
+      for (const update of [noteReason(payment, 'hash_unknown'), claimAttempt(payment, NOW, NOW)]) {
         expectReads(await explain(update, mode), ['payments_pkey'], 1)
       }
     })

@@ -7,7 +7,7 @@ import { openTestContext, type TestContext } from '../../../../../test/support/t
 import { waitFor } from '../../../../../test/support/wait-for.ts'
 import { createId } from '../../../values/ids.ts'
 import { microUsdc } from '../../../values/money.ts'
-import { endUnbound, insertGrant, markActive, markRevoked } from '../../grants/store.ts'
+import { endUnbound, insertGrant, markActive, markRevoked } from '../../grants/grants-store.ts'
 import { createPayment, type PaymentOutcome } from '../create-payment.ts'
 
 const HOUR_MS = 3_600_000
@@ -82,7 +82,7 @@ describe('the limits of a payment', () => {
   test('a new policy does not reset what was spent (D16)', async () => {
     const seeded = await seed(given.context, { dailyCap: '10' })
     await pay(seeded, '6')
-    await given.context.db.write(markRevoked(seeded.account.id, seeded.grant.id, new Date(start)))
+    await given.context.db.runDurable(markRevoked(seeded.account.id, seeded.grant.id, new Date(start)))
     expectRefusal(await pay(seeded, '1'), 'permission_not_found')
     await seedGrant(given.context, seeded, { dailyCap: '8' })
     expectRefusal(await pay(seeded, '2.000001'), 'daily_cap_exceeded')
@@ -95,7 +95,7 @@ describe('the limits of a payment', () => {
     const { account, grant } = seeded
     const next = { ...grant, id: createId('grant', new Date(start)), status: 'pending', replaces: grant.id } as const
     const bound = 'another policy'
-    await db.write(insertGrant({ ...next, maxPerTxMicro: microUsdc(2_000_000n), enclavePolicyId: bound }))
+    await db.runDurable(insertGrant({ ...next, maxPerTxMicro: microUsdc(2_000_000n), enclavePolicyId: bound }))
     const paid: Promise<PaymentOutcome>[] = []
     await db.transaction(async (transaction) => {
       const now = new Date(start)

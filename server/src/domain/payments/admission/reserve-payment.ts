@@ -9,21 +9,21 @@ import type { Refusal } from '../../../values/problem.ts'
 import { CAP_WINDOW_MS, windowStart } from '../../agents/agent.ts'
 import type { Context } from '../../context.ts'
 import { monthOf, PLANS } from '../../plans/plan.ts'
-import { addToAllowance, ensureAllowance, lockAllowance } from '../../plans/store.ts'
+import { addToAllowance, ensureAllowance, lockAllowance } from '../../plans/plans-store.ts'
 import type { BalanceSnapshot } from '../../../chain/balance-snapshots.ts'
-import { announceEvent } from '../../webhooks/announce-event.ts'
+import { appendEvent } from '../../webhooks/append-event.ts'
 import { ATTEMPT_MS, type Payment } from '../payment.ts'
 import { paymentEvent } from '../payment-event.ts'
-import { findPaymentByKey, insertPayment } from '../store.ts'
+import { findPaymentByKey, insertPayment } from '../payments-store.ts'
 import { decidePayment } from './decide-payment.ts'
 import {
   findReleasingPayment,
   lockGrant,
   readFacts,
-  type Facts,
+  type AdmissionFacts,
   type LockedGrant,
   type SigningParties,
-} from './store.ts'
+} from './admission-store.ts'
 
 export interface PaymentRequest {
   readonly accountId: string
@@ -93,7 +93,7 @@ export async function reservePayment(
     })
     await transaction.commit([
       insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
-      ...announceEvent(paymentEvent('payment.created', payment, now)),
+      ...appendEvent(paymentEvent('payment.created', payment, now)),
       ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
     ])
     return { kind: 'reserved', payment, signing: facts.signing }
@@ -109,7 +109,7 @@ async function readCase(
     now,
     month,
   }: { request: PaymentRequest; balance: BalanceSnapshot | null; now: Date; month: string | null },
-): Promise<[LockedGrant | null, Payment | null, Facts, number | null]> {
+): Promise<[LockedGrant | null, Payment | null, AdmissionFacts, number | null]> {
   const { accountId, mode } = request
   const lock = lockGrant(request)
   const known = findPaymentByKey(accountId, mode, request.idempotencyKey)
@@ -186,7 +186,7 @@ async function withResetTime(
     refusal: Refusal
     request: PaymentRequest
     grant: LockedGrant | null
-    facts: Facts
+    facts: AdmissionFacts
     now: Date
   },
 ): Promise<Refusal> {

@@ -1,8 +1,8 @@
 import type { Mode } from '../../../values/mode.ts'
 import type { Context } from '../../context.ts'
-import { SCAN_ROWS_MAX, toPage, type Page } from '../scan/scan.ts'
+import { SCAN_ROWS_MAX, toPage, type Page } from '../../../db/bounded-scan.ts'
 import type { PaymentRefusal } from './refusal.ts'
-import { listRefusalRows } from './store.ts'
+import { listRefusalRows } from './refusals-store.ts'
 
 /** Above every id of a refusal: ids begin with their time, whose first digit stays low for thousands of years. */
 const NEWEST = 'ref_Z'
@@ -23,5 +23,5 @@ export async function listRefusals(
 ): Promise<Page<PaymentRefusal>> {
   const { limit, before } = request
   const scan = { ...request, below: before ?? NEWEST, limit: limit + 1, scanRowsMax: SCAN_ROWS_MAX }
-  return toPage(await ctx.db.readLarge(listRefusalRows(scan)), limit)
+  return toPage(await ctx.db.runSlow(listRefusalRows(scan)), limit)
 }

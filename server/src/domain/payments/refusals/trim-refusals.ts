@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { REFUSALS_KEPT_MAX } from './refusal.ts'
-import { deleteSurplusRefusals } from './store.ts'
+import { deleteSurplusRefusals } from './refusals-store.ts'
 
 /** A round stays far below the time that a statement may take. */
 const ROWS_PER_ROUND_MAX = 10_000
@@ -15,5 +15,5 @@ export async function trimRefusals(
 ): Promise<number> {
   const since = new Date(ctx.clock.now().getTime() - LATELY_MS)
   const bounds = { since, lookedAtMax: LATELY_ROWS_MAX, keptMax, limit: ROWS_PER_ROUND_MAX }
-  return await ctx.db.write(deleteSurplusRefusals(bounds))
+  return await ctx.db.runDurable(deleteSurplusRefusals(bounds))
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts'
-import { ATTEMPT_MS, FENCE_MARGIN_MS, type Payment, type TxHash } from '../payment.ts'
-import { replaceHash } from '../store.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, type Payment, type TxHash } from '../payment.ts'
+import { replaceHash } from '../payments-store.ts'
 import { lookAfterHash } from './look-schedule.ts'
-import { countEqualPayments, lockWallet, type EqualPayments } from './store.ts'
+import { countEqualPayments, lockWallet, type EqualPayments } from './tracing-store.ts'
 
 export type Trace =
   /** The chain holds the transfer: the payment, with the hash of its transaction. */
@@ -15,7 +15,7 @@ export type Trace =
 /** Blocks that a search goes over again, since a reorganization may have changed them. */
 const OVERLAP_BLOCKS = 16n
 /** So long must the chain have gone on since the payment was recorded: as long as its request could arrive. */
-const CHAIN_PASSED_SECONDS = BigInt((ATTEMPT_MS + FENCE_MARGIN_MS) / 1_000)
+const CHAIN_PASSED_SECONDS = BigInt((ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS) / 1_000)
 
 type TraceContext = Pick<Context, 'db' | 'chains' | 'clock'>
 
@@ -33,7 +33,7 @@ export async function traceOperation(
   if (last === undefined || last.txHash === payment.txHash) return { kind: 'open', searchedBlock: searchedTo }
   const now = ctx.clock.now()
   const change = { now, nextLookAt: lookAfterHash(now), userOperationHash: last.hash }
-  const adopted = await ctx.db.write(replaceHash(payment, last.txHash, change))
+  const adopted = await ctx.db.runDurable(replaceHash(payment, last.txHash, change))
   return adopted === null ? nothingNew(payment) : { kind: 'found', payment: adopted }
 }
 

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import { createLogger } from '../lib/logger.ts'
+import type { Query } from './query.ts'
+import { DeferredWrites } from './deferred-writes.ts'
+
+describe('writes that nobody waits for', () => {
+  test('they are written one at a time, in their order, also behind one that fails', async () => {
+    const { writes, written, finish, warnings } = makeWrites()
+    for (const name of ['a', 'b', 'c']) writes.add(query(name))
+    assert.deepEqual(written, ['a'])
+    finish(new Error('lost'))
+    await waitFor('the second', () => written.length === 2)
+    finish()
+    await waitFor('the third', () => written.length === 3)
+    assert.deepEqual(written, ['a', 'b', 'c'])
+    assert.equal(warnings(), 1)
+    finish()
+    await writes.close()
+  })
+
+  test('above 100 they are dropped, with one warning', async () => {
+    const { writes, written, finish, warnings } = makeWrites()
+    // The first one is being written and waits no more.
+    for (let index = 0; index <= 105; index += 1) writes.add(query(String(index)))
+    assert.equal(warnings(), 1)
+    for (let count = 1; count <= 101; count += 1) {
+      await waitFor('the next', () => written.length === count)
+      finish()
+    }
+    writes.add(query('later'))
+    await waitFor('one that is added later', () => written.at(-1) === 'later')
+    assert.equal(written.length, 102)
+    finish()
+    await writes.close()
+  })
+
+  test('the stop waits for them', async () => {
+    const { writes, written, finish, warnings } = makeWrites()
+    writes.add(query('a'))
+    writes.add(query('b'))
+    const closed = writes.close()
+    finish()
+    await waitFor('the second', () => written.length === 2)
+    finish()
+    await closed
+    assert.deepEqual([written, warnings()], [['a', 'b'], 0])
+    writes.add(query('too late'))
+    assert.deepEqual([written.length, warnings()], [2, 1])
+  })
+
+  test('but not for ever', async () => {
+    const { writes, written, warnings } = makeWrites()
+    writes.add(query('a'))
+    writes.add(query('b'))
+    await writes.close()
+    assert.deepEqual([written, warnings()], [['a'], 1])
+  })
+})
+
+/** Each write ends when it is told to. */
+function makeWrites() {
+  const written: string[] = []
+  let [current, warnings] = [Promise.withResolvers<void>(), 0]
+  const logger = Object.assign(createLogger('silent'), {
+    warn: () => {
+      warnings += 1
+    },
+  })
+  const run = async ({ name }: Query<unknown>) => {
+    written.push(name)
+    current = Promise.withResolvers<void>()
+    await current.promise
+  }
+  return {
+    writes: new DeferredWrites(run, logger),
+    written,
+    finish: (error?: Error) => (error === undefined ? current.resolve() : current.reject(error)),
+    warnings: () => warnings,
+  }
+}
+
+function query(name: string): Query<unknown> {
+  return { name, text: '', values: [], read: () => null }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { DatabaseUnavailable } from './errors.ts'
+import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
+import type { Query } from './query.ts'
+
+describe('a lane', () => {
+  let fresh: FreshDatabase
+  let other: pg.Client
+  let lane: PipelinedConnection
+  before(async () => {
+    fresh = await createFreshDatabase({ empty: true })
+    other = new pg.Client({ connectionString: fresh.url })
+    await other.connect()
+    lane = openPipelinedConnection({ connectionString: fresh.url })
+  })
+  after(async () => {
+    await lane.close()
+    await other.end()
+    await fresh.drop()
+  })
+
+  test('many callers share one connection, and each gets its own answer', async () => {
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => lane.run(echo(index))))
+    assert.deepEqual(
+      answers.map(({ value }) => value),
+      Array.from({ length: 200 }, (_, index) => index),
+    )
+    assert.equal(new Set(answers.map(({ pid }) => pid)).size, 1)
+  })
+
+  test('a statement that fails concerns its own caller only', async () => {
+    const [before, failed, behind] = await Promise.allSettled([
+      lane.run(echo(1)),
+      lane.run(divideByZero),
+      lane.run(echo(2)),
+    ])
+    assert.equal(before.status, 'fulfilled')
+    assert.equal(behind.status, 'fulfilled')
+    assert.ok(failed.status === 'rejected' && (failed.reason as { code: string }).code === '22012')
+  })
+
+  test('when its backend is terminated, what is in flight is DatabaseUnavailable, and it connects anew', async () => {
+    const { pid } = await lane.run(echo(0))
+    const inFlight = [lane.run(sleep), lane.run(echo(1))].map((query) => query.catch((error: unknown) => error))
+    await waitUntilAsleep(pid)
+    await other.query('select pg_terminate_backend($1)', [pid])
+    for (const outcome of await Promise.all(inFlight)) assert.ok(outcome instanceof DatabaseUnavailable)
+    const { pid: next, value } = await lane.run(echo(7))
+    assert.equal(value, 7)
+    assert.notEqual(next, pid)
+  })
+
+  test('when its backend is terminated between two statements, the lane comes back', async () => {
+    const { pid } = await lane.run(echo(0))
+    await other.query('select pg_terminate_backend($1, 5000)', [pid])
+    const answer = await firstAnswer()
+    assert.notEqual(answer.pid, pid)
+  })
+
+  test('it can be closed before it was used', async () => {
+    await openPipelinedConnection({ connectionString: fresh.url }).close()
+  })
+
+  async function waitUntilAsleep(pid: number): Promise<void> {
+    const asleep = "select 1 from pg_stat_activity where pid = $1 and wait_event = 'PgSleep'"
+    while ((await other.query(asleep, [pid])).rowCount === 0);
+  }
+
+  /** The loss is noticed a moment after it happened; until then a statement may be lost with it. */
+  async function firstAnswer() {
+    for (;;) {
+      try {
+        return await lane.run(echo(0))
+      } catch (error) {
+        assert.ok(error instanceof DatabaseUnavailable)
+      }
+    }
+  }
+})
+
+function echo(value: number): Query<{ value: number; pid: number }> {
+  return {
+    name: 'test_echo',
+    text: 'select $1::int as value, pg_backend_pid() as pid',
+    values: [value],
+    read: (rows) => ({ value: Number(rows[0]?.['value']), pid: Number(rows[0]?.['pid']) }),
+  }
+}
+
+const sleep: Query<null> = { name: 'test_sleep', text: 'select pg_sleep(60)', values: [], read: () => null }
+const divideByZero: Query<null> = { name: 'test_divide', text: 'select 1 / 0', values: [], read: () => null }

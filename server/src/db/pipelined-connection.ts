@@ -1,0 +1,59 @@
+import pg from 'pg'
+import { translateError } from './errors.ts'
+import { enableCoalescing } from './coalesce-writes.ts'
+import type { Query } from './query.ts'
+import { readResult } from './query.ts'
+
+/**
+ * One connection that many callers share: their statements travel one behind the other without waiting (pipelining),
+ * and every statement commits by itself. It connects at first use, and anew after it was lost.
+ */
+export interface PipelinedConnection {
+  run<Result>(query: Query<Result>): Promise<Result>
+  close(): Promise<void>
+}
+
+export function openPipelinedConnection(config: pg.ClientConfig): PipelinedConnection {
+  let connection: Promise<pg.Client> | null = null
+  let current: pg.Client | null = null
+
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ ...config, pipeline: true })
+    // Only while it is the lane's connection: a late end of an old one must not lose the new one.
+    const forget = (): void => {
+      if (current !== client) return
+      connection = null
+      current = null
+    }
+    current = client
+    client.on('error', forget)
+    client.on('end', forget)
+    try {
+      await client.connect()
+    } catch (error) {
+      forget()
+      throw error
+    }
+    return client
+  }
+
+  return {
+    async run(query) {
+      connection ??= connect()
+      const result = await connection
+        .then((client) => {
+          enableCoalescing(client)
+          return client.query({ name: query.name, text: query.text, values: [...query.values] })
+        })
+        .catch((error: unknown) => {
+          throw translateError(error)
+        })
+      return readResult(query, result)
+    },
+    async close() {
+      const open = connection
+      connection = null
+      if (open !== null) await open.then((client) => client.end()).catch(() => undefined)
+    },
+  }
+}

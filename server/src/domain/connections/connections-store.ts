@@ -1,0 +1,239 @@
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { lastCountOf, readLastCount } from '../../limiter/limiter-store.ts'
+import type { Mode } from '../../values/mode.ts'
+import { toScopes } from '../../values/scope.ts'
+import { redirectHostsOf } from './client.ts'
+import type { Connection, ConnectionSummary, RevocationCause } from './connection.ts'
+import { CONNECTIONS_LISTED_MAX } from './limits.ts'
+
+/*
+ * The connection's row is the lock of its family: whoever takes a code or a refresh token has it first, and reads only
+ * then. A revocation updates that row, so it comes wholly before or wholly after, and is seen by every join on it.
+ */
+
+/**
+ * Of `connections c`: who consented is a member who may connect, by the same membership as then. `offset 0` keeps it a
+ * look-up by the primary key: as a join, a plan made for small tables may walk all members.
+ */
+export const CONSENT_HOLDS = `exists (
+        select 1 from members m where m.account_id = c.account_id and m.user_id = c.user_id
+          and m.created_at = c.member_since and m.role in ('owner', 'admin') offset 0)`
+
+/** The connection that a code or token belongs to. */
+export type Family = Pick<Connection, 'accountId' | 'id' | 'scopes'>
+
+export function toFamily(row: Row): Family {
+  return { accountId: row['account_id'], id: row['id'], scopes: toScopes(row['scopes']) }
+}
+
+/** Whether a person has ever belonged to a workspace. By the primary key. */
+export function hasBelonged(userId: string): Query<boolean> {
+  return {
+    name: 'has_user_belonged',
+    text: 'select id from users where id = $1 and joined_at is not null',
+    values: [userId],
+    read: changed,
+  }
+}
+
+/** Whether the agent is there, and since when the user is a member who may connect; null: is none. By primary keys. */
+export function findConsentParties({
+  accountId,
+  mode,
+  agentId,
+  userId,
+}: {
+  accountId: string
+  mode: Mode
+  agentId: string
+  userId: string
+}): Query<{ agentExists: boolean; memberSince: Date | null }> {
+  return {
+    name: 'find_consent_parties',
+    text: `select exists (
+          select 1 from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null) as agent_exists,
+        (select created_at from members where account_id = $1 and user_id = $4 and role in ('owner', 'admin')) as member_since`,
+    values: [accountId, mode, agentId, userId],
+    read: (rows) => ({
+      agentExists: rows[0]?.['agent_exists'] === true,
+      memberSince: rows[0]?.['member_since'] ?? null,
+    }),
+  }
+}
+
+/** `memberSince` tells the membership by which the consent was given. */
+export function insertConnection(connection: Connection, memberSince: Date): Query<boolean> {
+  return {
+    name: 'insert_connection',
+    text: `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, resource,
+        rate_subject, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    values: [
+      connection.accountId,
+      connection.id,
+      connection.mode,
+      connection.agentId,
+      connection.userId,
+      memberSince,
+      connection.clientId,
+      connection.scopes,
+      connection.resource,
+      connection.rateSubject,
+      connection.createdAt,
+      connection.expiresAt,
+    ],
+    read: changed,
+  }
+}
+
+/** The connection lasts as long as its current refresh token. */
+export function extendConnection(family: Family, now: Date, expiresAt: Date): Query<boolean> {
+  return {
+    name: 'extend_connection',
+    text: `update connections set expires_at = $4, connected_at = coalesce(connected_at, $3)
+      where account_id = $1 and id = $2`,
+    values: [family.accountId, family.id, now, expiresAt],
+    read: changed,
+  }
+}
+
+/** Live ones that were exchanged, of a mode or of both (null), the newest first. By the primary key. */
+export function listConnectionRows({
+  accountId,
+  mode,
+  now,
+}: {
+  accountId: string
+  mode: Mode | null
+  now: Date
+}): Query<ConnectionSummary[]> {
+  return {
+    name: 'list_connections',
+    text: `select c.id, c.client_id, o.name, o.redirect_uris, c.mode, c.agent_id, c.scopes, c.user_id,
+        u.name as user_name, c.created_at, c.expires_at, ${lastCountOf('c.rate_subject')} as last_count
+      from connections c
+      join oauth_clients o on o.id = c.client_id
+      join users u on u.id = c.user_id
+      join members m on m.account_id = c.account_id and m.user_id = c.user_id and m.created_at = c.member_since
+      where c.account_id = $1 and c.revoked_at is null and c.connected_at is not null and c.expires_at > $2
+        and ($4::text is null or c.mode = $4)
+      order by c.id desc limit $3`,
+    values: [accountId, now, CONNECTIONS_LISTED_MAX, mode],
+    read: all((row) => ({
+      id: row['id'],
+      client: {
+        id: row['client_id'],
+        name: row['name'],
+        redirectHosts: redirectHostsOf({ redirectUris: row['redirect_uris'] }),
+      },
+      mode: row['mode'],
+      agentId: row['agent_id'],
+      scopes: toScopes(row['scopes']),
+      userId: row['user_id'],
+      userName: row['user_name'],
+      createdAt: row['created_at'],
+      expiresAt: row['expires_at'],
+      lastUsedAt: readLastCount(row['last_count']),
+    })),
+  }
+}
+
+export function findConnectionId(accountId: string, id: string): Query<string | null> {
+  return {
+    name: 'find_connection_id',
+    text: 'select id from connections where account_id = $1 and id = $2',
+    values: [accountId, id],
+    read: firstOrNull((row) => row['id']),
+  }
+}
+
+/**
+ * Deletes connections whose code was not exchanged before this time, once the code is deleted too; returns their rate
+ * subjects. Such a connection never had a token. By `connections_never_exchanged`.
+ */
+export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Query<Buffer[]> {
+  return {
+    name: 'delete_unused_connections',
+    text: `delete from connections where (account_id, id) in (
+        select account_id, id from connections c where connected_at is null and expires_at <= $1
+          and not exists (
+            select 1 from authorization_codes k where k.account_id = c.account_id and k.connection_id = c.id)
+        order by expires_at limit $2 for update skip locked)
+      returning rate_subject`,
+    values: [endedBefore, rowsMax],
+    read: all((row) => row['rate_subject']),
+  }
+}
+
+/** Revokes once; the first cause stays. Every token of the connection is worth nothing from then on. */
+export function markRevoked(
+  { accountId, id }: Pick<Connection, 'accountId' | 'id'>,
+  cause: RevocationCause,
+  now: Date,
+): Query<boolean> {
+  return {
+    name: 'mark_connection_revoked',
+    text: `update connections set revoked_at = $3, revoked_because = $4
+      where account_id = $1 and id = $2 and revoked_at is null`,
+    values: [accountId, id, now, cause],
+    read: changed,
+  }
+}
+
+/**
+ * Revokes every connection of an agent, those that wait for their code's exchange too; answers which of them had not
+ * ended before. By `connections_of_agent`.
+ */
+export function revokeByAgent(
+  { accountId, mode, agentId }: Pick<Connection, 'accountId' | 'mode' | 'agentId'>,
+  now: Date,
+): Query<string[]> {
+  return {
+    name: 'revoke_by_agent',
+    text: `update connections set revoked_at = $4, revoked_because = 'user'
+      where account_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
+      returning id, expires_at > $4 as is_alive`,
+    values: [accountId, mode, agentId, now],
+    read: (rows) => rows.filter((row) => row['is_alive'] === true).map((row) => row['id']),
+  }
+}
+
+export type RevokedFamily = Pick<Connection, 'accountId' | 'id' | 'clientId'>
+
+/** Revokes the connection of an access token, if it is this client's (null: whosever), and not revoked yet. */
+export function revokeByAccessToken(
+  tokenHash: Buffer,
+  clientId: string | null,
+  now: Date,
+): Query<RevokedFamily | null> {
+  return {
+    name: 'revoke_by_access_token',
+    text: revokeBy('access_tokens'),
+    values: [tokenHash, clientId, now],
+    read: firstOrNull(toRevokedFamily),
+  }
+}
+
+/** Likewise of a refresh token, a rotated one included. */
+export function revokeByRefreshToken(
+  tokenHash: Buffer,
+  clientId: string | null,
+  now: Date,
+): Query<RevokedFamily | null> {
+  return {
+    name: 'revoke_by_refresh_token',
+    text: revokeBy('refresh_tokens'),
+    values: [tokenHash, clientId, now],
+    read: firstOrNull(toRevokedFamily),
+  }
+}
+
+function revokeBy(table: 'access_tokens' | 'refresh_tokens'): string {
+  return `update connections c set revoked_at = $3, revoked_because = 'client' from ${table} t
+    where t.token_hash = $1 and c.account_id = t.account_id and c.id = t.connection_id
+      and ($2::text is null or c.client_id = $2) and c.revoked_at is null
+    returning c.account_id, c.id, c.client_id`
+}
+
+function toRevokedFamily(row: Row): RevokedFamily {
+  return { accountId: row['account_id'], id: row['id'], clientId: row['client_id'] }
+}

@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto'
+import type { AttemptBucket } from '../limiter/attempts.ts'
+import { retryAfterSeconds } from '../limiter/bucket.ts'
+import { countAttempt, findAttempts } from '../limiter/limiter-store.ts'
+import { Problem } from '../values/problem.ts'
+import type { Context } from './context.ts'
+
+/**
+ * Counts an attempt of whoever `subject` names (an address, a session's hash: it is kept as a hash only). Over the
+ * bucket's limit (D33): 429 `rate_limit_exceeded`, with the seconds to wait.
+ */
+export async function enforceRateLimit(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { subject, bucket }: { subject: string; bucket: AttemptBucket },
+): Promise<void> {
+  const now = ctx.clock.now()
+  const key = hash('sha256', `${bucket}:${subject}`, 'buffer')
+  if ((await ctx.db.runRelaxed(countAttempt(key, bucket, now))) !== null) return
+  const seconds = retryAfterSeconds(await ctx.db.runRelaxed(findAttempts(key, bucket, now)), now)
+  throw new Problem('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
+    code: 'rate_limit_exceeded',
+    retryAfterSeconds: seconds,
+  })
+}

@@ -1,0 +1,46 @@
+import type { Query } from '../../db/query.ts'
+import { createId } from '../../values/ids.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import { appendEvent } from '../webhooks/append-event.ts'
+import { formatGrant } from './format-grant.ts'
+import type { Grant } from './grant.ts'
+
+/**
+ * Tells that a grant became active or revoked, by an event and an audit row. It belongs into the batch that commits the
+ * move (D43). Of two moves at one time `eventId` says in which order they are told.
+ */
+export function recordStatusChange(
+  grant: Grant,
+  { now, actor, eventId = createId('event', now) }: { now: Date; actor: Actor; eventId?: string },
+): readonly Query<unknown>[] {
+  const isActive = grant.status === 'active'
+  const event = {
+    id: eventId,
+    accountId: grant.accountId,
+    mode: grant.mode,
+    type: isActive ? 'permission.granted' : 'permission.revoked',
+    createdAt: now,
+    data: { grant: formatGrant(grant) },
+  } as const
+  const entry = {
+    logId: grant.accountId,
+    createdAt: now,
+    actor,
+    action: isActive ? 'grant.activated' : 'grant.revoked',
+    subject: grant.id,
+    details: describeGrant(grant),
+  } as const
+  return [...appendEvent(event), insertAuditEntry(entry)]
+}
+
+/** What the audit log says of a grant, whatever is done to it. */
+export function describeGrant(grant: Grant): Readonly<Record<string, string>> {
+  return {
+    mode: grant.mode,
+    agent_id: grant.agentId,
+    wallet: grant.walletAddress,
+    ...(grant.replaces === null ? {} : { replaces: grant.replaces }),
+    ...(grant.replacedBy === null ? {} : { replaced_by: grant.replacedBy }),
+  }
+}

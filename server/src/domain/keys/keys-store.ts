@@ -1,0 +1,175 @@
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import type { Bucket, RateState } from '../../limiter/bucket.ts'
+import { COUNT_REQUEST, countValues, lastCountOf, readCounted, readLastCount } from '../../limiter/limiter-store.ts'
+import type { Mode } from '../../values/mode.ts'
+import { toPlan } from '../accounts/accounts-store.ts'
+import type { Plan } from '../plans/plan.ts'
+import type { ApiKey, KeySummary } from './api-key.ts'
+
+const COLUMNS = 'id, account_id, mode, name, created_at, created_by, grace_until, revoked_at, secret_hash'
+
+export interface KeyHolder {
+  readonly key: Pick<ApiKey, 'id' | 'accountId' | 'mode' | 'graceUntil' | 'revokedAt'>
+  readonly account: { readonly slug: string; readonly name: string; readonly plan: Plan }
+}
+
+export function insertKey(key: ApiKey): Query<boolean> {
+  return {
+    name: 'insert_api_key',
+    text: `insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      key.id,
+      key.accountId,
+      key.mode,
+      key.name,
+      key.createdAt,
+      key.createdBy,
+      key.graceUntil,
+      key.revokedAt,
+      key.secretHash,
+    ],
+    read: changed,
+  }
+}
+
+/**
+ * Who holds the key with this hash, and the count of this request in its bucket (null when it was turned away).
+ * By `api_keys_by_secret_hash` and primary keys.
+ */
+export function countKeyRequest(
+  secretHash: Buffer,
+  bucket: Bucket,
+  now: Date,
+): Query<(KeyHolder & { rate: RateState | null }) | null> {
+  return {
+    name: 'count_key_request',
+    text: `with counted as (${COUNT_REQUEST})
+      select k.id, k.account_id, k.mode, k.grace_until, k.revoked_at, a.slug, a.name, a.plan,
+        (select hits from counted) as hits
+      from api_keys k join accounts a on a.id = k.account_id where k.secret_hash = $1`,
+    values: countValues(secretHash, bucket, now),
+    read: firstOrNull((row) => ({
+      key: {
+        id: row['id'],
+        accountId: row['account_id'],
+        mode: row['mode'],
+        graceUntil: row['grace_until'],
+        revokedAt: row['revoked_at'],
+      },
+      account: { slug: row['slug'], name: row['name'], plan: toPlan(row['plan']) },
+      rate: readCounted(row['hits'], bucket, now),
+    })),
+  }
+}
+
+/** Starts the grace of a key that has none yet and is not revoked; false when it can't be rotated. By the primary key. */
+export function startGrace(accountId: string, id: string, graceUntil: Date): Query<boolean> {
+  return {
+    name: 'start_key_grace',
+    text: `update api_keys set grace_until = $3
+      where account_id = $1 and id = $2 and grace_until is null and revoked_at is null`,
+    values: [accountId, id, graceUntil],
+    read: changed,
+  }
+}
+
+/** Revokes at once; false when there was nothing to revoke. By the primary key. */
+export function revokeKeyRow(accountId: string, id: string, now: Date): Query<boolean> {
+  return {
+    name: 'revoke_api_key',
+    text: 'update api_keys set revoked_at = $3 where account_id = $1 and id = $2 and revoked_at is null',
+    values: [accountId, id, now],
+    read: changed,
+  }
+}
+
+/** By `api_keys_by_secret_hash`. */
+export function findKeyByHash(secretHash: Buffer): Query<ApiKey | null> {
+  return {
+    name: 'find_api_key_by_hash',
+    text: `select ${COLUMNS} from api_keys where secret_hash = $1`,
+    values: [secretHash],
+    read: firstOrNull(toKey),
+  }
+}
+
+/** By the primary key. */
+export function findKeyById(accountId: string, id: string): Query<ApiKey | null> {
+  return {
+    name: 'find_api_key_by_id',
+    text: `select ${COLUMNS} from api_keys where account_id = $1 and id = $2`,
+    values: [accountId, id],
+    read: firstOrNull(toKey),
+  }
+}
+
+/** Those that authenticate now. By `api_keys_not_revoked`. */
+export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query<number> {
+  return {
+    name: 'count_usable_api_keys',
+    text: `select count(*) as keys from api_keys
+      where account_id = $1 and mode = $2 and revoked_at is null and (grace_until is null or grace_until > $3)`,
+    values: [accountId, mode, now],
+    read: (rows) => Number(rows[0]?.['keys']),
+  }
+}
+
+/** Of `api_keys k`. */
+const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.created_at, k.created_by, k.grace_until, k.revoked_at, u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
+
+/** By the primary keys. */
+export function findKeySummary(accountId: string, id: string): Query<KeySummary | null> {
+  return {
+    name: 'find_api_key_summary',
+    text: `${SUMMARY} from api_keys k left join users u on u.id = k.created_by where k.account_id = $1 and k.id = $2`,
+    values: [accountId, id],
+    read: firstOrNull(toSummary),
+  }
+}
+
+/**
+ * Those that authenticate nobody any more come last; newest first in both halves: the first by `api_keys_not_revoked`,
+ * the second by `api_keys_listed`.
+ */
+export function listKeySummaries(accountId: string, mode: Mode, now: Date, limit: number): Query<KeySummary[]> {
+  return {
+    name: 'list_api_key_summaries',
+    text: `${SUMMARY} from (
+        (select ${COLUMNS}, false as has_ended from api_keys
+          where account_id = $1 and mode = $2 and revoked_at is null and (grace_until is null or grace_until > $3)
+          order by id desc limit $4)
+        union all
+        (select ${COLUMNS}, true from api_keys
+          where account_id = $1 and mode = $2 and (revoked_at is not null or grace_until <= $3)
+          order by id desc limit $4)
+        order by has_ended, id desc limit $4
+      ) k left join users u on u.id = k.created_by order by k.has_ended, k.id desc`,
+    values: [accountId, mode, now, limit],
+    read: all(toSummary),
+  }
+}
+
+function toSummary(row: Row): KeySummary {
+  return {
+    ...toShownKey(row),
+    createdByName: row['created_by_name'],
+    lastUsedAt: readLastCount(row['last_count']),
+  }
+}
+
+function toKey(row: Row): ApiKey {
+  return { ...toShownKey(row), secretHash: row['secret_hash'] }
+}
+
+function toShownKey(row: Row): Omit<ApiKey, 'secretHash'> {
+  return {
+    id: row['id'],
+    accountId: row['account_id'],
+    mode: row['mode'],
+    name: row['name'],
+    createdAt: row['created_at'],
+    createdBy: row['created_by'],
+    graceUntil: row['grace_until'],
+    revokedAt: row['revoked_at'],
+  }
+}

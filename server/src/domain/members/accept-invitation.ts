@@ -1,0 +1,36 @@
+import { problem } from '../../values/problem.ts'
+import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import type { Context } from '../context.ts'
+import { joinWorkspace } from './join-workspace.ts'
+import type { Membership } from './member.ts'
+import { findInvitationRow, takeInvitationUse } from './members-store.ts'
+
+/**
+ * Makes a person a member by an invitation, or raises their role; who is there already with that role or more spends no
+ * use of it, so accepting twice does no harm. Errors: 404 `invitation_not_found` (unknown, used up, taken back or
+ * expired); 409 `workspace_limit_reached`.
+ */
+export async function acceptInvitation(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { secret, userId }: { secret: string; userId: string },
+): Promise<Membership> {
+  if (!isSecret(SECRET_PREFIXES.invitation, secret)) throw problem('invitation_not_found')
+  const now = ctx.clock.now()
+  return await ctx.db.transaction(async (transaction) => {
+    const found = await transaction.run(findInvitationRow(hashSecret(secret)))
+    if (found === null) throw problem('invitation_not_found')
+    const { account, invitation } = found
+    return await joinWorkspace(transaction, {
+      account,
+      userId,
+      role: invitation.role,
+      actor: { kind: 'user', id: userId },
+      now,
+      details: { invitation: invitation.id },
+      async takeUse() {
+        const isTaken = await transaction.run(takeInvitationUse(account.id, invitation.id, now))
+        if (!isTaken) throw problem('invitation_not_found')
+      },
+    })
+  })
+}

@@ -1,0 +1,67 @@
+import type { Query } from '../../db/query.ts'
+import { problem } from '../../values/problem.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
+import { decideMemberChange, type Membership } from './member.ts'
+import { countOwners, deleteMember, findMember, revokeInvitationsBy, updateRole } from './members-store.ts'
+import { hasPower, mayInvite, ROLES, type Role } from './role.ts'
+import type { Session } from '../sessions/session.ts'
+
+export interface MembershipChange {
+  readonly membership: Membership
+  /** The session in which the membership's person asks for it. */
+  readonly session: Pick<Session, 'verifiedAt'>
+  readonly userId: string
+  /** Null: the member goes. */
+  readonly role: Role | null
+}
+
+/**
+ * Moves a member to another role, or out (`role` null). Everything is read anew under the account's lock, so that what
+ * is decided holds: of two owners who leave at once, one stays. Invitations that the member made and could make no more
+ * are taken back, lest they come in again by their own. Whoever becomes, or is no longer, an owner or admin does so by a
+ * recent proof of the person who asks for it (D59), their own leaving included: else 403 `verification_required`.
+ */
+export async function changeMembership(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { membership, session, userId, role: next }: MembershipChange,
+): Promise<void> {
+  const now = ctx.clock.now()
+  const accountId = membership.account.id
+  const actor = { kind: 'user', id: membership.userId } as const
+  const isOwn = userId === membership.userId
+  const entry = { logId: accountId, createdAt: now, actor } as const
+  await ctx.db.transaction(async (transaction) => {
+    const [, actorNow, targetNow, owners] = await transaction.batch([
+      lockAccount(accountId),
+      findMember(accountId, membership.userId),
+      findMember(accountId, userId),
+      countOwners(accountId),
+    ])
+    const [actorRole, target] = [actorNow?.role ?? null, targetNow?.role ?? null]
+    const refusal = decideMemberChange({ actor: actorRole, target, next, isOwn, owners })
+    if (refusal !== null) throw problem(refusal)
+    if (target === null || target === next) return
+    if (hasPower(target) || (next !== null && hasPower(next))) requireRecentProof(session, now)
+
+    const lost = ROLES.filter((role) => mayInvite(target, role) && (next === null || !mayInvite(next, role)))
+    const revoked = lost.length === 0 ? [] : await transaction.run(revokeInvitationsBy(accountId, userId, lost, now))
+    await transaction.commit([
+      ...(next === null ? leave() : change(next, target)),
+      ...revoked.map((id) => insertAuditEntry({ ...entry, action: 'invitation.revoked', subject: id })),
+    ])
+  })
+
+  function leave(): Query<unknown>[] {
+    const told = insertAuditEntry({ ...entry, action: 'member.removed', subject: userId })
+    return [deleteMember(accountId, userId), told]
+  }
+
+  function change(role: Role, before: Role): Query<unknown>[] {
+    const details = { role, before }
+    const told = insertAuditEntry({ ...entry, action: 'member.role_changed', subject: userId, details })
+    return [updateRole(accountId, userId, role), told]
+  }
+}

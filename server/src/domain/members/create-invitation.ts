@@ -1,0 +1,75 @@
+import { createId } from '../../values/ids.ts'
+import { Problem, problem } from '../../values/problem.ts'
+import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import type { Account } from '../accounts/account.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
+import {
+  INVITATION_MAX_MS,
+  INVITATION_MS,
+  INVITATION_USES_MAX,
+  INVITATIONS_MAX,
+  type Invitation,
+} from './invitation.ts'
+import { findMember, insertInvitation, listOpenInvitations } from './members-store.ts'
+import { hasPower, mayInvite, type Role } from './role.ts'
+
+export interface InvitationRequest {
+  readonly account: Account
+  readonly role: Role
+  readonly actor: ProvenActor
+  readonly usesMax?: number
+  readonly lifetimeMs?: number
+}
+
+/**
+ * Makes an invitation; its secret is shown once. A person may invite to their own role or a lower one, admins and owners
+ * only. An invitation that makes an owner or admin needs a recent proof (D59). One that makes a viewer does not: it shows
+ * what the session shows anyway, and whoever has it stays a viewer until an owner or admin raises them by a proof. Errors:
+ * 400 for a number out of its bounds; 403 `role_insufficient`, `verification_required`; 409 `invitation_limit_reached`
+ * (exact under races).
+ */
+export async function createInvitation(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { account, role, actor, usesMax = 1, lifetimeMs = INVITATION_MS }: InvitationRequest,
+): Promise<{ invitation: Invitation; secret: string }> {
+  if (!Number.isInteger(usesMax) || usesMax < 1 || usesMax > INVITATION_USES_MAX) {
+    throw new Problem('validation_failed', `An invitation can be used 1 to ${INVITATION_USES_MAX} times.`)
+  }
+  if (!(lifetimeMs > 0 && lifetimeMs <= INVITATION_MAX_MS)) {
+    throw new Problem('validation_failed', 'An invitation can last 30 days at the most.')
+  }
+  const now = ctx.clock.now()
+  const secret = createSecret(SECRET_PREFIXES.invitation)
+  const invitation = {
+    id: createId('invitation', now),
+    accountId: account.id,
+    role,
+    usesLeft: usesMax,
+    createdBy: actor.kind === 'user' ? actor.id : null,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + lifetimeMs),
+    revokedAt: null,
+  }
+  await ctx.db.transaction(async (transaction) => {
+    const [, member, open] = await transaction.batch([
+      lockAccount(account.id),
+      findMember(account.id, actor.id ?? ''),
+      listOpenInvitations(account.id, now),
+    ])
+    if (actor.kind !== 'operator' && (member === null || !mayInvite(member.role, role))) {
+      throw problem('role_insufficient')
+    }
+    if (hasPower(role)) requireRecentProof(actor, now)
+    if (open.length >= INVITATIONS_MAX) throw problem('invitation_limit_reached')
+    const details = { role, uses: usesMax, expires_at: invitation.expiresAt.toISOString() }
+    const entry = { logId: account.id, createdAt: now, actor, action: 'invitation.created', details } as const
+    await transaction.commit([
+      insertInvitation(invitation, hashSecret(secret)),
+      insertAuditEntry({ ...entry, subject: invitation.id }),
+    ])
+  })
+  return { invitation, secret }
+}

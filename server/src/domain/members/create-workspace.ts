@@ -1,0 +1,28 @@
+import { Problem, problem } from '../../values/problem.ts'
+import { createAccountIn } from '../accounts/create-account.ts'
+import type { Context } from '../context.ts'
+import type { Plan } from '../plans/plan.ts'
+import { lockUser } from '../passkeys/passkeys-store.ts'
+import { WORKSPACES_MAX, type Membership } from './member.ts'
+import { countMemberships, insertMember } from './members-store.ts'
+import { recordFirstWorkspace } from './record-first-workspace.ts'
+
+/**
+ * Creates a workspace that a person owns. Errors: 400 for a bad name; 409 `workspace_limit_reached` (exact under races).
+ */
+export async function createWorkspace(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { userId, name, plan = 'developer' }: { userId: string; name: string; plan?: Plan },
+): Promise<Membership> {
+  const createdAt = ctx.clock.now()
+  return await ctx.db.transaction(async (transaction) => {
+    const [isThere, count] = await transaction.batch([lockUser(userId), countMemberships(userId)])
+    if (!isThere) throw new Problem('unauthenticated', 'The session has ended. Sign up again.')
+    if (count >= WORKSPACES_MAX) throw problem('workspace_limit_reached')
+    const account = await createAccountIn(transaction, { name, plan, actor: { kind: 'user', id: userId }, createdAt })
+    const membership = { account, userId, role: 'owner', createdAt } as const
+    const entries = await recordFirstWorkspace(transaction, { userId, now: createdAt })
+    await transaction.commit([...entries, insertMember(account.id, membership)])
+    return membership
+  })
+}

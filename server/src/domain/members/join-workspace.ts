@@ -1,0 +1,58 @@
+import type { Transaction } from '../../db/transaction.ts'
+import { Problem, problem } from '../../values/problem.ts'
+import type { Account } from '../accounts/account.ts'
+import { lockAccount } from '../accounts/accounts-store.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import { lockUser } from '../passkeys/passkeys-store.ts'
+import { WORKSPACES_MAX, type Membership } from './member.ts'
+import { countMemberships, findMember, insertMember, updateRole } from './members-store.ts'
+import { recordFirstWorkspace } from './record-first-workspace.ts'
+import { mayAct, type Role } from './role.ts'
+
+export interface Joining {
+  readonly account: Account
+  readonly userId: string
+  readonly role: Role
+  readonly actor: Actor
+  readonly now: Date
+  /** What the audit log says of it besides the role. */
+  readonly details?: Readonly<Record<string, unknown>>
+  /** Claims what the joining costs; throws when it can't be had. */
+  readonly takeUse?: () => Promise<void>
+}
+
+/**
+ * Makes a person a member, or raises the role of one; whoever has that role or more stays as they are, at no cost. Every
+ * change of members is made under the account's lock, then the person's.
+ */
+export async function joinWorkspace(
+  transaction: Transaction,
+  { account, userId, role, actor, now, details = {}, takeUse }: Joining,
+): Promise<Membership> {
+  const [, isThere, member, count] = await transaction.batch([
+    lockAccount(account.id),
+    lockUser(userId),
+    findMember(account.id, userId),
+    countMemberships(userId),
+  ])
+  if (!isThere) throw new Problem('unauthenticated', 'The session has ended. Sign up again.')
+  if (member !== null && mayAct(member.role, role)) return { ...member, account }
+  if (member === null && count >= WORKSPACES_MAX) throw problem('workspace_limit_reached')
+  await takeUse?.()
+  const joined = { userId, role, createdAt: member?.createdAt ?? now }
+  const entries = member === null ? await recordFirstWorkspace(transaction, { userId, now }) : []
+  await transaction.commit([
+    ...entries,
+    member === null ? insertMember(account.id, joined) : updateRole(account.id, userId, role),
+    insertAuditEntry({
+      logId: account.id,
+      createdAt: now,
+      actor,
+      action: member === null ? 'member.joined' : 'member.role_changed',
+      subject: userId,
+      details: { role, before: member?.role, ...details },
+    }),
+  ])
+  return { ...joined, account }
+}

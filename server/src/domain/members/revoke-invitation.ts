@@ -1,0 +1,21 @@
+import { isId } from '../../values/ids.ts'
+import { problem } from '../../values/problem.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { revokeInvitationRow } from './members-store.ts'
+
+/** Takes an open invitation back: nobody joins by it any more. One that is not open is 404 `invitation_not_found`. */
+export async function revokeInvitation(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, id, actor }: { accountId: string; id: string; actor: Actor },
+): Promise<void> {
+  if (!isId('invitation', id)) throw problem('invitation_not_found')
+  const createdAt = ctx.clock.now()
+  await ctx.db.transaction(async (transaction) => {
+    const isRevoked = await transaction.run(revokeInvitationRow(accountId, id, createdAt))
+    if (!isRevoked) throw problem('invitation_not_found')
+    const entry = { logId: accountId, createdAt, actor, action: 'invitation.revoked', subject: id } as const
+    await transaction.commit([insertAuditEntry(entry)])
+  })
+}

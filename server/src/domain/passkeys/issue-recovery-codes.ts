@@ -1,0 +1,35 @@
+import { hashSecret } from '../../values/secret.ts'
+import { insertPersonalEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
+import { deleteRecoveryCodes, insertRecoveryCodes, lockUser } from './passkeys-store.ts'
+import { createRecoveryCode, RECOVERY_CODES } from './recovery-code.ts'
+import type { Session } from '../sessions/session.ts'
+
+/** Replaces all of a person's recovery codes, used ones too; shown once. 403 `verification_required`. */
+export async function issueRecoveryCodes(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { session }: { session: Session },
+): Promise<string[]> {
+  const now = ctx.clock.now()
+  requireRecentProof(session, now)
+  const { userId } = session
+  const { codes, hashes } = makeRecoveryCodes()
+  await ctx.db.transaction((transaction) =>
+    transaction.commit([
+      lockUser(userId),
+      deleteRecoveryCodes(userId),
+      insertRecoveryCodes(userId, hashes, now),
+      insertPersonalEntry(userId, {
+        createdAt: now,
+        action: 'recovery_codes.issued',
+      }),
+    ]),
+  )
+  return codes
+}
+
+export function makeRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
+  const codes = Array.from({ length: RECOVERY_CODES }, createRecoveryCode)
+  return { codes, hashes: codes.map(hashSecret) }
+}

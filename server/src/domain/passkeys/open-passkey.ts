@@ -1,0 +1,28 @@
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
+import { problem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
+import { findUser, listPasskeyRows } from './passkeys-store.ts'
+import { makeRegistrationOptions } from './make-registration-options.ts'
+import { openCeremony } from './open-ceremony.ts'
+import { PASSKEYS_MAX } from './passkey.ts'
+import type { Session } from '../sessions/session.ts'
+
+/**
+ * Begins the registration of one more passkey of a person: what the browser asks it for. Errors: 403
+ * `verification_required`; 409 `passkey_limit_reached`.
+ */
+export async function openPasskey(
+  ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
+  { session }: { session: Session },
+): Promise<{ ceremony: string; options: PublicKeyCredentialCreationOptionsJSON }> {
+  requireRecentProof(session, ctx.clock.now())
+  const { userId } = session
+  const [user, passkeys] = await ctx.db.runRelaxedPair(findUser(userId), listPasskeyRows(userId))
+  if (user === null) throw new Error(`user ${userId} is not there`)
+  if (passkeys.length >= PASSKEYS_MAX) throw problem('passkey_limit_reached')
+  const options = await makeRegistrationOptions(ctx, { ...user, passkeys })
+  const { challenge } = options
+  const ceremony = await openCeremony(ctx, { kind: 'passkey', challenge, userId, applicant: null })
+  return { ceremony, options }
+}

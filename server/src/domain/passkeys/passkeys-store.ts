@@ -1,0 +1,261 @@
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import type { Ceremony } from './ceremony.ts'
+import type { Passkey } from './passkey.ts'
+import type { User } from './user.ts'
+
+const PASSKEY_COLUMNS = `user_id, credential_id, name, public_key_cose, counter, transports, created_at, last_used_at`
+
+export const PASSKEY_INDEX = 'passkeys_pkey'
+
+export function insertUser(user: User): Query<boolean> {
+  return {
+    name: 'insert_user',
+    text: 'insert into users (id, name, user_handle, created_at, joined_at) values ($1, $2, $3, $4, null)',
+    values: [user.id, user.name, user.userHandle, user.createdAt],
+    read: changed,
+  }
+}
+
+export function findUser(id: string): Query<User | null> {
+  return {
+    name: 'find_user',
+    text: 'select id, name, user_handle, created_at from users where id = $1',
+    values: [id],
+    read: firstOrNull((row) => ({
+      id: row['id'],
+      name: row['name'],
+      userHandle: row['user_handle'],
+      createdAt: row['created_at'],
+    })),
+  }
+}
+
+/** What is known of a person who joins their first workspace. */
+export interface Newcomer {
+  readonly signedUpAt: Date
+  /** The credential ids of their passkeys, oldest first. */
+  readonly passkeys: readonly string[]
+}
+
+/** Notes when a person first belonged to a workspace; null when they have before. By the primary key. */
+export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
+  return {
+    name: 'mark_user_joined',
+    text: `update users set joined_at = $2 where id = $1 and joined_at is null
+      returning created_at, array(
+        select credential_id from passkeys where user_id = users.id order by created_at, credential_id) as passkeys`,
+    values: [userId, now],
+    read: firstOrNull((row) => ({ signedUpAt: row['created_at'], passkeys: row['passkeys'] })),
+  }
+}
+
+/**
+ * Locks people who signed up before this time and have never belonged to a workspace; returns their ids. Those whom
+ * somebody else has locked are left out. By `users_never_joined`.
+ */
+export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<string[]> {
+  return {
+    name: 'lock_newcomers',
+    text: `select id from users u
+      where joined_at is null and created_at <= $1
+        and not exists (select 1 from members m where m.user_id = u.id)
+      order by created_at limit $2 for update of u skip locked`,
+    values: [signedUpBefore, rowsMax],
+    read: all((row) => row['id']),
+  }
+}
+
+/** Deletes people, and what belongs to them alone. By each table's index on the person. */
+export function deleteUsers(ids: readonly string[]): Query<number>[] {
+  const tables = ['sessions', 'ceremonies', 'recovery_codes', 'passkeys'] as const
+  const count = (_rows: readonly Row[], rows: number): number => rows
+  return [
+    ...tables.map((table) => ({
+      name: `delete_${table}_of_users`,
+      text: `delete from ${table} where user_id = any($1::text[])`,
+      values: [ids],
+      read: count,
+    })),
+    { name: 'delete_users', text: 'delete from users where id = any($1::text[])', values: [ids], read: count },
+  ]
+}
+
+/** Takes the person's lock, under which what they may have so many of is exact; false when there is no such person. */
+export function lockUser(id: string): Query<boolean> {
+  return {
+    name: 'lock_user',
+    text: 'select id from users where id = $1 for no key update',
+    values: [id],
+    read: changed,
+  }
+}
+
+export function insertCeremony(secretHash: Buffer, ceremony: Ceremony): Query<boolean> {
+  const { kind, challenge, userId, applicant, expiresAt } = ceremony
+  return {
+    name: 'insert_ceremony',
+    text: `insert into ceremonies (secret_hash, kind, challenge, user_id, data, expires_at)
+      values ($1, $2, $3, $4, $5, $6)`,
+    values: [secretHash, kind, challenge, userId, applicant === null ? null : JSON.stringify(applicant), expiresAt],
+    read: changed,
+  }
+}
+
+/** The second caller gets nothing. By the primary key. */
+export function takeCeremonyRow(secretHash: Buffer): Query<Ceremony | null> {
+  return {
+    name: 'take_ceremony',
+    text: 'delete from ceremonies where secret_hash = $1 returning kind, challenge, user_id, data, expires_at',
+    values: [secretHash],
+    read: firstOrNull((row) => ({
+      kind: row['kind'],
+      challenge: row['challenge'],
+      userId: row['user_id'],
+      applicant: row['data'],
+      expiresAt: row['expires_at'],
+    })),
+  }
+}
+
+/** By `ceremonies_by_end`. */
+export function deleteEndedCeremonies(now: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'delete_ended_ceremonies',
+    text: `delete from ceremonies where secret_hash in (
+        select secret_hash from ceremonies where expires_at <= $1 order by expires_at limit $2 for update skip locked)`,
+    values: [now, rowsMax],
+    read: (_rows, count) => count,
+  }
+}
+
+export function insertPasskey(passkey: Passkey): Query<boolean> {
+  return {
+    name: 'insert_passkey',
+    text: `insert into passkeys (${PASSKEY_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [
+      passkey.userId,
+      passkey.credentialId,
+      passkey.name,
+      passkey.publicKeyCose,
+      passkey.counter,
+      passkey.transports,
+      passkey.createdAt,
+      passkey.lastUsedAt,
+    ],
+    read: changed,
+  }
+}
+
+/** A passkey and whose it is. By the primary key. */
+export function findPasskey(credentialId: string): Query<{ passkey: Passkey; user: User } | null> {
+  return {
+    name: 'find_passkey',
+    text: `select p.user_id, p.credential_id, p.name, p.public_key_cose, p.counter, p.transports, p.created_at,
+        p.last_used_at, u.name as user_name, u.user_handle, u.created_at as user_created_at
+      from passkeys p join users u on u.id = p.user_id where p.credential_id = $1`,
+    values: [credentialId],
+    read: firstOrNull((row) => ({
+      passkey: toPasskey(row),
+      user: {
+        id: row['user_id'],
+        name: row['user_name'],
+        userHandle: row['user_handle'],
+        createdAt: row['user_created_at'],
+      },
+    })),
+  }
+}
+
+/** Oldest first. By `passkeys_by_user`. */
+export function listPasskeyRows(userId: string): Query<Passkey[]> {
+  return {
+    name: 'list_passkeys',
+    text: `select ${PASSKEY_COLUMNS} from passkeys where user_id = $1 order by created_at, credential_id`,
+    values: [userId],
+    read: all(toPasskey),
+  }
+}
+
+export function countPasskeys(userId: string): Query<number> {
+  return {
+    name: 'count_passkeys',
+    text: 'select count(*) as passkeys from passkeys where user_id = $1',
+    values: [userId],
+    read: (rows) => Number(rows[0]?.['passkeys']),
+  }
+}
+
+/**
+ * Moves a passkey's counter on; false when it would not rise, or the passkey is there no more. A passkey that does not
+ * count stays at 0 (WebAuthn, section 6.1.1).
+ */
+export function moveCounter(userId: string, credentialId: string, counter: number, now: Date): Query<boolean> {
+  return {
+    name: 'move_passkey_counter',
+    text: `update passkeys set counter = $3, last_used_at = $4
+      where user_id = $1 and credential_id = $2 and (counter < $3 or (counter = 0 and $3 = 0))`,
+    values: [userId, credentialId, counter, now],
+    read: changed,
+  }
+}
+
+export function deletePasskey(userId: string, credentialId: string): Query<boolean> {
+  return {
+    name: 'delete_passkey',
+    text: 'delete from passkeys where user_id = $1 and credential_id = $2',
+    values: [userId, credentialId],
+    read: changed,
+  }
+}
+
+export function insertRecoveryCodes(userId: string, codeHashes: readonly Buffer[], createdAt: Date): Query<boolean> {
+  return {
+    name: 'insert_recovery_codes',
+    text: 'insert into recovery_codes (user_id, code_hash, created_at) select $1, unnest($2::bytea[]), $3',
+    values: [userId, codeHashes, createdAt],
+    read: changed,
+  }
+}
+
+export function deleteRecoveryCodes(userId: string): Query<boolean> {
+  return {
+    name: 'delete_recovery_codes',
+    text: 'delete from recovery_codes where user_id = $1',
+    values: [userId],
+    read: changed,
+  }
+}
+
+/** Spends a code, once; answers whose it was. By `recovery_codes_by_hash`. */
+export function takeRecoveryCode(codeHash: Buffer, now: Date): Query<{ userId: string; userName: string } | null> {
+  return {
+    name: 'take_recovery_code',
+    text: `update recovery_codes c set used_at = $2 from users u
+      where c.code_hash = $1 and c.used_at is null and u.id = c.user_id returning c.user_id, u.name`,
+    values: [codeHash, now],
+    read: firstOrNull((row) => ({ userId: row['user_id'], userName: row['name'] })),
+  }
+}
+
+/** The codes that are not spent. */
+export function countUnusedCodes(userId: string): Query<number> {
+  return {
+    name: 'count_unused_recovery_codes',
+    text: 'select count(*) as codes from recovery_codes where user_id = $1 and used_at is null',
+    values: [userId],
+    read: (rows) => Number(rows[0]?.['codes']),
+  }
+}
+
+function toPasskey(row: Row): Passkey {
+  return {
+    userId: row['user_id'],
+    credentialId: row['credential_id'],
+    name: row['name'],
+    publicKeyCose: row['public_key_cose'],
+    counter: Number(row['counter']),
+    transports: row['transports'],
+    createdAt: row['created_at'],
+    lastUsedAt: row['last_used_at'],
+  }
+}

@@ -1,0 +1,34 @@
+import { Problem, problem } from '../../values/problem.ts'
+import { insertPersonalEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { requireRecentProof } from '../require-recent-proof.ts'
+import { countPasskeys, deletePasskey, lockUser } from './passkeys-store.ts'
+import type { Session } from '../sessions/session.ts'
+
+/**
+ * Removes one of a person's passkeys; the last one stays, however many are removed at once. Errors: 403
+ * `verification_required`; 404; 409 `last_passkey`.
+ */
+export async function removePasskey(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { session, credentialId }: { session: Session; credentialId: string },
+): Promise<void> {
+  const now = ctx.clock.now()
+  requireRecentProof(session, now)
+  const { userId } = session
+  await ctx.db.transaction(async (transaction) => {
+    const [, count, isRemoved] = await transaction.batch([
+      lockUser(userId),
+      countPasskeys(userId),
+      deletePasskey(userId, credentialId),
+    ])
+    if (!isRemoved) throw new Problem('not_found', 'You have no such passkey.')
+    if (count <= 1) throw problem('last_passkey')
+    const entry = insertPersonalEntry(userId, {
+      createdAt: now,
+      action: 'passkey.removed',
+      subject: credentialId,
+    })
+    await transaction.commit([entry])
+  })
+}

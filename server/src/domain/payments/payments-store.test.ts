@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { RECIPIENT, seed, type Seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createId } from '../../values/ids.ts'
+import { microUsdc } from '../../values/money.ts'
+import type { Admission, Payment } from './payment.ts'
+import { findPayment, insertPayment, markConfirmed } from './payments-store.ts'
+
+const NOW = new Date('2026-03-01T12:00:00Z')
+const ADMISSION: Admission = {
+  maxPerTxMicro: microUsdc(10n),
+  dailyCapMicro: microUsdc(25n),
+  spent24hMicro: microUsdc(20n),
+}
+const HASH = `0x${'a'.repeat(64)}` as const
+
+/** The last line of defence: what no code of ours may ever write, PostgreSQL refuses (23514 is a check, 23505 unique). */
+describe('the table payments', () => {
+  let given: TestContext
+  let seeded: Seed
+  before(async () => {
+    given = await openTestContext()
+    seeded = await seed(given.context)
+  })
+  after(() => given.close())
+
+  test('a row exactly at its limits is kept', async () => {
+    const payment = make({ amountMicro: microUsdc(5n) })
+    await given.context.db.runDurable(insertPayment(payment, ADMISSION))
+    assert.deepEqual(await given.context.db.runRelaxed(findPayment(payment.accountId, 'test', payment.id)), payment)
+  })
+
+  const faults: readonly {
+    readonly name: string
+    readonly payment?: Partial<Payment>
+    readonly admission?: Partial<Admission>
+    readonly code?: string
+  }[] = [
+    { name: 'breaks the daily cap', payment: { amountMicro: microUsdc(6n) } },
+    { name: 'breaks the per-transaction maximum', admission: { maxPerTxMicro: microUsdc(4n) } },
+    { name: 'is of no amount', payment: { amountMicro: microUsdc(0n) } },
+    { name: 'is of less than nothing', payment: { amountMicro: microUsdc(-1n) } },
+    { name: 'has a negative window', admission: { spent24hMicro: microUsdc(-100n) } },
+    { name: 'has an unknown status', payment: { status: 'sent' as 'pending' } },
+    { name: 'is confirmed without a hash', payment: { status: 'confirmed' } },
+    { name: 'is failed without a reason', payment: { status: 'failed' } },
+    { name: 'has a memo of 201 characters', payment: { memo: 'x'.repeat(201) } },
+    { name: 'has an empty idempotency key', payment: { idempotencyKey: '' } },
+    { name: 'has an idempotency key of 65 characters', payment: { idempotencyKey: 'x'.repeat(65) } },
+    { name: 'is live without an allowance', payment: { mode: 'live' } },
+    { name: 'is a test that counts in the allowance', payment: { allowanceMonth: '2026-03-01' } },
+    { name: 'has a recipient that is no address', payment: { to: '0x12' as Payment['to'] } },
+    { name: 'has no attempt', payment: { attempt: 0 } },
+    { name: 'is under no grant', payment: { grantId: 'grt_none' }, code: '23503' },
+  ]
+  for (const { name, payment, admission, code = '23514' } of faults) {
+    test(`a row that ${name} is refused`, async () => {
+      const row = make({ amountMicro: microUsdc(5n), ...payment })
+      await assert.rejects(given.context.db.runDurable(insertPayment(row, { ...ADMISSION, ...admission })), { code })
+    })
+  }
+
+  test('one idempotency key has one row in an (account, mode)', async () => {
+    const insert = () => given.context.db.runDurable(insertPayment(make({ idempotencyKey: 'once' }), ADMISSION))
+    await insert()
+    await assert.rejects(insert(), { code: '23505', constraint: 'payments_by_idempotency_key' })
+  })
+
+  test('a payment without a hash can not be confirmed', async () => {
+    const payment = make({})
+    await given.context.db.runDurable(insertPayment(payment, ADMISSION))
+    const block = { number: 1n, hash: HASH, logIndex: 0n }
+    assert.equal(await given.context.db.runDurable(markConfirmed({ ...payment, txHash: HASH }, block, NOW)), null)
+    assert.equal((await given.context.db.runRelaxed(findPayment(payment.accountId, 'test', payment.id)))?.status, 'pending')
+  })
+
+  function make(changes: Partial<Payment>): Payment {
+    return {
+      id: createId('payment', NOW),
+      accountId: seeded.account.id,
+      mode: 'test',
+      agentId: seeded.agentId,
+      walletAddress: seeded.wallet,
+      grantId: seeded.grant.id,
+      to: RECIPIENT,
+      amountMicro: microUsdc(1n),
+      amountUsdc: '0.000001',
+      memo: null,
+      idempotencyKey: null,
+      status: 'pending',
+      failureCode: null,
+      txHash: null,
+      createdAt: NOW,
+      allowanceMonth: null,
+      attempt: 1,
+      attemptUntil: null,
+      requestExpiresAt: null,
+      fencedUntil: null,
+      enclaveTransactionId: null,
+      userOperationHash: null,
+      senderNonce: null,
+      pendingReason: null,
+      firstBlock: null,
+      searchedBlock: null,
+      looks: 0,
+      minedBlock: null,
+      minedBlockHash: null,
+      logIndex: null,
+      credentialId: 'key_1',
+      acceptedAt: null,
+      settledAt: null,
+      ...changes,
+    }
+  }
+})

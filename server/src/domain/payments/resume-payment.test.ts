@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expectPayment } from '../../../../test/support/expect-outcome.ts'
+import { listEventTypes, openConnections, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
+import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { SigningRequest } from '../../../../test/support/fake-enclave.ts'
+import { openEnclave } from '../../enclave/open-enclave.ts'
+import { changePlan } from '../accounts/change-plan.ts'
+import type { Context } from '../context.ts'
+import { suspendGrant } from '../grants/suspend-grant.ts'
+import { createPayment } from './create-payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from './payment.ts'
+
+const SHORT_TIMEOUT_MS = 150
+
+/** D22 to D24: whatever the enclave does, one payment has one transfer at the most, and a retry finds out. */
+describe('a payment whose outcome at the enclave is not known', () => {
+  let given: TestContext
+  before(async () => {
+    given = await openTestContext()
+  })
+  beforeEach(() => {
+    given.enclave.behave = () => 'sign'
+    given.enclave.blind = false
+    given.clock.setOffset(0)
+  })
+  after(() => given.close())
+
+  test('the enclave is unavailable: 500, pending; a retry sends it again once the fence is over, under a fresh key', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { status: 500, code: 'privy_call_failed' })
+    const [id] = await listPayments(seeded, 'pending')
+    given.enclave.behave = () => 'sign'
+    passFence()
+    const payment = expectPayment(await pay(seeded), 'replayed')
+    assert.equal(payment.id, id)
+    assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
+    const keys = requestsOf(payment.id).map(({ idempotencyKey }) => idempotencyKey)
+    assert.deepEqual(
+      keys,
+      [1, 2].map((attempt) => `${seeded.account.id}:test:key:key:${attempt}`),
+    )
+    assert.deepEqual(await listEventTypes(given.context.db, seeded.account.id), ['payment.created'])
+  })
+
+  test('the enclave signs and its answer is lost: a retry finds the transfer by its reference, and sends nothing', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'sign and lose the answer'
+    await assert.rejects(pay(seeded), { status: 500, code: 'privy_call_failed' })
+    const payment = expectPayment(await pay(seeded), 'replayed')
+    assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
+    assert.equal(requestsOf(payment.id).length, 1)
+    assert.equal((await listPayments(seeded)).length, 1)
+  })
+
+  test('the enclave hangs: the call ends in time, and a retry sends only when the hanging request has expired', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'hang'
+    const enclave = openEnclave({ ...given.config.enclave, timeoutMs: SHORT_TIMEOUT_MS }, given.context)
+    const hasty = { ...given.context, enclave }
+    await assert.rejects(pay(seeded, hasty), { status: 500, code: 'privy_call_failed' })
+    const [id = ''] = await listPayments(seeded, 'pending')
+    given.enclave.behave = () => 'sign'
+    const lookUps = given.enclave.lookUps
+    const retry = pay(seeded, hasty)
+    while (given.enclave.lookUps === lookUps) await nextTurn()
+    assert.equal(requestsOf(id).length, 1)
+    passFence()
+    const payment = expectPayment(await retry, 'replayed')
+    assert.deepEqual([payment.id, payment.txHash], [id, given.enclave.accepted.get(id)])
+    assert.equal(requestsOf(id).length, 2)
+    enclave.close()
+  })
+
+  test('a grant that is suspended meanwhile sends nothing any more', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    passFence()
+    await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id })
+    await assert.rejects(pay(seeded), { status: 404, code: 'permission_not_found' })
+    const [id = ''] = await listPayments(seeded, 'pending')
+    assert.equal(requestsOf(id).length, 1)
+  })
+
+  test('a grant that has expired meanwhile sends nothing any more', async () => {
+    const expiresAt = new Date(given.clock.now().getTime() + ATTEMPT_MS)
+    const seeded = await seed(given.context, { expiresAt })
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    passFence()
+    await assert.rejects(pay(seeded), { status: 403, code: 'permission_expired' })
+  })
+
+  test('a look-up that fails is no proof that nothing was sent: nothing is sent again', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'sign and lose the answer'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.blind = true
+    given.enclave.behave = () => 'sign'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.blind = false
+    const payment = expectPayment(await pay(seeded), 'replayed')
+    assert.equal(requestsOf(payment.id).length, 1)
+  })
+
+  test('the enclave refuses: failed, with both events; the amount and the allowance are given back', async () => {
+    const seeded = await seed(given.context, { mode: 'live', dailyCap: '1' })
+    given.enclave.behave = () => 'reject'
+    const payment = expectPayment(await pay(seeded), 'created')
+    assert.deepEqual([payment.status, payment.failureCode, payment.txHash], ['failed', 'enclave_refused', null])
+    const types = await listEventTypes(given.context.db, seeded.account.id)
+    assert.deepEqual(types, ['payment.created', 'payment.failed'])
+    assert.equal(await readAllowance(given.context.db, seeded.account.id), 0)
+    given.enclave.behave = () => 'sign'
+    assert.equal(expectPayment(await pay(seeded), 'replayed').status, 'failed')
+    expectPayment(await createPayment(given.context, paymentRequest(seeded)), 'created')
+    assert.equal(await readAllowance(given.context.db, seeded.account.id), 1)
+  })
+
+  test('an allowance that was corrected meanwhile is given back no further than to zero', async () => {
+    const seeded = await seed(given.context, { mode: 'live' })
+    const { account } = seeded
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    await changePlan(given.context, { account, plan: account.plan, allowanceUsed: 0 })
+    given.enclave.behave = () => 'reject'
+    passFence()
+    assert.equal(expectPayment(await pay(seeded), 'replayed').status, 'failed')
+    assert.equal(await readAllowance(given.context.db, account.id), 0)
+  })
+
+  test('the enclave accepts without a hash: the hash is fetched before the answer', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'sign without hash'
+    const payment = expectPayment(await pay(seeded), 'created')
+    assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
+  })
+
+  test('an enclave that was unavailable and then refuses ends the payment', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'reject'
+    passFence()
+    const payment = expectPayment(await pay(seeded), 'replayed')
+    assert.equal(payment.status, 'failed')
+    assert.equal(requestsOf(payment.id).length, 2)
+  })
+
+  test('of 20 retries at once, over two processes, one sends', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    passFence()
+    const processes = [given.context, given.openAnother()] as const
+    await openConnections(processes[0].db, processes[1].db)
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => pay(seeded, processes[index % 2 === 0 ? 0 : 1])),
+    )
+    const payments = outcomes.map((outcome) => expectPayment(outcome, 'replayed'))
+    assert.equal(new Set(payments.map(({ id, txHash }) => `${id} ${txHash}`)).size, 1)
+    assert.equal(requestsOf(payments[0]?.id ?? '').length, 2)
+  })
+
+  test('without a key a request is fresh, and a retry is another payment', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(createPayment(given.context, paymentRequest(seeded)), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    expectPayment(await createPayment(given.context, paymentRequest(seeded)), 'created')
+    assert.equal((await listPayments(seeded)).length, 2)
+  })
+
+  /**
+   * No request that was sent before can arrive any more, and the chain shows none that did. A second more, since the
+   * provider's time has whole seconds.
+   */
+  function passFence(): void {
+    given.clock.setOffset(ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
+    for (const chain of [given.chains.test, given.chains.live]) chain.head += 10n
+  }
+
+  function pay(seeded: Seed, ctx: Context = given.context) {
+    return createPayment(ctx, paymentRequest(seeded, { idempotencyKey: 'key' }))
+  }
+
+  function requestsOf(paymentId: string): SigningRequest[] {
+    return given.enclave.requests.filter(({ referenceId }) => referenceId === paymentId)
+  }
+
+  async function listPayments(seeded: Seed, status?: string): Promise<string[]> {
+    const rows = await readRows(given.context.db, 'select id, status from payments where account_id = $1', [
+      seeded.account.id,
+    ])
+    if (status !== undefined) for (const row of rows) assert.equal(row['status'], status)
+    return rows.map((row) => String(row['id']))
+  }
+})

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { frozenAt } from '../../../../../test/support/moved-clock.ts'
+import { seedManyPayments, seedPayment } from '../../../../../test/support/payment-rows.ts'
+import { address, agent, RECIPIENT, seed, seedGrant, seedWallet, type Seed } from '../../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../../test/support/test-context.ts'
+import { createAgent } from '../../agents/create-agent.ts'
+import type { Context } from '../../context.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { SCAN_ROWS_MAX } from '../../../db/bounded-scan.ts'
+import { listPayments } from './list-payments.ts'
+import { parseSearch, type PaymentFilter } from './payment-filter.ts'
+
+const NOW = new Date('2026-06-01T12:00:00.000Z')
+const OTHER = address('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC')
+const HASH = `0x${'ab'.repeat(32)}` as const
+
+describe('the list of payments', () => {
+  let given: TestContext
+  let ctx: Context
+  let seeded: Seed
+  let second: Seed
+  let live: Payment
+  /** By the names that the tests give them. */
+  let made: Readonly<Record<string, Payment>>
+
+  before(async () => {
+    given = await openTestContext()
+    ctx = frozenAt(given.context, NOW)
+    seeded = await seed(ctx)
+    const place = { ...seeded, agentId: agent('second'), wallet: await seedWallet(ctx, seeded) }
+    await createAgent(ctx, { accountId: seeded.account.id, mode: 'test', id: place.agentId })
+    second = { ...place, grant: await seedGrant(ctx, place) }
+    const liveSeed = { ...seeded, mode: 'live' as const, wallet: await seedWallet(ctx, { ...seeded, mode: 'live' }) }
+    await createAgent(ctx, { accountId: seeded.account.id, mode: 'live', id: seeded.agentId })
+    const others = await seed(ctx)
+    const rows: [string, Seed, Parameters<typeof seedPayment>[2]][] = [
+      ['oldest', seeded, { at: at(-9), status: 'confirmed', memo: 'Lunch 100%' }],
+      ['failed', seeded, { at: at(-8), status: 'failed', memo: 'lunch 100 of_all' }],
+      ['keyed', seeded, { at: at(-7), idempotencyKey: 'order 7', memo: 'x' }],
+      ['hashed', second, { at: at(-6), txHash: HASH, memo: 'order 7, again' }],
+      ['elsewhere', second, { at: at(-5), to: OTHER, memo: String.raw`back\slash` }],
+      ['newest', seeded, { at: at(-4), memo: 'drei ÄPFEL' }],
+    ]
+    const entries: [string, Payment][] = []
+    for (const [name, of, changes] of rows) entries.push([name, await seedPayment(ctx, of, changes)])
+    made = Object.fromEntries(entries)
+    live = await seedPayment(ctx, { ...liveSeed, grant: await seedGrant(ctx, liveSeed) }, { at: at(-3) })
+    await seedPayment(ctx, others, { at: at(-2), memo: 'lunch 100%' })
+  })
+  after(() => given.close())
+
+  const everything = ['newest', 'elsewhere', 'hashed', 'keyed', 'failed', 'oldest']
+  const cases: readonly (readonly [name: string, filter: () => PaymentFilter, expected: readonly string[]])[] = [
+    ['without a filter: all of the mode, the newest first', () => ({}), everything],
+    ['of an agent', () => ({ agentId: second.agentId }), ['elsewhere', 'hashed']],
+    ['of an agent that there is not', () => ({ agentId: 'nobody' }), []],
+    ['from a wallet', () => ({ wallet: second.wallet }), ['elsewhere', 'hashed']],
+    ['of a status', () => ({ status: 'failed' }), ['failed']],
+    ['from a time on', () => ({ from: at(-5) }), ['newest', 'elsewhere']],
+    ['up to a time, without it', () => ({ to: at(-8) }), ['oldest']],
+    ['of a span', () => ({ from: at(-8), to: at(-6) }), ['keyed', 'failed']],
+    ['of a span that is none', () => ({ from: at(-4), to: at(-6) }), []],
+    ['by an id', () => ({ search: made['keyed']?.id ?? '' }), ['keyed']],
+    ['by an id of the other mode', () => ({ search: live.id }), []],
+    ['by an id that another filter leaves out', () => ({ search: made['keyed']?.id ?? '', status: 'failed' }), []],
+    ['by an id that was made too early', () => ({ search: made['keyed']?.id ?? '', from: at(-6) }), []],
+    ['by an id that was made too late', () => ({ search: made['keyed']?.id ?? '', to: at(-7) }), []],
+    ['by a hash, in any case', () => ({ search: HASH.toUpperCase().replace('X', 'x') }), ['hashed']],
+    ['by whom it was paid to', () => ({ search: OTHER.toLowerCase() }), ['elsewhere']],
+    ['by what it was paid from', () => ({ search: second.wallet }), ['elsewhere', 'hashed']],
+    ['by an address whose checksum is wrong', () => ({ search: `0x3c${OTHER.slice(4)}` }), ['elsewhere']],
+    ['by an idempotency key, and not by memos then', () => ({ search: 'order 7' }), ['keyed']],
+    ['by a part of a memo, in any case', () => ({ search: 'LUNCH' }), ['failed', 'oldest']],
+    ['by a part of a memo beyond ASCII', () => ({ search: 'ÄPf' }), ['newest']],
+    ['by a memo with a percent sign', () => ({ search: '100%' }), ['oldest']],
+    ['by a memo with an underscore', () => ({ search: '_' }), ['failed']],
+    ['by a memo with a backslash', () => ({ search: '\\' }), ['elsewhere']],
+    ['by several things', () => ({ search: 'lunch', status: 'confirmed', agentId: seeded.agentId }), ['oldest']],
+  ]
+  for (const [name, filter, expected] of cases) {
+    test(name, async () => {
+      const { items, next } = await list(filter())
+      assert.deepEqual([names(items), next], [expected, null])
+    })
+  }
+
+  test('its pages have no gaps and no doubles', async () => {
+    for (const filter of [{}, { agentId: seeded.agentId }, { search: 'lunch' }]) {
+      const found: string[] = []
+      let cursor: string | null = null
+      do {
+        const page: Awaited<ReturnType<typeof list>> = await list(filter, { before: cursor, limit: 1 })
+        assert.ok(page.items.length <= 1)
+        found.push(...names(page.items))
+        cursor = page.next
+      } while (cursor !== null)
+      assert.deepEqual(found, names((await list(filter)).items))
+    }
+  })
+
+  test('a page ends where so many rows were looked at, and the next one goes on from there', async () => {
+    const first = await list({ status: 'failed' }, { scanRowsMax: 3 })
+    assert.deepEqual([first.items, first.next], [[], made['hashed']?.id])
+    const then = await list({ status: 'failed' }, { scanRowsMax: 3, before: first.next })
+    // Whether there are rows behind the bound is not looked at.
+    assert.deepEqual([names(then.items), then.next], [['failed'], made['oldest']?.id])
+    const last = await list({ status: 'failed' }, { scanRowsMax: 3, before: then.next })
+    assert.deepEqual([last.items, last.next], [[], null])
+  })
+
+  test('of an agent, only its own rows are looked at', async () => {
+    const { items, next } = await list({ agentId: seeded.agentId, status: 'confirmed' }, { scanRowsMax: 4 })
+    assert.deepEqual([names(items), next], [['oldest'], made['oldest']?.id])
+  })
+
+  test('an id and an idempotency key are found at once, however much stands before them', async () => {
+    for (const search of [made['keyed']?.id ?? '', 'order 7']) {
+      assert.deepEqual(names((await list({ search }, { scanRowsMax: 1 })).items), ['keyed'])
+    }
+  })
+
+  test(`a page looks at ${SCAN_ROWS_MAX} rows at the most`, async () => {
+    const many = await seed(ctx)
+    const ids = await seedManyPayments(ctx, many, { count: SCAN_ROWS_MAX + 5, before: NOW })
+    const read = async (search: string, cursor: string | null = null) => {
+      const { accountId, mode } = { accountId: many.account.id, mode: many.mode }
+      const page = await listPayments(ctx, { accountId, mode, filter: { search }, before: cursor, limit: 50 })
+      return { ids: page.items.map(({ id }) => id), next: page.next }
+    }
+    assert.deepEqual(await read('number 6'), { ids: expectedIds(ids, '6').slice(0, 50), next: nth(ids, '6', 49) })
+    // The fifth from the end of time is one too far.
+    assert.deepEqual(await read('number 5.'), { ids: [], next: ids[5] })
+    assert.deepEqual(await read('number 5', ids[5] ?? null), { ids: [ids[4]], next: null })
+  })
+
+  function list(filter: PaymentFilter, page: { before?: string | null; limit?: number; scanRowsMax?: number } = {}) {
+    const { before: cursor = null, limit = 50, ...bound } = page
+    const request = { accountId: seeded.account.id, mode: 'test', filter, before: cursor, limit } as const
+    return listPayments(ctx, { ...request, ...bound })
+  }
+
+  function names(payments: readonly Payment[]): string[] {
+    return payments.map(({ id }) => Object.entries(made).find(([, payment]) => payment.id === id)?.[0] ?? id)
+  }
+})
+
+describe('what is searched for', () => {
+  const cases: readonly (readonly [text: string, kind: ReturnType<typeof parseSearch>['kind']])[] = [
+    ['pay_01M7ZJDS8P0000000000030D0F', 'id'],
+    ['pay_01M7ZJDS8P0000000000030D0', 'text'],
+    [`0x${randomBytes(32).toString('hex')}`, 'txHash'],
+    [RECIPIENT, 'address'],
+    [RECIPIENT.slice(0, -1), 'text'],
+    ['lunch', 'text'],
+  ]
+  for (const [text, kind] of cases) test(`${text} is ${kind}`, () => assert.equal(parseSearch(text).kind, kind))
+})
+
+/** Of the ids of `seedManyPayments`, those whose number begins so, the newest first. */
+function expectedIds(ids: readonly string[], start: string): string[] {
+  return ids.filter((_, index) => String(index + 1).startsWith(start)).toReversed()
+}
+
+function nth(ids: readonly string[], start: string, index: number): string | undefined {
+  return expectedIds(ids, start)[index]
+}
+
+function at(minutes: number): Date {
+  return new Date(NOW.getTime() + minutes * 60_000)
+}

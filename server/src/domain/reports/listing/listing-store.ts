@@ -1,0 +1,106 @@
+import { all, type Query, type Row } from '../../../db/query.ts'
+import type { Address } from '../../../values/address.ts'
+import type { Mode } from '../../../values/mode.ts'
+import type { Payment, PaymentStatus, TxHash } from '../../payments/payment.ts'
+import type { Scanned } from '../../../db/bounded-scan.ts'
+import { readScan, scanText, textOfMode } from '../../../db/bounded-scan-query.ts'
+import { PAYMENT_COLUMNS, toPayment } from '../../payments/payments-store.ts'
+
+/** Which payments a scan looks for. */
+export interface PaymentSelection {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly agentId: string | null
+  /** Ids, or what sorts among them: from `from` on, below `below`. */
+  readonly from: string
+  readonly below: string
+  readonly wallet: Address | null
+  readonly status: PaymentStatus | null
+  readonly txHash: TxHash | null
+  /** Paid to it, or from it. */
+  readonly address: Address | null
+  /** In any case. */
+  readonly memoPart: string | null
+}
+
+export interface PaymentScan extends PaymentSelection {
+  readonly limit: number
+  readonly scanRowsMax: number
+}
+
+const PARTS = {
+  columns: PAYMENT_COLUMNS,
+  table: 'payments',
+  filter: `($4::text is null or wallet_address = $4) and ($5::text is null or status = $5)
+    and ($6::text is null or tx_hash = $6) and ($7::text is null or to_address = $7 or wallet_address = $7)
+    and ($8::text is null or memo ilike $8)`,
+  limit: '$9',
+  scanRowsMax: '$10',
+}
+const rangeOf = (mode: string): string => `account_id = $1 and mode = ${mode} and id >= $2 and id < $3`
+const listText = textOfMode('list_payments', (mode) => scanText({ ...PARTS, range: rangeOf(mode) }))
+const listTextOfAgent = textOfMode('list_payments_of_agent', (mode) =>
+  scanText({ ...PARTS, range: `${rangeOf(mode)} and agent_id = $11` }),
+)
+
+/** Newest first. By `payments_listed`, those of an agent by `payments_of_agent`. */
+export function listPaymentRows({ limit, scanRowsMax, ...selection }: PaymentScan): Query<Scanned<Payment>> {
+  const { mode, agentId } = selection
+  const values = [...valuesOf(selection), limit, scanRowsMax]
+  const read = readScan(toPayment)
+  return agentId === null
+    ? { ...listText(mode), values, read }
+    : { ...listTextOfAgent(mode), values: [...values, agentId], read }
+}
+
+/** How many of the newest rows of a range pass, of so many as were looked at, and the id of the last of those. */
+export interface PassedRows {
+  readonly passed: number
+  readonly lookedAt: number
+  readonly oldest: string | null
+}
+
+const countTextFor = (range: string): string => `
+  select count(*) filter (where passes) as passed, count(*) as looked_at, min(id) as oldest from (
+    select id, (${PARTS.filter}) as passes from payments where ${range} order by id desc limit $9::bigint
+  ) looked_at`
+const countText = textOfMode('count_payments', (mode) => countTextFor(rangeOf(mode)))
+const countTextOfAgent = textOfMode('count_payments_of_agent', (mode) =>
+  countTextFor(`${rangeOf(mode)} and agent_id = $10`),
+)
+
+/** By the same indexes. */
+export function countPaymentRows({ scanRowsMax, ...selection }: Omit<PaymentScan, 'limit'>): Query<PassedRows> {
+  const { mode, agentId } = selection
+  const values = [...valuesOf(selection), scanRowsMax]
+  const read = (rows: readonly Row[]): PassedRows => ({
+    passed: Number(rows[0]?.['passed']),
+    lookedAt: Number(rows[0]?.['looked_at']),
+    oldest: rows[0]?.['oldest'] ?? null,
+  })
+  return agentId === null
+    ? { ...countText(mode), values, read }
+    : { ...countTextOfAgent(mode), values: [...values, agentId], read }
+}
+
+/** $1 to $8. */
+function valuesOf({ accountId, from, below, wallet, status, txHash, address, memoPart }: PaymentSelection): unknown[] {
+  const pattern = memoPart === null ? null : `%${escapePattern(memoPart)}%`
+  return [accountId, from, below, wallet, status, txHash, address, pattern]
+}
+
+/** What a pattern would take for a wildcard stands for itself. */
+function escapePattern(text: string): string {
+  return text.replace(/[\\%_]/g, String.raw`\$&`)
+}
+
+const newestText = textOfMode(
+  'list_newest_payments',
+  (mode) =>
+    `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = ${mode} order by id desc limit $2`,
+)
+
+/** By `payments_listed`. */
+export function listNewestPayments(accountId: string, mode: Mode, limit: number): Query<Payment[]> {
+  return { ...newestText(mode), values: [accountId, limit], read: all(toPayment) }
+}

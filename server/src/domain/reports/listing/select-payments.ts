@@ -1,0 +1,46 @@
+import { idBoundary } from '../../../values/ids.ts'
+import type { Mode } from '../../../values/mode.ts'
+import type { Context } from '../../context.ts'
+import { findPaymentByKey } from '../../payments/payments-store.ts'
+import { parseSearch, type PaymentFilter, type Search } from './payment-filter.ts'
+import type { PaymentSelection } from './listing-store.ts'
+
+const OLDEST = 'pay_'
+/** Above every id of a payment: ids begin with their time, whose first digit stays low for thousands of years. */
+const NEWEST = 'pay_Z'
+
+/** Turns a filter into what a scan looks for. What is searched for is looked up once: it may be an idempotency key. */
+export async function selectPayments(
+  ctx: Pick<Context, 'db'>,
+  request: { readonly accountId: string; readonly mode: Mode; readonly filter: PaymentFilter },
+): Promise<PaymentSelection> {
+  const { accountId, mode, filter } = request
+  const search = await findSearch(ctx, request)
+  const below = filter.to === undefined ? NEWEST : idBoundary('payment', filter.to)
+  const from = filter.from === undefined ? OLDEST : idBoundary('payment', filter.from)
+  const only = search?.kind === 'id' ? search.id : null
+  return {
+    accountId,
+    mode,
+    agentId: filter.agentId ?? null,
+    from: only === null || only < from ? from : only,
+    // Nothing stands between an id and the same with one character more.
+    below: only === null || only >= below ? below : `${only}0`,
+    wallet: filter.wallet ?? null,
+    status: filter.status ?? null,
+    txHash: search?.kind === 'txHash' ? search.txHash : null,
+    address: search?.kind === 'address' ? search.address : null,
+    memoPart: search?.kind === 'text' ? search.text : null,
+  }
+}
+
+async function findSearch(
+  ctx: Pick<Context, 'db'>,
+  { accountId, mode, filter }: { accountId: string; mode: Mode; filter: PaymentFilter },
+): Promise<Search | null> {
+  if (filter.search === undefined) return null
+  const search = parseSearch(filter.search)
+  if (search.kind !== 'text') return search
+  const known = await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, search.text))
+  return known === null ? search : { kind: 'id', id: known.id }
+}

@@ -1,0 +1,78 @@
+import type { Mode } from '../../../values/mode.ts'
+import { Problem } from '../../../values/problem.ts'
+import type { Context } from '../../context.ts'
+import type { Payment } from '../../payments/payment.ts'
+import { SCAN_ROWS_MAX } from '../../../db/bounded-scan.ts'
+import type { PaymentFilter } from './payment-filter.ts'
+import { readPage } from './read-page.ts'
+import { selectPayments } from './select-payments.ts'
+import { countPaymentRows, type PaymentSelection } from './listing-store.ts'
+
+const PAGE_PAYMENTS = 500
+/** A walk has every payment that passes, or there is none: so many may pass, and so many may be looked at for them. */
+const LIMITS = { paymentsMax: 100_000, rowsMax: 1_000_000, scanRowsMax: SCAN_ROWS_MAX }
+
+export interface PaymentWalk {
+  /** The next page, never an empty one; null at the end. Between two pages nothing is held, and nothing is read. */
+  next(): Promise<readonly Payment[] | null>
+}
+
+/**
+ * All payments of (account, mode) that pass a filter, the newest first, page by page. 400 that names `from` when they are
+ * too many; throws the reason of `signal` when that ends it while they are counted.
+ */
+export async function walkPayments(
+  ctx: Pick<Context, 'db'>,
+  {
+    signal,
+    limits = LIMITS,
+    ...request
+  }: {
+    readonly accountId: string
+    readonly mode: Mode
+    readonly filter: PaymentFilter
+    readonly signal: AbortSignal
+    readonly limits?: typeof LIMITS
+  },
+): Promise<PaymentWalk> {
+  const selection = await selectPayments(ctx, request)
+  await checkCount(ctx, { selection, limits, signal })
+  let before: string | null = null
+  let isOver = false
+  return {
+    async next() {
+      while (!isOver) {
+        const bounds = { before, limit: PAGE_PAYMENTS, scanRowsMax: limits.scanRowsMax }
+        const page: Awaited<ReturnType<typeof readPage>> = await readPage(ctx, { selection, ...bounds })
+        before = page.next
+        isOver = before === null
+        if (page.items.length > 0) return page.items
+      }
+      return null
+    },
+  }
+}
+
+/** In steps, so that no statement takes long. */
+async function checkCount(
+  ctx: Pick<Context, 'db'>,
+  { selection, limits, signal }: { selection: PaymentSelection; limits: typeof LIMITS; signal: AbortSignal },
+): Promise<void> {
+  const { paymentsMax, rowsMax, scanRowsMax } = limits
+  let [payments, rows, below]: [number, number, string] = [0, 0, selection.below]
+  for (;;) {
+    signal.throwIfAborted()
+    const step = await ctx.db.runSlow(countPaymentRows({ ...selection, below, scanRowsMax }))
+    payments += step.passed
+    rows += step.lookedAt
+    if (payments > paymentsMax) throw tooMany(`more than ${paymentsMax.toLocaleString('en')} payments match`)
+    if (step.oldest === null || step.lookedAt < scanRowsMax) return
+    if (rows >= rowsMax) throw tooMany(`more than ${rowsMax.toLocaleString('en')} payments would be looked at`)
+    below = step.oldest
+  }
+}
+
+function tooMany(what: string): Problem {
+  const message = `${what}; narrow the time`
+  return new Problem('validation_failed', `from: ${message}.`, { details: [{ path: 'from', message }] })
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { frozenAt } from '../../../../../test/support/moved-clock.ts'
+import { seedPayment } from '../../../../../test/support/payment-rows.ts'
+import { readRows } from '../../../../../test/support/read-rows.ts'
+import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../../test/support/seed.ts'
+import { openTestContext, type TestContext } from '../../../../../test/support/test-context.ts'
+import { waitFor } from '../../../../../test/support/wait-for.ts'
+import { createAccount } from '../../accounts/create-account.ts'
+import { createAgent } from '../../agents/create-agent.ts'
+import type { Context } from '../../context.ts'
+import { createPayment } from '../../payments/create-payment.ts'
+import { getOverview } from './get-overview.ts'
+import { barsOf, type Range } from './overview.ts'
+
+const NOW = new Date('2026-06-01T12:34:56.789Z')
+const HOUR_MS = 60 * 60_000
+
+describe('the bars of a chart', () => {
+  const cases = [
+    ['24h', 24, '2026-05-31T13:00:00.000Z', '2026-06-01T12:00:00.000Z'],
+    ['7d', 28, '2026-05-25T13:00:00.000Z', '2026-06-01T07:00:00.000Z'],
+    ['30d', 30, '2026-05-02T13:00:00.000Z', '2026-05-31T13:00:00.000Z'],
+  ] as const
+  for (const [range, count, first, last] of cases) {
+    test(`of ${range} are ${count}, and the last one ends with this hour`, () => {
+      const { starts, end } = barsOf(range, NOW)
+      assert.deepEqual([starts.length, starts[0], starts.at(-1)], [count, new Date(first), new Date(last)])
+      assert.equal(end.toISOString(), '2026-06-01T13:00:00.000Z')
+    })
+  }
+
+  test('at a full hour there is a whole bar before it', () => {
+    const { end } = barsOf('24h', new Date('2026-06-01T12:00:00.000Z'))
+    assert.equal(end.toISOString(), '2026-06-01T13:00:00.000Z')
+  })
+})
+
+describe('the overview', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = frozenAt(given.context, NOW)
+  })
+  after(() => given.close())
+
+  test('an empty workspace has nothing, and says what comes first', async () => {
+    const account = await createAccount(ctx, { name: 'Empty', plan: 'developer' })
+    const overview = await getOverview(ctx, { accountId: account.id, mode: 'test', range: '7d' })
+    assert.deepEqual(
+      { ...overview, bars: null },
+      {
+        range: '7d',
+        bars: null,
+        spentMicro: 0n,
+        spend: [],
+        counts: { confirmed: 0, pending: 0, failed: 0, refused: 0 },
+        caps: [],
+        payments: [],
+        steps: { wallet: false, deposit: false, agent: false, grant: false, key: false, payment: false },
+      },
+    )
+  })
+
+  test('what was spent stands in the bar in which it was spent, exact to the micro-USDC', async () => {
+    const seeded = await seed(ctx)
+    await seedPayment(ctx, seeded, { at: new Date('2026-06-01T12:00:00.000Z'), amountUsdc: '0.000001' })
+    await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '123456789012.123456', status: 'confirmed' })
+    await seedPayment(ctx, seeded, { at: new Date('2026-06-01T11:59:59.999Z'), amountUsdc: '2' })
+    await seedPayment(ctx, seeded, { at: new Date('2026-05-31T13:00:00.000Z'), amountUsdc: '3' })
+    await seedPayment(ctx, seeded, { at: new Date('2026-05-31T12:59:59.999Z'), amountUsdc: '4', status: 'confirmed' })
+    await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '5', status: 'failed' })
+    const { spend, spentMicro, counts } = await read(seeded, '24h')
+    const [mine] = spend
+    assert.deepEqual([spend.length, mine?.agentId, mine?.barsMicro.length], [1, seeded.agentId, 24])
+    assert.deepEqual(
+      [mine?.barsMicro[23], mine?.barsMicro[22], mine?.barsMicro[0]],
+      [123456789012123457n, 2_000_000n, 3_000_000n],
+    )
+    assert.equal(spentMicro, 123456789017123457n)
+    assert.equal(mine?.totalMicro, spentMicro)
+    assert.deepEqual(counts, { confirmed: 1, pending: 3, failed: 1, refused: 0 })
+    assert.equal((await read(seeded, '7d')).spentMicro, 123456789021123457n)
+  })
+
+  test('six agents have bars of their own, by what they spent; all others share some', async () => {
+    const seeded = await seed(ctx)
+    for (let index = 1; index <= 9; index += 1) {
+      const of = await seedAgent(seeded, `agent ${index}`)
+      await seedPayment(ctx, of, { at: NOW, amountUsdc: String(index) })
+    }
+    await seedPayment(ctx, await seedAgent(seeded, 'failed'), { at: NOW, amountUsdc: '100', status: 'failed' })
+    const { spend, spentMicro, counts } = await read(seeded, '24h')
+    assert.deepEqual(
+      spend.map(({ agentId, totalMicro }) => [agentId, totalMicro / 1_000_000n]),
+      [...[9, 8, 7, 6, 5, 4].map((index) => [`agent ${index}`, BigInt(index)]), [null, 6n]],
+    )
+    assert.deepEqual([spentMicro, counts.pending, counts.failed], [45_000_000n, 9, 1])
+  })
+
+  test('nobody else’s are counted: not of another workspace, not of the other mode', async () => {
+    const [seeded, other] = [await seed(ctx), await seed(ctx)]
+    await seedPayment(ctx, other, { at: NOW })
+    await createPayment(ctx, paymentRequest(other, { amountUsdc: '11' }))
+    await createPayment(ctx, paymentRequest(seeded, { mode: 'live' }))
+    const { counts, spentMicro, payments } = await read(seeded, '30d')
+    assert.deepEqual([counts, spentMicro, payments], [{ confirmed: 0, pending: 0, failed: 0, refused: 0 }, 0n, []])
+  })
+
+  test('refusals are counted in their range', async () => {
+    const seeded = await seed(ctx)
+    const refuseAt = (time: Date) => createPayment(frozenAt(ctx, time), paymentRequest(seeded, { amountUsdc: '11' }))
+    await refuseAt(NOW)
+    await refuseAt(new Date(NOW.getTime() - 25 * HOUR_MS))
+    // They are kept a moment after their answers.
+    await waitFor('both', async () => (await read(seeded, '7d')).counts.refused === 2)
+    assert.equal((await read(seeded, '24h')).counts.refused, 1)
+  })
+
+  test('the fullest caps come first, of the grants that are active, eight at the most', async () => {
+    const seeded = await seed(ctx, { dailyCap: '100' })
+    await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '10' })
+    await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '50', status: 'failed' })
+    // Just in the window, and just out of it (D16); neither is in a chart of 24 bars.
+    await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - 24 * HOUR_MS + 1), amountUsdc: '20' })
+    await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - 24 * HOUR_MS), amountUsdc: '40' })
+    const full = await seedAgent(seeded, 'full', { dailyCap: '1' })
+    await seedPayment(ctx, full, { at: NOW, amountUsdc: '1' })
+    // The same agent on another wallet has a window of its own.
+    const elsewhere = { ...full, wallet: await seedWallet(ctx, seeded) }
+    const idle = await seedGrant(ctx, elsewhere, { dailyCap: '1' })
+    await readRows(ctx.db, 'update grants set suspended_at = $1 where id = $2', [NOW, full.grant.id])
+    const { caps } = await read(seeded, '24h')
+    assert.deepEqual(
+      caps.map(({ grantId, state, spent24hMicro, dailyCapMicro, walletName }) => [
+        ...[grantId, state, spent24hMicro, dailyCapMicro, walletName],
+      ]),
+      [
+        [full.grant.id, 'suspended', 1_000_000n, 1_000_000n, 'Seeded'],
+        [seeded.grant.id, 'active', 30_000_000n, 100_000_000n, 'Seeded'],
+        [idle.id, 'active', 0n, 1_000_000n, 'Seeded'],
+      ],
+    )
+    for (let index = 0; index < 7; index += 1) await seedAgent(seeded, `more ${index}`)
+    assert.equal((await read(seeded, '24h')).caps.length, 8)
+    await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = $1 where account_id = $2`, [
+      NOW,
+      seeded.account.id,
+    ])
+    assert.deepEqual((await read(seeded, '24h')).caps, [])
+  })
+
+  test('the latest five payments, and what there is already', async () => {
+    const seeded = await seed(ctx)
+    assert.deepEqual((await read(seeded, '24h')).steps, {
+      ...{ wallet: true, deposit: false, agent: true, grant: true, key: true, payment: false },
+    })
+    const ids: string[] = []
+    for (let minute = 7; minute > 0; minute -= 1) {
+      ids.unshift((await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - minute * 60_000) })).id)
+    }
+    const { payments, steps } = await read(seeded, '24h')
+    assert.deepEqual(
+      payments.map(({ id }) => id),
+      ids.slice(0, 5),
+    )
+    assert.equal(steps.payment, true)
+  })
+
+  test('a grant that nobody has signed, and an agent that is gone, are no steps', async () => {
+    const seeded = await seed(ctx)
+    await readRows(ctx.db, `update grants set status = 'pending', activated_at = null where id = $1`, [seeded.grant.id])
+    const gone =
+      'update agents set deleted_at = $1, signer_id = null, signer_private_key_sealed = null where account_id = $2'
+    await readRows(ctx.db, gone, [NOW, seeded.account.id])
+    const { steps } = await read(seeded, '24h')
+    assert.deepEqual([steps.grant, steps.agent], [false, false])
+  })
+
+  function read({ account, mode }: Seed, range: Range) {
+    return getOverview(ctx, { accountId: account.id, mode, range })
+  }
+
+  async function seedAgent(seeded: Seed, name: string, terms: Parameters<typeof seedGrant>[2] = {}): Promise<Seed> {
+    const agentId = agent(name)
+    await readRows(ctx.db, `update accounts set plan = 'scale' where id = $1`, [seeded.account.id])
+    await createAgent(ctx, { accountId: seeded.account.id, mode: seeded.mode, id: agentId })
+    return { ...seeded, agentId, grant: await seedGrant(ctx, { ...seeded, agentId }, terms) }
+  }
+})

@@ -1,0 +1,90 @@
+import { idBoundary } from '../../../values/ids.ts'
+import type { Mode } from '../../../values/mode.ts'
+import { windowStart } from '../../agents/agent.ts'
+import type { Context } from '../../context.ts'
+import { listNewestPayments } from '../listing/listing-store.ts'
+import {
+  AGENTS_SHOWN_MAX,
+  barsOf,
+  CAPS_SHOWN_MAX,
+  PAYMENTS_SHOWN_MAX,
+  type AgentSpend,
+  type Bars,
+  type Overview,
+  type Range,
+} from './overview.ts'
+import { countRefusals, findSteps, listFullestCaps, sumSpend, type SpendRow } from './overview-store.ts'
+
+/**
+ * What was spent in a range of time, by whom and in which bar, and how the requests ended; how full the caps are now; the
+ * latest payments. One round trip. The sums are exact to the micro-USDC.
+ */
+export async function getOverview(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, mode, range }: { accountId: string; mode: Mode; range: Range },
+): Promise<Overview> {
+  const now = ctx.clock.now()
+  const bars = barsOf(range, now)
+  const [from, below] = [bars.starts[0] ?? bars.end, bars.end]
+  const boundaries = (kind: 'payment' | 'refusal') => [idBoundary(kind, from), idBoundary(kind, below)] as const
+  const [firstPayment, belowPayments] = boundaries('payment')
+  const start = windowStart(now)
+  const [rows, refused, caps, payments, steps] = await ctx.db.runSlowBatch([
+    sumSpend({
+      accountId,
+      mode,
+      from: firstPayment,
+      below: belowPayments,
+      barStarts: bars.starts,
+      agentsMax: AGENTS_SHOWN_MAX,
+    }),
+    countRefusals(accountId, mode, ...boundaries('refusal')),
+    listFullestCaps({
+      accountId,
+      mode,
+      now,
+      windowStart: start,
+      from: idBoundary('payment', start),
+      limit: CAPS_SHOWN_MAX,
+    }),
+    listNewestPayments(accountId, mode, PAYMENTS_SHOWN_MAX),
+    findSteps(accountId, mode),
+  ])
+  const sum = (count: (row: SpendRow) => number): number => rows.reduce((total, row) => total + count(row), 0)
+  const spend = toSpend(rows, bars)
+  return {
+    range,
+    bars,
+    spentMicro: spend.reduce((total, { totalMicro }) => total + totalMicro, 0n),
+    spend,
+    counts: {
+      confirmed: sum(({ confirmed }) => confirmed),
+      pending: sum(({ pending }) => pending),
+      failed: sum(({ failed }) => failed),
+      refused,
+    },
+    caps,
+    payments,
+    steps,
+  }
+}
+
+/** Who spent most comes first; all others together come last, if they spent anything. */
+function toSpend(rows: readonly SpendRow[], { starts }: Bars): AgentSpend[] {
+  const agents = new Map<string | null, bigint[]>()
+  for (const { agentId, bar, spentMicro } of rows) {
+    const barsMicro = agents.get(agentId) ?? starts.map(() => 0n)
+    barsMicro[bar] = spentMicro
+    agents.set(agentId, barsMicro)
+  }
+  return [...agents]
+    .map(([agentId, barsMicro]) => ({ agentId, barsMicro, totalMicro: barsMicro.reduce((sum, bar) => sum + bar, 0n) }))
+    .filter(({ totalMicro }) => totalMicro > 0n)
+    .toSorted(bySpend)
+}
+
+function bySpend(left: AgentSpend, right: AgentSpend): number {
+  if (left.agentId === null || right.agentId === null) return left.agentId === null ? 1 : -1
+  if (left.totalMicro !== right.totalMicro) return left.totalMicro > right.totalMicro ? -1 : 1
+  return left.agentId < right.agentId ? -1 : 1
+}

@@ -1,0 +1,76 @@
+import { firstOrNull, type Query, type Row } from '../../../db/query.ts'
+import type { Mode } from '../../../values/mode.ts'
+import { microUsdc } from '../../../values/money.ts'
+import { DELIVERY_COLUMNS, toDelivery } from '../../webhooks/deliveries-store.ts'
+import type { Admission } from '../../payments/payment.ts'
+import type { PaymentEvent, SentDelivery } from './timeline.ts'
+
+/** By the primary key. */
+export function findAdmission(accountId: string, id: string): Query<Admission | null> {
+  return {
+    name: 'find_payment_admission',
+    text: `select max_per_tx_micro, daily_cap_micro, spent_24h_micro from payments where account_id = $1 and id = $2`,
+    values: [accountId, id],
+    read: firstOrNull((row) => ({
+      maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
+      dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
+      spent24hMicro: microUsdc(BigInt(row['spent_24h_micro'])),
+    })),
+  }
+}
+
+/** An event to look for: its type, and the ids that it can have, from `from` on, below `below`. */
+export interface EventPlace {
+  readonly type: string
+  readonly from: string
+  readonly below: string
+}
+
+/**
+ * A payment's events, the oldest first, each with its deliveries, the oldest first, `deliveriesMax` at the most. An event
+ * is looked for where it must be, so few rows are looked at. By `events_by_type`, `deliveries_of_event` and primary keys.
+ */
+export function listPaymentEvents(
+  payment: { readonly accountId: string; readonly mode: Mode; readonly id: string },
+  places: readonly EventPlace[],
+  deliveriesMax: number,
+): Query<PaymentEvent[]> {
+  return {
+    name: 'list_payment_events',
+    text: `select e.id as told_id, e.type as told_type, e.created_at as told_at, d.*, w.url
+      from unnest($4::text[], $5::text[], $6::text[]) as place (type, from_id, below_id)
+      cross join lateral (
+        select account_id, id, type, created_at from events
+        where account_id = $1 and mode = $2 and type = place.type and id >= place.from_id and id < place.below_id
+          and data -> 'payment' ->> 'id' = $3
+      ) e
+      left join lateral (
+        select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and event_id = e.id order by id limit $7
+      ) d on true
+      left join webhook_endpoints w on w.account_id = $1 and w.id = d.endpoint_id
+      order by e.id, d.created_at, d.id`,
+    values: [
+      payment.accountId,
+      payment.mode,
+      payment.id,
+      places.map(({ type }) => type),
+      places.map(({ from }) => from),
+      places.map(({ below }) => below),
+      deliveriesMax,
+    ],
+    read: toEvents,
+  }
+}
+
+function toEvents(rows: readonly Row[]): PaymentEvent[] {
+  type Filling = Omit<PaymentEvent, 'deliveries'> & { readonly deliveries: SentDelivery[] }
+  const events = new Map<string, Filling>()
+  for (const row of rows) {
+    const id: string = row['told_id']
+    const event: Filling = events.get(id) ?? { id, type: row['told_type'], createdAt: row['told_at'], deliveries: [] }
+    events.set(id, event)
+    // An event that was sent nowhere has a row without a delivery.
+    if (row['id'] !== null) event.deliveries.push({ delivery: toDelivery(row), url: row['url'] })
+  }
+  return [...events.values()]
+}

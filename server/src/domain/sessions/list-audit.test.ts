@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  justProved,
+  makePasskey,
+  seedOwner,
+  signInPerson,
+  signUpMember,
+  signUpPerson,
+  toBytes,
+} from '../../../../test/support/people.ts'
+import { readRows } from '../../../../test/support/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { createAccount } from '../accounts/create-account.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
+import { addMember } from '../members/add-member.ts'
+import { addPasskey } from '../passkeys/add-passkey.ts'
+import { createInvitation } from '../members/create-invitation.ts'
+import { getMembership } from '../members/get-membership.ts'
+import { listAudit } from '../audit/list-audit.ts'
+import { listPasskeys } from '../passkeys/list-passkeys.ts'
+import { openPasskey } from '../passkeys/open-passkey.ts'
+import { removeMember } from '../members/remove-member.ts'
+
+describe('the audit log', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test("a workspace's log holds what happened in it and what its members did, newest first, a page at a time", async () => {
+    const [account, elsewhere] = [await open(), await open()]
+    const member = await seedOwner(ctx, account)
+    await seedOwner(ctx, elsewhere)
+    await signInPerson(ctx, member)
+    const actor = { kind: 'user', id: member.userId, ...justProved(ctx) } as const
+    await createInvitation(ctx, { account, role: 'viewer', actor })
+    const whole = await listAudit(ctx, { accountId: account.id, before: null, limit: 100 })
+    assert.deepEqual(whole.map(({ action }) => action).toSorted(), [
+      'invitation.created',
+      'member.joined',
+      'user.signed_in',
+      'workspace.created',
+    ])
+    const ids = whole.map(({ id }) => id)
+    assert.deepEqual(ids, ids.toSorted().toReversed())
+    const first = await listAudit(ctx, { accountId: account.id, before: null, limit: 2 })
+    const rest = await listAudit(ctx, { accountId: account.id, before: first[1]?.id ?? null, limit: 100 })
+    assert.deepEqual([...first, ...rest], whole)
+    const joined = whole.find(({ action }) => action === 'member.joined')
+    assert.deepEqual(
+      [joined?.actor, joined?.subject, joined?.details],
+      [{ kind: 'operator' }, member.userId, { role: 'owner' }],
+    )
+  })
+
+  test('what a member did stays in the log when they have left; what they do then, and did before, never stood there', async () => {
+    const [account, elsewhere] = [await open(), await open()]
+    await seedOwner(ctx, account)
+    const leaver = await signUpPerson(ctx)
+    await signInPerson(ctx, leaver)
+    const { userId } = leaver
+    for (const joined of [account, elsewhere]) {
+      await addMember(ctx, { account: joined, userId, role: 'viewer', actor: OPERATOR })
+    }
+    await signInPerson(ctx, leaver)
+    const membership = await getMembership(ctx, { userId, slug: account.slug, role: 'viewer' })
+    await removeMember(ctx, { membership, session: justProved(ctx), userId })
+    await signInPerson(ctx, leaver)
+    const signIns = async (accountId: string) => {
+      const log = await listAudit(ctx, { accountId, before: null, limit: 100 })
+      return log.filter(({ action, actor }) => action === 'user.signed_in' && actor.id === userId)
+    }
+    const [seen, ...more] = await signIns(account.id)
+    assert.deepEqual(more, [])
+    assert.deepEqual(
+      [seen?.subject, seen?.details],
+      [null, {}],
+      'whose device and which passkey it was is the person’s',
+    )
+    assert.equal((await signIns(elsewhere.id)).length, 2)
+  })
+
+  test('nobody changes or deletes what stands in it', async () => {
+    await signUpMember(ctx)
+    const count = async () => (await readRows(ctx.db, 'select count(*) as n from audit_entries'))[0]?.['n']
+    const earlier = await count()
+    const appendOnly = /the audit log is append-only/
+    await assert.rejects(readRows(ctx.db, "update audit_entries set action = 'x'"), appendOnly)
+    await assert.rejects(readRows(ctx.db, 'delete from audit_entries'), appendOnly)
+    await assert.rejects(readRows(ctx.db, 'delete from audit_entries where false'), appendOnly)
+    await assert.rejects(readRows(ctx.db, 'truncate audit_entries'), appendOnly)
+    assert.equal(await count(), earlier)
+  })
+
+  test('a change whose row can not be written is not made', async () => {
+    const account = await open()
+    const ada = await signUpMember(ctx)
+    await readRows(
+      ctx.db,
+      "alter table audit_entries add constraint broken check (action <> 'passkey.added') not valid",
+    )
+    const { ceremony, options } = await openPasskey(ctx, ada)
+    const response = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
+    await assert.rejects(addPasskey(ctx, { session: ada.session, ceremony, response, name: 'New' }), /broken/)
+    assert.equal((await listPasskeys(ctx, ada)).length, 1)
+    await readRows(ctx.db, 'alter table audit_entries drop constraint broken')
+    await createInvitation(ctx, { account, role: 'viewer', actor: OPERATOR })
+  })
+
+  function open() {
+    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+  }
+})

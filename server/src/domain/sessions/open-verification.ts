@@ -1,0 +1,23 @@
+import { generateAuthenticationOptions, type PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
+import type { Context } from '../context.ts'
+import { CEREMONY_MS } from '../passkeys/ceremony.ts'
+import { listPasskeyRows } from '../passkeys/passkeys-store.ts'
+import { openCeremony } from '../passkeys/open-ceremony.ts'
+import type { Session } from './session.ts'
+
+/** Begins a proof that the person of a session is there: what the browser asks one of their passkeys for. */
+export async function openVerification(
+  ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
+  { session: { userId } }: { session: Session },
+): Promise<{ ceremony: string; options: PublicKeyCredentialRequestOptionsJSON }> {
+  const passkeys = await ctx.db.runRelaxed(listPasskeyRows(userId))
+  const options = await generateAuthenticationOptions({
+    rpID: ctx.relyingParty.id,
+    userVerification: 'required',
+    timeout: CEREMONY_MS,
+    allowCredentials: passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+  })
+  const { challenge } = options
+  const ceremony = await openCeremony(ctx, { kind: 'verification', challenge, userId, applicant: null })
+  return { ceremony, options }
+}

@@ -1,0 +1,120 @@
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import type { Session } from './session.ts'
+
+const SESSIONS = `select s.secret_hash, s.user_id, s.created_at, s.last_seen_at, s.expires_at, s.verified_at, s.device,
+    u.name as user_name
+  from sessions s join users u on u.id = s.user_id`
+
+export function insertSession(session: Session): Query<boolean> {
+  return {
+    name: 'insert_session',
+    text: `insert into sessions (secret_hash, user_id, created_at, last_seen_at, expires_at, verified_at, device)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      session.secretHash,
+      session.userId,
+      session.createdAt,
+      session.lastSeenAt,
+      session.expiresAt,
+      session.verifiedAt,
+      session.device,
+    ],
+    read: changed,
+  }
+}
+
+/** By the primary keys. */
+export function findSessionRow(secretHash: Buffer): Query<Session | null> {
+  return {
+    name: 'find_session',
+    text: `${SESSIONS} where s.secret_hash = $1`,
+    values: [secretHash],
+    read: firstOrNull(toSession),
+  }
+}
+
+/** A person's, those that have ended among them, the latest seen first. By `sessions_by_user`. */
+export function listSessionRows(userId: string): Query<Session[]> {
+  return {
+    name: 'list_sessions',
+    text: `${SESSIONS}
+      where s.user_id = $1 order by s.last_seen_at desc, s.secret_hash`,
+    values: [userId],
+    read: all(toSession),
+  }
+}
+
+export function touchSession(secretHash: Buffer, now: Date): Query<boolean> {
+  return {
+    name: 'touch_session',
+    text: 'update sessions set last_seen_at = $2 where secret_hash = $1 and last_seen_at < $2',
+    values: [secretHash, now],
+    read: changed,
+  }
+}
+
+/** Gives a session another secret, and notes that the person is there; false when it has ended meanwhile. */
+export function renewSession(secretHash: Buffer, newHash: Buffer, now: Date): Query<boolean> {
+  return {
+    name: 'renew_session',
+    text: `update sessions set secret_hash = $2, verified_at = $3, last_seen_at = $3
+      where secret_hash = $1 and expires_at > $3`,
+    values: [secretHash, newHash, now],
+    read: changed,
+  }
+}
+
+export function deleteSession(secretHash: Buffer): Query<boolean> {
+  return {
+    name: 'delete_session',
+    text: 'delete from sessions where secret_hash = $1',
+    values: [secretHash],
+    read: changed,
+  }
+}
+
+/** Ends all sessions of a person but one; answers how many were alive. By `sessions_by_user`. */
+export function deleteOtherSessions(userId: string, secretHash: Buffer, now: Date, idleSince: Date): Query<number> {
+  return {
+    name: 'delete_other_sessions',
+    text: `delete from sessions where user_id = $1 and secret_hash <> $2
+      returning expires_at > $3 and last_seen_at > $4 as alive`,
+    values: [userId, secretHash, now, idleSince],
+    read: (rows) => rows.filter((row) => row['alive'] === true).length,
+  }
+}
+
+/** Ends a person's oldest sessions, so that so many stay. By `sessions_by_user`. */
+export function deleteOldestSessions(userId: string, sessionsMax: number): Query<number> {
+  return {
+    name: 'delete_oldest_sessions',
+    text: `delete from sessions where secret_hash in (
+        select secret_hash from sessions where user_id = $1 order by created_at desc, secret_hash offset $2)`,
+    values: [userId, sessionsMax],
+    read: (_rows, count) => count,
+  }
+}
+
+/** By `sessions_by_end`. */
+export function deleteEndedSessions(now: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'delete_ended_sessions',
+    text: `delete from sessions where secret_hash in (
+        select secret_hash from sessions where expires_at <= $1 order by expires_at limit $2 for update skip locked)`,
+    values: [now, rowsMax],
+    read: (_rows, count) => count,
+  }
+}
+
+function toSession(row: Row): Session {
+  return {
+    secretHash: row['secret_hash'],
+    userId: row['user_id'],
+    userName: row['user_name'],
+    createdAt: row['created_at'],
+    lastSeenAt: row['last_seen_at'],
+    expiresAt: row['expires_at'],
+    verifiedAt: row['verified_at'],
+    device: row['device'],
+  }
+}

@@ -1,0 +1,35 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { problem } from '../../values/problem.ts'
+import { insertPersonalEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { checkAssertion } from '../passkeys/check-assertion.ts'
+import { moveCounter } from '../passkeys/passkeys-store.ts'
+import { issueSession, type IssuedSession } from './issue-session.ts'
+import { takeCeremony } from '../passkeys/take-ceremony.ts'
+
+/**
+ * Signs in whoever's passkey answered the challenge: always with a new secret, so one from before is worth nothing.
+ * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid`.
+ */
+export async function signIn(
+  ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
+  { ceremony, response, device }: { ceremony: string; response: AuthenticationResponseJSON; device: string },
+): Promise<IssuedSession> {
+  const { challenge } = await takeCeremony(ctx, { secret: ceremony, kind: 'sign_in' })
+  const { passkey, user, counter } = await checkAssertion(ctx, { challenge, response })
+  const now = ctx.clock.now()
+  const { issued, queries } = issueSession({ userId: user.id, userName: user.name, device }, now)
+  return await ctx.db.transaction(async (transaction) => {
+    if (!(await transaction.run(moveCounter(user.id, passkey.credentialId, counter, now)))) {
+      throw problem('passkey_invalid')
+    }
+    const entry = insertPersonalEntry(user.id, {
+      createdAt: now,
+      action: 'user.signed_in',
+      subject: passkey.credentialId,
+      details: { device: issued.session.device },
+    })
+    await transaction.commit([...queries, entry])
+    return issued
+  })
+}

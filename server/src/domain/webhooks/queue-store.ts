@@ -1,0 +1,355 @@
+import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import type { AttemptOutcome, ClaimedDelivery, Delivery, NextStep } from './delivery.ts'
+import type { DisabledBecause } from './endpoint.ts'
+import { DELIVERY_COLUMNS, toDelivery } from './deliveries-store.ts'
+import { FREE_PER_HELD, shareOf, type Places } from './places.ts'
+
+export interface EndpointKey {
+  readonly accountId: string
+  readonly id: string
+}
+
+/** A delivery that is due, with what its attempt needs as it is kept: secrets sealed, the event's data as text. */
+export interface DueRow {
+  readonly delivery: Delivery
+  readonly url: string
+  readonly secretSealed: Buffer
+  /** Null where no rotation overlaps. */
+  readonly previousSecretSealed: Buffer | null
+  readonly eventCreatedAt: Date
+  readonly dataText: string
+  readonly accountSlug: string
+}
+
+/**
+ * For this transaction: reads an index in its order and stops, even in a plan that was made while all queues were short.
+ * Reading a whole queue to sort it would make each claim cost what the queue is long.
+ */
+export const READ_IN_ORDER: Query<null> = {
+  name: 'read_queues_in_order',
+  text: 'set local enable_bitmapscan = off',
+  values: [],
+  read: () => null,
+}
+
+/** What a claim may take: of a sender's places, those of one of its pools. */
+export interface ClaimBounds {
+  readonly now: Date
+  /** Endpoints that hang, or those that do not: each have places of their own. */
+  readonly hangs: boolean
+  /** Of one endpoint, over all processes. */
+  readonly inFlightMax: number
+  readonly limit: number
+  readonly places: Places
+}
+
+/** After whom to sort in order to come behind every endpoint of an account: ids of endpoints begin with `whk_`. */
+const BEHIND_ENDPOINTS = 'whl'
+
+/**
+ * Locks enabled endpoints that have something due and room for it, workspace by workspace, those with the least in flight
+ * first, and answers which; it waits for nobody. It hops through `deliveries_due` from endpoint to endpoint, over a
+ * workspace that has its share at once, `hopsMax` hops at the most, from behind `start` on and around, and answers how far
+ * it came: who goes on from there hides no endpoint, however many queues stand before it.
+ */
+export function lockDueEndpoints(
+  { now, hangs, inFlightMax, limit, places }: ClaimBounds,
+  { start, hopsMax }: { start: EndpointKey; hopsMax: number },
+): Query<{ endpoints: EndpointKey[]; last: EndpointKey }> {
+  return {
+    name: 'lock_due_endpoints',
+    text: `with recursive hop (account_id, endpoint_id, first_at, is_around, hops) as (
+        select $1::text, $6::text, null::timestamptz, false, 0
+        union all
+        select coalesce(n.account_id, ''), coalesce(n.endpoint_id, ''), n.next_attempt_at,
+          hop.is_around or n.account_id is null, hop.hops + 1
+        from hop left join lateral (
+          select account_id, endpoint_id, next_attempt_at from deliveries
+          where status = 'pending' and (account_id, endpoint_id) > (hop.account_id,
+              case when ($7::jsonb ->> hop.account_id)::integer >= $8 then '${BEHIND_ENDPOINTS}' else hop.endpoint_id end)
+            and (leased_until is null or leased_until <= $3)
+          order by account_id, endpoint_id, next_attempt_at limit 1
+        ) n on true
+        where hop.hops < $2 and not (hop.is_around and (n.account_id is null or (n.account_id, n.endpoint_id) > ($1, $6)))
+      )
+      select e.account_id, e.id, false as is_last from (
+        select account_id, endpoint_id, first_at, held
+          + row_number() over (partition by account_id order by in_flight, first_at) as turn
+        from (
+          select hop.account_id, hop.endpoint_id, hop.first_at, in_flight.count as in_flight,
+            coalesce(($7::jsonb ->> hop.account_id)::integer, 0) as held
+          from hop
+          cross join lateral (
+            select from webhook_endpoints
+            where account_id = hop.account_id and id = hop.endpoint_id
+              and deleted_at is null and disabled_at is null and hangs = $9
+            limit 1
+          ) enabled
+          cross join lateral (
+            select count(*) from deliveries
+            where account_id = hop.account_id and endpoint_id = hop.endpoint_id and leased_until > $3
+          ) in_flight
+          where hop.first_at <= $3 and in_flight.count < $4
+        ) open where held < $8
+        order by turn, first_at limit $5
+      ) ready cross join lateral (
+        select account_id, id from webhook_endpoints
+        where account_id = ready.account_id and id = ready.endpoint_id
+          and deleted_at is null and disabled_at is null and hangs = $9
+        for no key update skip locked
+      ) e
+      union all
+      select account_id, endpoint_id, true from (
+        select account_id, endpoint_id from hop order by hops desc limit 1
+      ) last`,
+    values: [
+      start.accountId,
+      hopsMax,
+      now,
+      inFlightMax,
+      limit,
+      start.id,
+      JSON.stringify(Object.fromEntries(places.held)),
+      shareOf(places.free),
+      hangs,
+    ],
+    read: (rows) => ({
+      endpoints: rows.filter((row) => row['is_last'] !== true).map(toKey),
+      last: rows.filter((row) => row['is_last'] === true).map(toKey)[0] ?? start,
+    }),
+  }
+}
+
+/**
+ * Locks what is due at endpoints that this transaction has locked, so that their counts are exact: oldest first inside an
+ * endpoint, one of each before a second one of any, and one of each workspace before that. A workspace takes no more than
+ * `shareOf` what is free, each place that is given away counted. By `deliveries_leased`, `deliveries_due` and primary keys.
+ */
+export function lockDueDeliveries(
+  { now, inFlightMax, limit, places }: ClaimBounds,
+  endpoints: readonly EndpointKey[],
+): Query<DueRow[]> {
+  return {
+    name: 'lock_due_deliveries',
+    text: `with queue as materialized (
+        select e.account_id, e.id, (
+          select count(*) from deliveries
+          where account_id = e.account_id and endpoint_id = e.id and leased_until > $3
+        ) as in_flight
+        from unnest($1::text[], $2::text[]) as e (account_id, id)
+      )
+      select due.*, endpoint.*, event.*, account.* from (
+        select * from (
+          select *, row_number() over (order by account_turn, turn, next_attempt_at) as place from (
+            select *, coalesce(($6::jsonb ->> account_id)::integer, 0)
+              + row_number() over (partition by account_id order by turn, next_attempt_at, id) as account_turn
+            from (
+              select d.*,
+                q.in_flight + row_number() over (partition by q.account_id, q.id order by d.next_attempt_at, d.id) as turn
+              from queue q
+              cross join lateral (
+                select ${DELIVERY_COLUMNS} from deliveries
+                where account_id = q.account_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
+                  and (leased_until is null or leased_until <= $3)
+                order by next_attempt_at limit greatest($4 - q.in_flight, 0)
+                for no key update skip locked
+              ) d
+            ) of_endpoints
+          ) of_accounts
+        ) placed
+        where account_turn <= greatest(($7 - place + 1) / ${FREE_PER_HELD}, 1)
+        order by place limit $5
+      ) due
+      cross join lateral (
+        select url, secret_sealed, case when previous_secret_until > $3 then previous_secret_sealed end as previous_sealed
+        from webhook_endpoints where account_id = due.account_id and id = due.endpoint_id limit 1
+      ) endpoint
+      cross join lateral (
+        select created_at as event_created_at, coalesce(data_text, data::text) as data_text
+        from events where account_id = due.account_id and id = due.event_id limit 1
+      ) event
+      cross join lateral (select slug from accounts where id = due.account_id limit 1) account
+      order by due.place`,
+    values: [
+      endpoints.map(({ accountId }) => accountId),
+      endpoints.map(({ id }) => id),
+      now,
+      inFlightMax,
+      limit,
+      JSON.stringify(Object.fromEntries(places.held)),
+      places.free,
+    ],
+    read: all(toDueRow),
+  }
+}
+
+/** Gives an account's deliveries that this transaction has locked to a worker, until then. By the primary key. */
+export function leaseDeliveries(accountId: string, ids: readonly string[], leasedUntil: Date): Query<boolean> {
+  return {
+    name: 'lease_deliveries',
+    text: 'update deliveries set leased_until = $3 where account_id = $1 and id = any ($2)',
+    values: [accountId, ids, leasedUntil],
+    read: changed,
+  }
+}
+
+/** Gives a lease back that its worker still holds. By the primary key. */
+export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
+  return {
+    name: 'release_delivery',
+    text: 'update deliveries set leased_until = null where account_id = $1 and id = $2 and leased_until = $3',
+    values: [delivery.accountId, delivery.id, leasedUntil],
+    read: changed,
+  }
+}
+
+/**
+ * Ends an attempt, if its worker still holds the delivery: writes it down, moves the delivery, and notes at the endpoint
+ * what it says of it. An endpoint whose state says so already is not written. Answers why the endpoint was disabled, where
+ * this attempt did that. By primary keys.
+ */
+export function finishDelivery(
+  claimed: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  verdict: {
+    readonly step: NextStep
+    readonly endedAt: Date
+    readonly isGone: boolean
+    readonly hangs: boolean
+    /** An endpoint that has failed since then or longer is disabled by a delivery that fails for good. */
+    readonly failingSinceMax: Date
+  },
+): Query<DisabledBecause | null> {
+  const { delivery, leasedUntil, attemptNumber } = claimed
+  const { step, endedAt, isGone, hangs, failingSinceMax } = verdict
+  return {
+    name: 'finish_delivery',
+    text: `with moved as (
+        update deliveries set status = $4, attempts = $5, next_attempt_at = $6, leased_until = null,
+          finished_at = case when $6::timestamptz is null then $7::timestamptz end
+        where account_id = $1 and id = $2 and leased_until = $3
+        returning account_id, id, endpoint_id
+      ), attempt as (
+        insert into delivery_attempts
+          (account_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
+        select account_id, id, $5, $8, $9, $10, $11, $12 from moved
+      ), noted as (
+        update webhook_endpoints e
+        set hangs = $16, failing_since = case when $4 = 'succeeded' then null else coalesce(e.failing_since, $7) end,
+          disabled_at = case when $13 or $4 = 'failed' and e.failing_since <= $14 then $7::timestamptz end,
+          disabled_because = case
+            when $13 then 'gone' when $4 = 'failed' and e.failing_since <= $14 then 'failing' end
+        where e.account_id = $1 and e.id = (select endpoint_id from moved)
+          and e.deleted_at is null and e.disabled_at is null and e.url = $15
+          and (e.hangs <> $16 or case when $4 = 'succeeded' then e.failing_since is not null
+            else $13 or e.failing_since is null or $4 = 'failed' and e.failing_since <= $14 end)
+        returning e.disabled_because
+      )
+      select disabled_because from noted`,
+    values: [
+      delivery.accountId,
+      delivery.id,
+      leasedUntil,
+      step.status,
+      attemptNumber,
+      step.nextAttemptAt,
+      endedAt,
+      outcome.startedAt,
+      Math.round(outcome.durationMs),
+      outcome.statusCode,
+      outcome.error,
+      outcome.responseBody,
+      isGone,
+      failingSinceMax,
+      claimed.url,
+      hangs,
+    ],
+    read: firstOrNull((row) => row['disabled_because']),
+  }
+}
+
+/**
+ * Endpoints with deliveries that nobody will send: any of deleted ones, and those due before `before` of disabled ones.
+ * By `webhook_endpoints_stopped` and `deliveries_due`.
+ */
+export function listStoppedQueues(before: Date, limit: number): Query<(EndpointKey & { deletedAt: Date | null })[]> {
+  return {
+    name: 'list_stopped_queues',
+    text: `select e.account_id, e.id, e.deleted_at from webhook_endpoints e cross join lateral (
+        select from deliveries
+        where account_id = e.account_id and endpoint_id = e.id and status = 'pending'
+          and next_attempt_at <= case when e.deleted_at is null then $1::timestamptz else 'infinity' end
+        limit 1
+      ) waiting
+      where e.deleted_at is not null or e.disabled_at is not null limit $2`,
+    values: [before, limit],
+    read: all((row) => ({ ...toKey(row), deletedAt: row['deleted_at'] })),
+  }
+}
+
+/**
+ * Ends an endpoint's pending deliveries, or only those due before a time, about so many of the oldest; answers how many.
+ * By `deliveries_due`.
+ */
+export function cancelDeliveries(
+  endpoint: EndpointKey,
+  { now, dueBefore }: { now: Date; dueBefore: Date | null },
+  limit: number,
+): Query<number> {
+  return {
+    name: 'cancel_deliveries',
+    text: `update deliveries set status = 'canceled', next_attempt_at = null, leased_until = null, finished_at = $3
+      where account_id = $1 and endpoint_id = $2 and status = 'pending' and next_attempt_at <= least($4::timestamptz, (
+        select next_attempt_at from deliveries where account_id = $1 and endpoint_id = $2 and status = 'pending'
+        order by next_attempt_at offset $5 limit 1
+      ), 'infinity')`,
+    values: [endpoint.accountId, endpoint.id, now, dueBefore, limit - 1],
+    read: (_rows, count) => count,
+  }
+}
+
+/**
+ * Deletes deliveries that finished before a time, with their attempts, about so many of the oldest; answers how many. By
+ * `deliveries_finished`.
+ */
+export function deleteFinishedDeliveries(before: Date, limit: number): Query<number> {
+  return {
+    name: 'delete_finished_deliveries',
+    text: `delete from deliveries where finished_at <= $1 and finished_at <= coalesce((
+        select finished_at from deliveries where finished_at is not null order by finished_at offset $2 limit 1
+      ), 'infinity')`,
+    values: [before, limit - 1],
+    read: (_rows, count) => count,
+  }
+}
+
+/** Endpoints that were deleted before a time and have no deliveries any more. By `webhook_endpoints_stopped`. */
+export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointKey[]> {
+  return {
+    name: 'list_empty_webhook_endpoints',
+    text: `select e.account_id, e.id from webhook_endpoints e cross join lateral (
+        select count(*) from (
+          select from deliveries where account_id = e.account_id and endpoint_id = e.id limit 1
+        ) one
+      ) kept
+      where (e.deleted_at is not null or e.disabled_at is not null) and e.deleted_at <= $1 and kept.count = 0 limit $2`,
+    values: [before, limit],
+    read: all(toKey),
+  }
+}
+
+function toKey(row: Row): EndpointKey {
+  return { accountId: row['account_id'], id: row['id'] }
+}
+
+function toDueRow(row: Row): DueRow {
+  return {
+    delivery: toDelivery(row),
+    url: row['url'],
+    secretSealed: row['secret_sealed'],
+    previousSecretSealed: row['previous_sealed'],
+    eventCreatedAt: row['event_created_at'],
+    dataText: row['data_text'],
+    accountSlug: row['slug'],
+  }
+}
