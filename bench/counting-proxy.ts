@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface CountingProxy {
   readonly url: string
-  /** Requests since the last reset, by what `classify` says of them. */
+  /** Requests since the last reset, counted by what `classify` returns. */
   counts(): ReadonlyMap<string, number>
   reset(): void
   close(): Promise<void>
@@ -12,11 +12,14 @@ export interface CountingProxy {
 export interface Passing {
   /** The names under which a request is counted. */
   readonly classify: (asked: { method: string; path: string; body: string }) => readonly string[]
-  /** Returns the body that the client gets instead. */
+  /** Returns the body to send to the client instead. */
   readonly rewrite?: (asked: { method: string; path: string; body: string }, answer: string) => string
 }
 
-/** Stands between the server and what it asks, on loopback, and counts. Everything signed goes on as it came. */
+/**
+ * A proxy on loopback between the server and the services it calls. It counts requests and passes on everything signed
+ * unchanged.
+ */
 export async function startCountingProxy(findPort: () => number, passing: Passing): Promise<CountingProxy> {
   const counts = new Map<string, number>()
   const server = createServer((incoming, outgoing) => {

@@ -7,8 +7,9 @@ import { findSandboxDatabase } from '../test/support/sandbox-database.ts'
 import { seedPayments } from './seed-payments.ts'
 
 /**
- * `npm run bench:dashboard`: what a browser measures of the dashboard's pages in a workspace with 10,000 payments, beside
- * its smallest page as the floor: when a page shows its content, what it moved and blocked, and the script it loaded.
+ * `npm run bench:dashboard`: measures the dashboard's pages in a browser, in a workspace with 10,000 payments, next to
+ * the smallest page as the floor: the time until a page shows its content, layout shift, blocking time, and the script
+ * it loads.
  */
 const PAYMENTS = 10_000
 const AGENTS = 6
@@ -31,18 +32,18 @@ const PAGES = [
 ] as const
 
 interface Visit {
-  /** From the beginning of the navigation until the page shows its content and waits for nothing. */
+  /** From the start of the navigation until the page shows its content and waits for nothing. */
   readonly readyMs: number
   readonly largestPaintMs: number
   /** How much of the page moved about (Cumulative Layout Shift). */
   readonly shift: number
-  /** How long scripts kept the page from answering, beyond 50 ms each (Total Blocking Time). */
+  /** How long scripts blocked the page, beyond 50 ms each (Total Blocking Time). */
   readonly blockedMs: number
-  /** As it travelled, until then; the other pages' code follows while the browser has nothing to do. */
+  /** Compressed size, up to that moment. The other pages' code is loaded when the browser is idle. */
   readonly scriptBytes: number
 }
 
-/** Runs in the page, before its own scripts. */
+/** Runs in the page before the page's own scripts. */
 const OBSERVER = `(() => {
   const seen = { readyMs: 0, largestPaintMs: 0, shift: 0, blockedMs: 0, scriptBytes: 0 }
   window.visit = seen
@@ -104,7 +105,7 @@ async function measurePages(page: Page, controlUrl: string): Promise<void> {
   const faults: string[] = []
   for (const [name, path] of PAGES) {
     await session.send('Network.setCacheDisabled', { cacheDisabled: true })
-    // No person opens so many pages in a minute: the session's rate limit is to play no part.
+    // Nobody opens this many pages in a minute, so the session's rate limit is taken out of the measurement.
     await mustCall(controlUrl, '/clock', { advance_seconds: RATE_WINDOW_SECONDS })
     const visits: Visit[] = []
     for (let index = 0; index < VISITS; index += 1) visits.push(await visit(page, path))
@@ -123,7 +124,7 @@ async function measurePages(page: Page, controlUrl: string): Promise<void> {
 async function visit(page: Page, path: string): Promise<Visit> {
   await page.goto(path)
   await page.evaluate(IS_READY)
-  // What comes after it, moves about or blocks, belongs to the visit too.
+  // Layout shifts and blocking that happen afterwards belong to the visit too.
   await page.waitForLoadState('load')
   await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
   return await page.evaluate<Visit>('window.visit')

@@ -1,12 +1,13 @@
 import { runFaults, type FaultRun } from '../test/support/faults/run-faults.ts'
 
 /**
- * `npm run bench:faults [-- payments share seed]`: payments through the whole sandbox (real PostgreSQL, chains and local
- * enclave), where a share of the sends meets a random fault of the provider, its reads lag, its clock is off, and some
- * transfers revert. Afterwards the chain itself is compared with the records. Exit code 1 if anything is wrong.
+ * `npm run bench:faults [-- payments share seed]`: sends payments through the whole sandbox (real PostgreSQL, chains
+ * and local enclave) while a share of the sends meets a random provider fault, the provider's reads lag, its clock is
+ * off, and some transfers revert. Afterwards it compares the chain with the records. Exits with code 1 if anything is
+ * wrong.
  *
- * The enclave's profile is `fast`: look-ups at the provider are limited to 40 a second, and with the times of the real
- * provider 10,000 payments would take about twice as long.
+ * The enclave's profile is `fast`: look-ups at the provider are limited to 40 a second, and with the real provider's
+ * timing 10,000 payments would take about twice as long.
  */
 const PAYMENTS = 10_000
 const SHARE = 0.2

@@ -4,8 +4,8 @@ import pg from 'pg'
 import { createId } from '../server/src/values/ids.ts'
 
 /**
- * The least that the same framework and database can do for one request: a read is one prepared select by primary key,
- * a payment one durable transaction of the same writes, each pipelined into one round trip.
+ * The least work that the same framework and database can do for one request: a read is one prepared select by primary
+ * key; a payment is one durable transaction with the same writes, pipelined into one round trip.
  */
 interface Target {
   readonly accountId: string

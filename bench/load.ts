@@ -1,6 +1,6 @@
 import autocannon from 'autocannon'
 
-/** One run of load, as the parent asks for it, in a process of its own. */
+/** One load run in its own process, as ordered by the parent. */
 export interface LoadOrder {
   readonly url: string
   readonly connections: number
@@ -13,11 +13,11 @@ export interface LoadFigures {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly succeeded: number
-  /** Answers outside 2xx, and requests without an answer. */
+  /** Responses other than 2xx, and requests without a response. */
   readonly failed: number
 }
 
-/** Each connection has its own share of the requests, so that no two of them use one key at once. */
+/** Each connection has its own share of the requests, so that two connections never use the same key at once. */
 async function run(order: LoadOrder): Promise<LoadFigures> {
   let next = 0
   const result = await autocannon({

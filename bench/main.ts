@@ -9,15 +9,15 @@ import { residentMiB, startProcess, type BenchProcess } from './processes.ts'
 import { seedTargets, type BenchTarget } from './seed.ts'
 
 /**
- * `npm run bench`: what a request costs beside its floor, in one run on one machine: the same HTTP framework on the same
- * real PostgreSQL with durable commits, with one prepared select, or one durable transaction of the same writes. The
- * enclave and the chains answer at once. Loopback only, bounded in time.
+ * `npm run bench`: the cost of a request next to its floor, in one run on one machine. The floor is the same HTTP
+ * framework on the same real PostgreSQL with durable commits: one prepared select, or one durable transaction with the
+ * same writes. The enclave and the chains respond at once. Loopback only, and limited in time.
  */
 const TARGETS = 4_000
 const CONNECTIONS = 50
 const SECONDS = 4
 const ROUNDS = 3
-/** Between two runs the server's clock moves on, so that every key has its whole rate again. */
+/** The server's clock is moved forward between two runs, so that every key has its full rate again. */
 const CLOCK_STEP_MS = 120_000
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
@@ -78,7 +78,7 @@ async function run(): Promise<void> {
     BASE_URL: 'http://localhost:4100',
     AUTH_URL: 'http://localhost:4101',
     PORT: '0',
-    // What a request costs. Settling is the worker's; bench:throughput measures all of it together.
+    // This measures the request itself. Settling runs in the background; bench:throughput measures everything together.
     ROLE: 'api',
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),

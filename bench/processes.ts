@@ -12,7 +12,7 @@ export interface BenchProcess<Ready> {
 const READY_MS_MAX = 20_000
 const ANSWER_MS_MAX = 60_000
 
-/** Starts one of the bench's processes, and waits for its first word. */
+/** Starts one of the bench's processes and waits for its first message. */
 export async function startProcess<Ready>(
   file: string,
   { environment = {}, first, log }: { environment?: Record<string, string>; first?: object; log?: number } = {},
@@ -49,8 +49,8 @@ export async function startProcess<Ready>(
 
 async function nextMessage<Message>(child: ChildProcess, msMax: number): Promise<Message> {
   return await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => settle(() => reject(new Error('a process of the bench did not answer'))), msMax)
-    const onExit = (): void => settle(() => reject(new Error('a process of the bench ended')))
+    const timer = setTimeout(() => settle(() => reject(new Error('a process of the bench did not respond'))), msMax)
+    const onExit = (): void => settle(() => reject(new Error('a process of the bench exited')))
     const onMessage = (message: Message): void => settle(() => resolve(message))
     const settle = (done: () => void): void => {
       clearTimeout(timer)
@@ -63,7 +63,9 @@ async function nextMessage<Message>(child: ChildProcess, msMax: number): Promise
   })
 }
 
-/** Memory that a process holds now, in MiB, as Linux counts it (resident, shared pages included); null elsewhere. */
+/**
+ * The memory a process uses now, in MiB (resident, including shared pages, as Linux counts it). Null on other systems.
+ */
 export async function residentMiB(pid: number | undefined): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]

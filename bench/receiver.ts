@@ -1,10 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Where webhooks arrive: `/ok/…` answers at once and remembers the event, `/hang/…` takes the post and never answers. */
+/**
+ * Receives webhooks: `/ok/…` responds at once and records the event, `/hang/…` reads the request and never responds.
+ */
 export interface Arrivals {
   readonly posts: number
-  /** Different events at different paths. */
+  /** Distinct events, counted per path. */
   readonly unique: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -17,7 +19,7 @@ interface Envelope {
 
 let posts = 0
 let unique = new Set<string>()
-/** From the event's making to its arrival. */
+/** From the event's creation to its arrival. */
 let delaysMs: number[] = []
 
 const server = createServer((request, response) => {

@@ -6,9 +6,9 @@ import { findFreePorts, makeDataDir } from '../sandbox/src/throw-away-sandbox.ts
 import { startCountingProxy, type CountingProxy } from './counting-proxy.ts'
 
 /**
- * `npm run bench:requests [-- milliseconds]`: how many requests the server sends to the enclave provider for a payment,
- * and to the chain in a minute, counted on the sockets. A block every 2 seconds, as on Base. With an argument the
- * provider gives no transaction hash before so many milliseconds; without one the local enclave decides.
+ * `npm run bench:requests [-- milliseconds]`: counts, on the sockets, how many requests the server sends to the enclave
+ * provider per payment, and to the chain per minute. Blocks come every 2 seconds, as on Base. With an argument, the
+ * provider returns no transaction hash before that many milliseconds; without one, the local enclave's profile decides.
  */
 const BLOCK_MS = 2_000
 const MINUTE_MS = 60_000
@@ -20,7 +20,7 @@ const ENCLAVE_OFFSET = 3
 const CHAIN_OFFSET = 4
 
 const hashAfterMs = Number(process.argv[2] ?? 0)
-/** While true no receipt is found: payments stay pending, with their hash, while blocks come. */
+/** While true, no receipt is found: payments stay pending with their hash while blocks keep coming. */
 let receiptsAreHidden = false
 const sentAt = new Map<string, number>()
 
@@ -55,7 +55,7 @@ async function measure({ facts }: Sandbox): Promise<void> {
   say(`hash of a send: ${hashAfterMs === 0 ? 'as the local enclave gives it' : `after ${hashAfterMs} ms`}`)
   const control = async (path: string, body: object): Promise<Body> => {
     const answer = await createClient(facts.control_url).post(path, body)
-    if (answer.status >= 300) throw new Error(`${answer.asked} was answered with ${answer.status}`)
+    if (answer.status >= 300) throw new Error(`${answer.asked} got status ${answer.status}`)
     return answer.body
   }
   const slug = textAt(await control('/workspaces', { name: 'Requests', plan: 'scale' }), 'workspace.slug')
@@ -71,7 +71,7 @@ async function measure({ facts }: Sandbox): Promise<void> {
   await createClient(facts.base_url, key).post('/v1/agents', { id: 'agent' })
   const policy = { max_per_tx_usdc: '1', daily_cap_usdc: '1000' }
   await control(`/workspaces/${slug}/grants`, { mode: 'test', agent_id: 'agent', wallet, ...policy })
-  /** Null where the service did not accept it, as may happen on a busy machine. */
+  /** Null if the service did not accept it, which can happen on a busy machine. */
   const pay = async (payingKey: string): Promise<string | null> => {
     const order = { agent_id: 'agent', wallet, to: RECIPIENT, amount_usdc: '0.01' }
     const { status, body } = await createClient(facts.base_url, payingKey).post('/v1/payments', order)
@@ -127,7 +127,7 @@ function nameOfEnclaveRequest({ method, path }: { method: string; path: string }
   return [path.startsWith('/v1/transactions') ? 'look-ups by id' : 'others']
 }
 
-/** Each HTTP request, and each call in it. */
+/** Every HTTP request, and every call in it. */
 function namesOfChainRequest({ body }: { body: string }): string[] {
   const calls = [JSON.parse(body) as unknown].flat() as { method: string }[]
   return ['HTTP requests', ...calls.map(({ method }) => method)]

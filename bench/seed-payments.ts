@@ -7,8 +7,8 @@ const DAYS = 30
 const RECIPIENTS = 40
 
 /**
- * Settled payments of the demo workspace's test mode over the last 30 days, by all its agents that have a grant, straight
- * into the table: what a page has to show, not what it measures. One in 50 has failed.
+ * Inserts settled payments directly into the table: the demo workspace's test mode, the last 30 days, all its agents
+ * with a grant. They are what the pages show, not what the bench measures. One in 50 has failed.
  */
 export async function seedPayments(database: SandboxDatabase, count: number, now: Date): Promise<void> {
   const grants = await database.query(
@@ -18,7 +18,7 @@ export async function seedPayments(database: SandboxDatabase, count: number, now
   const recipients = Array.from({ length: RECIPIENTS }, () => `0x${randomBytes(20).toString('hex')}`)
   const rows = Array.from({ length: count }, (_, index) => {
     const createdAt = new Date(now.getTime() - Math.floor(((count - index) * DAYS * DAY_MS) / (count + 1)))
-    // The busiest agent has half of the payments, the next a quarter, and so on.
+    // The busiest agent has half of the payments, the next one a quarter, and so on.
     const grant = grants[Math.min(Math.clz32(index % 64) - 26, grants.length - 1)] ?? grants[0]
     return {
       ...grant,

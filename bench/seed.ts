@@ -11,7 +11,7 @@ import { createApiKeySecret } from '../server/src/values/api-key.ts'
 import { hashSecret } from '../server/src/values/secret.ts'
 import { createId } from '../server/src/values/ids.ts'
 
-/** A workspace that can pay: one key, one agent, one wallet, one grant that never runs out. */
+/** A workspace that can pay: one key, one agent, one wallet, and one grant without an expiry. */
 export interface BenchTarget {
   readonly key: string
   readonly accountId: string
@@ -20,7 +20,7 @@ export interface BenchTarget {
   readonly grantId: string
 }
 
-/** Makes workspaces by the thousand, straight in the tables: what a measurement needs, not what it measures. */
+/** Creates thousands of workspaces directly in the tables. They are the setting of a measurement, not part of it. */
 export async function seedTargets(environment: NodeJS.ProcessEnv, count: number): Promise<BenchTarget[]> {
   const config = readConfig(environment)
   const opened = openContext(config, { clock: createClock(), logger: createLogger('silent') })

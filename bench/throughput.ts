@@ -4,13 +4,13 @@ import { createClient, textAt, type Body } from '../sandbox/src/demo/http-client
 import { startThrowAwaySandbox } from '../sandbox/src/throw-away-sandbox.ts'
 
 /**
- * `npm run bench:throughput`: 100 payments a second over 10 wallets for 20 seconds through the whole sandbox. Every one
- * that is accepted must be confirmed, none stuck, none out of the order of its wallet's nonces. Exit code 1 otherwise.
+ * `npm run bench:throughput`: 100 payments a second over 10 wallets for 20 seconds through the whole sandbox. Every
+ * accepted payment must be confirmed, and every wallet's nonces must be in order. Exits with code 1 otherwise.
  */
 const WALLETS = 10
 const PER_SECOND = 100
 const SECONDS = 20
-/** 30 payments a key and minute. */
+/** A key may make 30 payments a minute. */
 const KEYS = 80
 const CONFIRMATION_MS_MAX = 30_000
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -86,7 +86,7 @@ async function pay(key: string, wallet: string, agent: number): Promise<Sent> {
   return { key, status, ms: Math.round(performance.now() - started), id: textAt(body, 'payment.id') }
 }
 
-/** Waits until every payment has left `pending`, in bounded time. */
+/** Waits, for a limited time, until no payment is `pending`. */
 async function settle(accepted: readonly Sent[]): Promise<{ confirmed: number; failed: number; pending: number }> {
   const counts = { confirmed: 0, failed: 0 }
   let waiting = [...accepted]
@@ -105,7 +105,7 @@ async function settle(accepted: readonly Sent[]): Promise<{ confirmed: number; f
   return { ...counts, pending: waiting.length }
 }
 
-/** Reads the whole chain: of each wallet, nonces must rise by one from transaction to transaction. */
+/** Reads the whole chain: each wallet's nonces must rise by one from transaction to transaction. */
 async function findDisorder(wallets: readonly string[]): Promise<{ transactions: number; outOfOrder: number }> {
   const chain = createPublicClient({ transport: http(sandbox.facts.chains.test.rpc_url) })
   const next = new Map(wallets.map((wallet) => [wallet.toLowerCase(), 0]))
@@ -125,10 +125,10 @@ async function findDisorder(wallets: readonly string[]): Promise<{ transactions:
   return { transactions, outOfOrder }
 }
 
-/** Asks the control API, which must answer with success. */
+/** Calls the control API and requires success. */
 async function control(path: string, body: object): Promise<Body> {
   const answer = await createClient(sandbox.facts.control_url).post(path, body)
-  if (answer.status >= 300) throw new Error(`${answer.asked} was answered with ${answer.status}`)
+  if (answer.status >= 300) throw new Error(`${answer.asked} got status ${answer.status}`)
   return answer.body
 }
 

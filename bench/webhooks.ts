@@ -21,9 +21,9 @@ import { startProcess, type BenchProcess } from './processes.ts'
 import type { Arrivals } from './receiver.ts'
 
 /**
- * `npm run bench:webhooks`: how fast events go out, beside a bare HTTP client that posts as many bodies to the same
- * receiver; and whether endpoints that are dead or hang make the healthy ones wait. Loopback only, bounded in time.
- * `npm run bench:webhooks -- strangers` measures the last part alone.
+ * `npm run bench:webhooks`: how fast events are delivered, next to a bare HTTP client that posts as many bodies to the
+ * same receiver; and whether dead or hanging endpoints delay healthy ones. Loopback only, and limited in time. `npm run
+ * bench:webhooks -- strangers` runs only the last part.
  */
 const EVENTS = 10_000
 const ENDPOINTS = 10
@@ -36,10 +36,10 @@ const FAIR_ENDPOINTS = 100
 const FAIR_BAD = 20
 const FAIR_ROUNDS = 20
 const FAIR_ROUND_MS = 1_000
-/** Nobody listens on it. */
+/** A port that nobody listens on. */
 const CLOSED_PORT = 1
 
-/** A stranger's endpoints, each with a queue, that take every post and never answer; in that many workspaces. */
+/** A stranger's endpoints, in that many workspaces. Each has a queue, reads every request, and never responds. */
 const STRANGER_ENDPOINTS = 240
 const STRANGER_EVENTS = 24
 const STRANGER_WORKSPACES = [12, 240] as const
@@ -83,7 +83,7 @@ async function run(): Promise<void> {
     logger: createLogger('silent'),
   })
   const port = receiver.ready.port
-  // The first worker brings the schema up to date, and is gone before anything is measured.
+  // The first worker migrates the schema and exits before anything is measured.
   await (await starting()).stop()
 
   if (!process.argv.includes('strangers')) {
@@ -99,7 +99,7 @@ async function run(): Promise<void> {
   await log.close()
 }
 
-/** The same number of posts, of bodies of the same size, by a bare client that keeps its connections. */
+/** The same number of posts, with bodies of the same size, by a bare client with keep-alive connections. */
 async function measureFloor(port: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: FLOOR_IN_FLIGHT })
   const total = EVENTS * ENDPOINTS
@@ -138,7 +138,7 @@ interface Ways {
   readonly starting: () => Promise<BenchProcess<unknown>>
 }
 
-/** Every event goes to every endpoint. They are all due when the worker starts. */
+/** Every event goes to every endpoint. All deliveries are due when the worker starts. */
 async function measureDrain(ctx: Context, { port, receiver, starting }: Ways): Promise<void> {
   const accountId = await openWorkspace(
     ctx,
@@ -155,7 +155,7 @@ async function measureDrain(ctx: Context, { port, receiver, starting }: Ways): P
   await worker.stop()
 }
 
-/** One event a second for each of 100 endpoints, of which some never answer or are not there. */
+/** One event a second for each of 100 endpoints, some of which never respond or do not exist. */
 async function measureFairness(ctx: Context, { port, receiver, starting, bad }: Ways & { bad: number }): Promise<void> {
   const accounts: string[] = []
   for (let index = 0; index < FAIR_ENDPOINTS; index += 1) {
@@ -179,7 +179,7 @@ async function measureFairness(ctx: Context, { port, receiver, starting, bad }: 
   await worker.stop()
 }
 
-/** How long one workspace's events take while all is quiet, and while a stranger's endpoints hang beside it. */
+/** How long one workspace's events take when it is quiet, and while a stranger's endpoints hang. */
 async function measureStrangers(
   ctx: Context,
   { port, receiver, starting, workspaces }: Ways & { workspaces: number },
@@ -252,7 +252,7 @@ function paymentData(): Record<string, unknown> {
 async function waitUntil(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + DRAIN_MS_MAX
   while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error('not everything arrived in time')
+    if (performance.now() > deadline) throw new Error('not all events arrived in time')
     await delay(POLL_MS)
   }
 }

@@ -1,4 +1,4 @@
-// `npm run build`: builds the dashboard's static files, unless those that are there were built of the same sources.
+// `npm run build`: builds the dashboard's static files, unless the existing ones were built from the same sources.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DASHBOARD = join(ROOT, 'dashboard')
 const BUILT = join(DASHBOARD, 'dist')
 const STAMP_NAME = 'built-of.txt'
-/** What the result depends on. */
+/** The inputs of the build. */
 const SOURCES = [
   'scripts/build-dashboard.ts',
   'dashboard/src',
@@ -22,11 +22,11 @@ const SOURCES = [
 
 process.exitCode = build()
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 function build(): number {
   const stamp = hashSources()
   if (readStamp(BUILT) === stamp) return 0
-  // In a folder of its own, so that a server which is starting meanwhile never sees half of it.
+  // Built in a separate folder, so that a server that starts meanwhile never sees a half-finished build.
   const folder = join(DASHBOARD, `dist.${process.pid}`)
   const packageFile = createRequire(join(DASHBOARD, 'package.json')).resolve('vite/package.json')
   const vite = join(dirname(packageFile), 'bin', 'vite.js')
@@ -45,7 +45,7 @@ function build(): number {
   return 0
 }
 
-/** Once, as small as can be, beside each file: the server sends whichever its caller takes. */
+/** Compresses each file once, as small as possible. The server sends the variant that the client accepts. */
 function compressAssets(folder: string): void {
   for (const name of readdirSync(folder)) {
     const content = readFileSync(join(folder, name))
@@ -61,7 +61,7 @@ function replaceBuilt(folder: string, stamp: string): void {
     if (existsSync(BUILT)) renameSync(BUILT, old)
     renameSync(folder, BUILT)
   } catch (error) {
-    // Another process was faster; what it built is as good, if it is of the same sources.
+    // Another process was faster. Its build is equally good if it used the same sources.
     if (readStamp(BUILT) !== stamp) throw error
   } finally {
     for (const left of [folder, old]) rmSync(left, { recursive: true, force: true })
@@ -79,7 +79,7 @@ function hashSources(): string {
   return hash.digest('hex')
 }
 
-/** The file itself, or the files below the folder, in a fixed order. */
+/** Returns the file itself, or all files below the folder, in a fixed order. */
 function listFiles(path: string): string[] {
   if (!existsSync(join(ROOT, path))) return []
   if (/\.\w+$/.test(path)) return [path]

@@ -7,7 +7,7 @@ export type Artifact = {
   readonly contract: string
   readonly compiler: string
   readonly settings: ReturnType<typeof formatSettings>
-  /** SHA-256 of every source by its name, in the order of the names. */
+  /** SHA-256 of each source, by file name in sorted order. */
   readonly sources: Readonly<Record<string, string>>
   readonly abi: Abi
   readonly bytecode: `0x${string}`
@@ -23,7 +23,7 @@ type Output = {
   readonly contracts?: Record<string, Record<string, { abi: Abi; evm: { bytecode: { object: string } } }>>
 }
 
-/** The sandbox's own contracts: each is `contracts/<name>.sol`, compiled to the JSON file of this name. */
+/** The sandbox's own contracts. Each is `contracts/<name>.sol`, compiled to a JSON file of the same name. */
 export const CONTRACTS = [
   { name: 'Usdc', file: 'contracts/usdc.json' },
   { name: 'EntryPoint', file: 'contracts/entry-point.json' },
@@ -32,8 +32,8 @@ export const CONTRACTS = [
 
 export type ContractName = (typeof CONTRACTS)[number]['name']
 
-// OpenZeppelin 5.7 uses mcopy, which Cancun has. Source names are relative and the metadata is left out of the code, so
-// the same sources give the same bytes in every checkout.
+// OpenZeppelin 5.7 uses mcopy, which Cancun supports. Source names are relative and the metadata is left out of the
+// code, so every checkout compiles to the same bytes.
 const formatSettings = (name: ContractName) => ({
   evmVersion: 'cancun',
   optimizer: { enabled: true, runs: 200 },
@@ -77,5 +77,5 @@ export const compileContract = (name: ContractName): Artifact => {
   }
 }
 
-/** The bytes of a contract's JSON file. */
+/** The content of a contract's JSON file. */
 export const formatArtifact = (artifact: Artifact): string => `${JSON.stringify(artifact, null, 2)}\n`

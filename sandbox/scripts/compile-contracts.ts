@@ -1,4 +1,7 @@
-/** Compiles the contracts to the JSON files beside them, which are committed: a start needs no compiler. */
+/**
+ * Compiles the contracts to the JSON files beside them. The JSON files are committed, so starting the sandbox needs no
+ * compiler.
+ */
 import { writeFileSync } from 'node:fs'
 import { CONTRACTS, compileContract, formatArtifact } from './compile-contract.ts'
 

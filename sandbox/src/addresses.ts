@@ -1,4 +1,4 @@
-/** The sandbox's seven consecutive ports (specification, sandbox.md). */
+/** The sandbox's seven consecutive ports. */
 export interface Addresses {
   readonly baseUrl: string
   readonly authUrl: string
@@ -22,7 +22,7 @@ export const CHAIN_IDS = { test: 84532, live: 8453 } as const
 export const MODES = ['test', 'live'] as const
 export type Mode = (typeof MODES)[number]
 
-/** All addresses that follow from the first port. */
+/** All addresses, derived from the first port. */
 export function addressesFrom(port: number): Addresses {
   const url = (offset: number): string => `http://localhost:${port + offset}`
   return {
@@ -43,7 +43,7 @@ export function addressesFrom(port: number): Addresses {
   }
 }
 
-/** The chain as the enclave names it (CAIP-2). */
+/** The chain's CAIP-2 id, as the enclave expects it. */
 export function caip2Of(mode: Mode): string {
   return `eip155:${CHAIN_IDS[mode]}`
 }

@@ -5,19 +5,21 @@ import { PROFILES, type Profile } from './enclave/pace.ts'
 export interface SandboxConfig {
   /** The first of seven consecutive ports. */
   readonly port: number
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string
-  /** Whether the enclave takes its time like the real provider. */
+  /** Whether the enclave responds as slowly as the real provider. */
   readonly enclaveProfile: Profile
 }
 
 const PORT_DEFAULT = 4100
 const DATA_DIR_DEFAULT = '.bursar'
-/** Below it ports are the system's. */
+/** Lower ports are reserved for the system. */
 const PORT_MIN = 1_024
 const PORT_MAX = 65_535 - PORTS_COUNT + 1
 
-/** The environment asks for something that the sandbox can't do; the message is one sentence for the person who starts it. */
+/**
+ * The environment requests something the sandbox cannot do. The message is one sentence for the person who starts it.
+ */
 export class SandboxConfigError extends Error {
   override readonly name = 'SandboxConfigError'
 }

@@ -1,6 +1,6 @@
 import type { SandboxFacts } from './state/sandbox-facts.ts'
 
-/** Nobody's address, to pay to. */
+/** An address that belongs to no one, used as a recipient. */
 const SAMPLE_RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 /** What the person at the terminal needs: addresses, the demo workspace's keys, and commands to paste. */
@@ -31,11 +31,11 @@ export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
     'Try it:',
     ...formatCommands(facts),
     '',
-    'Ctrl-C stops everything, and npm start goes on from there. npm run reset removes the data.',
+    'Ctrl-C stops everything; npm start continues with the same data. npm run reset deletes it.',
   ].join('\n')
 }
 
-/** Each on its own, to be pasted into any POSIX shell. */
+/** Each command works on its own in any POSIX shell. */
 function formatCommands({ base_url: baseUrl, workspace }: SandboxFacts): string[] {
   const key = `-H 'Authorization: Bearer ${workspace.keys.test}'`
   const post = (path: string, body: object): string =>
@@ -50,9 +50,9 @@ function formatCommands({ base_url: baseUrl, workspace }: SandboxFacts): string[
   return [
     '  # a new agent',
     post('/v1/agents', { id: 'my-agent' }),
-    '  # a payment of the demo agent, and the same once more: one key, one payment',
+    '  # a payment by the demo agent; run it twice: the same key makes only one payment',
     post('/v1/payments', payment),
-    '  # its state on the chain: put its id in',
+    '  # its state on the chain: replace PAYMENT_ID',
     `  curl -s ${baseUrl}/v1/payments/PAYMENT_ID ${key}`,
   ]
 }

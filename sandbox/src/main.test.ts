@@ -64,7 +64,7 @@ async function awaitFacts({ child, output }: Run, dataDir: string): Promise<Sand
   return JSON.parse(readFileSync(file, 'utf8')) as SandboxFacts
 }
 
-/** The processes that a sandbox has started: its programs, its chains' nodes, PostgreSQL. */
+/** The processes that a sandbox has started: its programs, its chain nodes and PostgreSQL. */
 function readPids(dataDir: string): number[] {
   const programs = JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as { pid: number }[]
   const nodes = ['test', 'live'].map((mode) => {

@@ -7,7 +7,7 @@ import { startSandbox, type Sandbox } from './start-sandbox.ts'
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function main(): Promise<number> {
-  // Resolves with what went wrong, or with null when the person wants it to end.
+  // Resolves with an error message, or with null when the person stops it.
   const { promise: ended, resolve: end } = Promise.withResolvers<string | null>()
   const starting = new AbortController()
   for (const signal of STOP_SIGNALS) {
@@ -17,7 +17,7 @@ async function main(): Promise<number> {
     })
   }
   process.on('uncaughtException', (error) => end(`The sandbox itself failed: ${error.stack ?? error.message}.`))
-  // A terminal that is gone, or a pipe that was closed, must not keep the children from being stopped in order.
+  // A closed terminal or pipe must not prevent the child processes from being stopped in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const startedAt = performance.now()
   const sandbox = await start(starting.signal)
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   return fault === null ? 0 : 1
 }
 
-/** Null, with a message where it was not asked for, when there is no sandbox. */
+/** Null if there is no sandbox. Prints a message if it failed to start. */
 async function start(signal: AbortSignal): Promise<Sandbox | null> {
   try {
     const { port, dataDir, enclaveProfile } = readConfig()

@@ -5,13 +5,13 @@ import { stopLeftover } from './postgres/stop-leftover.ts'
 import { chainFile, postgresDir } from './processes/data-dir-layout.ts'
 import { removeDataDir } from './state/remove-data-dir.ts'
 
-// `npm run reset`: removes the sandbox's data, so that the next start is a first one.
+// `npm run reset`: deletes the sandbox's data, so that the next start is like the first.
 
 async function main(): Promise<number> {
   try {
     const { dataDir } = readConfig()
     const isRemoved = await removeDataDir(dataDir, stopLeftovers)
-    process.stdout.write(isRemoved ? `Removed ${dataDir}.\n` : `There is no ${dataDir}: nothing to remove.\n`)
+    process.stdout.write(isRemoved ? `Removed ${dataDir}.\n` : `${dataDir} does not exist: nothing to remove.\n`)
     return 0
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
@@ -19,7 +19,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** What a killed sandbox left running. Its chains need not be saved any more. */
+/** Processes that a killed sandbox left running. Their chains need not be saved any more. */
 async function stopLeftovers(dataDir: string): Promise<void> {
   await stopLeftover(postgresDir(dataDir))
   for (const mode of MODES) await stopLeftoverNode(chainFile(dataDir, mode), () => Promise.resolve())

@@ -25,7 +25,7 @@ async function pay({ facts }: Sandbox, amount: string, key: string, baseUrl = fa
   return await createClient(baseUrl, keys.test).post('/v1/payments', order)
 }
 
-/** What the chain says, in micro-USDC: 1,000 USDC less the 4 that these tests pay. */
+/** The balance on the chain, in micro-USDC: 1,000 USDC minus the 4 that these tests pay. */
 async function readBalance({ facts }: Sandbox): Promise<bigint> {
   const data = `0x70a08231${facts.workspace.wallets.test.slice(2).padStart(64, '0')}`
   return BigInt(

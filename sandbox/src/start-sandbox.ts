@@ -14,16 +14,16 @@ import { takeDataDir } from './state/take-data-dir.ts'
 export interface SandboxOptions {
   /** The first of seven consecutive ports. */
   readonly port: number
-  /** Absolute; made if it is not there. */
+  /** Absolute. Created if missing. */
   readonly dataDir: string
   readonly onProgress?: (line: string) => void
-  /** Settings of the server that differ from the sandbox's own. */
+  /** Settings of the server that differ from the sandbox's defaults. */
   readonly serverEnv?: Environment
-  /** Another address under which the enclave can be reached; it is part of what its clients sign. For a proxy. */
+  /** Another address for the enclave, for a proxy. It is part of what the enclave's clients sign. */
   readonly enclaveUrl?: string
-  /** Whether the enclave takes its time like the real provider, as it does by default. */
+  /** Whether the enclave responds as slowly as the real provider. True by default. */
   readonly enclaveProfile?: Profile
-  /** False for one that need not survive the machine; it starts faster. True by default. */
+  /** False for a sandbox that need not survive a crash of the machine; it starts faster. True by default. */
   readonly durable?: boolean
   /** Aborts the start. */
   readonly signal?: AbortSignal
@@ -32,14 +32,14 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** The contents of `sandbox.json`. */
   readonly facts: SandboxFacts
-  /** Resolves, with a sentence, when a part of it ends unasked. Nothing is stopped by that. */
+  /** Resolves, with a sentence, if a part exits on its own. That stops nothing else. */
   readonly died: Promise<string>
   serverPid(): number
-  /** Ends the server with a signal, as a crash would. */
+  /** Ends the server with a signal, like a crash. */
   killServer(signal: NodeJS.Signals): Promise<void>
   /** Starts the server again after `killServer`. */
   startServer(): Promise<void>
-  /** A second server process on the same database; port 0 takes any. */
+  /** Starts a second server process on the same database. Port 0 picks any free one. */
   addServer(options: { port: number; env?: Environment }): Promise<AddedServer>
   /** Stops everything, in order. May be called twice. */
   stop(): Promise<void>
@@ -48,9 +48,10 @@ export interface Sandbox {
 type Stops = (() => Promise<void>)[]
 
 /**
- * Starts the whole service on this machine, and resolves when it can be used; `sandbox.json` is written last.
+ * Starts the whole service on this machine, and resolves when it is ready for use. `sandbox.json` is written last.
  *
- * @throws Error with one sentence when a port or the directory is in use, or a part does not start. Nothing runs then.
+ * @throws Error with one sentence if a port or the directory is in use, or a part does not start. Nothing is left
+ * running then.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const lock = takeDataDir(options.dataDir)
@@ -65,7 +66,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** Whatever has been started stands in `stops` from its first moment on, what was started last at the front. */
+/** Everything that has been started is in `stops` from the first moment, latest first. */
 async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sandbox, 'stop'>> {
   const { dataDir, port, onProgress = () => undefined, serverEnv = {}, durable = true, signal } = options
   const { enclaveProfile = 'realistic' } = options
@@ -95,7 +96,7 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   const servers = new Servers({ fleet, logFile: logFile(dataDir, 'server'), env: () => ({ ...env(), ...serverEnv }) })
   stops.unshift(() => servers.stop())
   const serving = servers.start()
-  // The control API stands on the server's own code; it is loaded while the server loads the same.
+  // The control API runs on the server's code. It is loaded while the server loads the same code.
   const control = import('./control/open-control.ts')
   const [chains, { openControl }] = await watched(Promise.all([foundations.chains, control, serving]))
   onProgress(`server on ports ${addresses.ports.api} and ${addresses.ports.auth}`)
@@ -109,7 +110,7 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
     logFile: logFile(dataDir, 'control'),
     onFactsChanged: (changed) => writeFacts(dataDir, changed),
   })
-  // Behind the server, in front of everything that it uses.
+  // After the server, before everything that the server uses.
   stops.splice(1, 0, async () => (await opening.catch(() => null))?.close())
   const { facts } = await watched(opening)
   onProgress(`control API on port ${addresses.ports.control}`)
@@ -126,7 +127,7 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   }
 }
 
-/** Waits for a step, unless a part dies or the start is aborted first. */
+/** Waits for a step, unless a part exits or the start is aborted first. */
 function untilEnd(died: Promise<string>, signal: AbortSignal | undefined): <T>(step: Promise<T>) => Promise<T> {
   const { promise: ended, reject } = Promise.withResolvers<never>()
   ended.catch(() => undefined)
@@ -140,7 +141,7 @@ function untilEnd(died: Promise<string>, signal: AbortSignal | undefined): <T>(s
   }
 }
 
-/** One part that does not stop in order must not keep the next ones running; the first fault is told at the end. */
+/** A part that does not stop properly must not keep the others running. The first error is thrown at the end. */
 async function stopInOrder(stops: Stops): Promise<void> {
   const faults: unknown[] = []
   for (const stop of stops) {

@@ -9,18 +9,18 @@ import { startSandbox, type Sandbox, type SandboxOptions } from './start-sandbox
 export interface ThrowAwaySandbox extends Sandbox {
   readonly dataDir: string
   readonly port: number
-  /** Stops it, and removes its data. */
+  /** Stops it and deletes its data. */
   remove(): Promise<void>
 }
 
-/** Below the range from which systems take the ports of outgoing connections. */
+/** Below the range that systems use for outgoing connections. */
 const PORT_MIN = 10_000
 const PORT_MAX = 32_000
 const SEARCHES_MAX = 100
-/** Somebody else may take one of the ports between the look and the start. */
+/** Another program may take one of the ports between the check and the start. */
 const STARTS_MAX = 5
 
-/** Starts a sandbox on free ports, with its data in a temporary directory, and with a fast enclave unless told otherwise. */
+/** Starts a sandbox on free ports, with its data in a temporary directory, and with a fast enclave by default. */
 export async function startThrowAwaySandbox(
   options: Omit<SandboxOptions, 'port' | 'dataDir'> = {},
 ): Promise<ThrowAwaySandbox> {
@@ -43,15 +43,15 @@ export async function startThrowAwaySandbox(
   }
 }
 
-/** An empty data directory under the system's temporary one. */
+/** An empty data directory in the system's temporary folder. */
 export async function makeDataDir(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bursar-sandbox-'))
-  // Under root PostgreSQL runs as another user, who must be able to walk through.
+  // Under root, PostgreSQL runs as another user, who must be able to pass through.
   await chmod(dataDir, 0o711)
   return dataDir
 }
 
-/** Answers the first of seven free ports. */
+/** Returns the first of seven free ports. */
 export async function findFreePorts(): Promise<number> {
   for (let search = 1; search <= SEARCHES_MAX; search += 1) {
     const port = randomInt(PORT_MIN, PORT_MAX - PORTS_COUNT)

@@ -1,8 +1,11 @@
-/** ERC-4337's EntryPoint of version 0.7, where every chain has it. */
+/** The ERC-4337 EntryPoint, version 0.7. It has this address on every chain. */
 export const entryPointAddress = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
 
-/** The code of every wallet that has made a sponsored send (EIP-7702). An address of our own choice, the same on every local chain. */
+/**
+ * The code of every wallet that has made a sponsored send (EIP-7702). We chose the address; it is the same on every
+ * local chain.
+ */
 export const delegateAddress = '0x7702000000000000000000000000000000007702'
 
-/** What an account's code is while it delegates to `delegateAddress` (EIP-7702). */
+/** The code of an account that delegates to `delegateAddress` (EIP-7702). */
 export const delegationCode = `0xef0100${delegateAddress.slice(2).toLowerCase()}` as const

@@ -1,9 +1,9 @@
 import { RPC_TIMEOUT_MS } from './limit.ts'
 
 /**
- * One JSON-RPC call to a local node; answers its `result`.
+ * Makes one JSON-RPC call to a local node and returns its `result`.
  *
- * @throws Error with the node's message when it refuses, or when it can't be reached in time.
+ * @throws Error with the node's message if it rejects the call, or if it cannot be reached in time.
  */
 export const callRpc = async (
   rpcUrl: string,
@@ -18,23 +18,23 @@ export const callRpc = async (
     signal: AbortSignal.timeout(timeoutMs),
   })
   const answer: unknown = await response.json()
-  if (typeof answer !== 'object' || answer === null) throw new Error(`${method}: the node's answer is not an object`)
+  if (typeof answer !== 'object' || answer === null) throw new Error(`${method}: the node's response is not an object`)
   if ('error' in answer) throw new Error(`${method}: ${readMessage(answer.error)}`)
   return 'result' in answer ? answer.result : undefined
 }
 
-/** A quantity such as a block number. */
+/** Reads a quantity such as a block number. */
 export const callRpcNumber = async (rpcUrl: string, method: string, params: readonly unknown[] = []): Promise<number> =>
   Number(await callRpcString(rpcUrl, method, params))
 
-/** A hex string. @throws Error when the node answers anything else. */
+/** Reads a hex string. @throws Error if the node returns anything else. */
 export const callRpcString = async (
   rpcUrl: string,
   method: string,
   params: readonly unknown[] = [],
 ): Promise<string> => {
   const result = await callRpc(rpcUrl, method, params)
-  if (typeof result !== 'string') throw new Error(`${method}: the node's answer is not a string`)
+  if (typeof result !== 'string') throw new Error(`${method}: the node's response is not a string`)
   return result
 }
 

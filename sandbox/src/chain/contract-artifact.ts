@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A contract's creation code from its committed `contracts/<file>.json`. */
+/** Reads a contract's creation code from its committed `contracts/<file>.json`. */
 export const readBytecode = (file: 'usdc' | 'entry-point' | 'delegate-account'): `0x${string}` => {
   const artifact: unknown = JSON.parse(readFileSync(new URL(`../../contracts/${file}.json`, import.meta.url), 'utf8'))
   if (typeof artifact !== 'object' || artifact === null || !('bytecode' in artifact) || !isHex(artifact.bytecode)) {

@@ -6,16 +6,16 @@ import { NODE_POLL_MS, RECEIPT_TIMEOUT_MS } from './limit.ts'
 import { usdcAbi } from './usdc-abi.ts'
 import { readBytecode } from './contract-artifact.ts'
 
-/** The same on every local chain: the first contract of the dev account. */
+/** The same on every local chain, because it is the dev account's first contract. */
 export const usdcAddress = getContractAddress({ from: devAccount.address, nonce: 0n })
 
-/** 1.6 million are used. */
+/** Deployment uses 1.6 million gas. */
 const DEPLOY_GAS = 3_000_000n
 
 /**
- * Puts the USDC contract on a local chain, unless it is there, and answers its address. Mines a block for it.
+ * Deploys the USDC contract to a local chain unless it is already there, and returns its address. Mines a block for it.
  *
- * @throws Error when the node refuses, or the contract is not there in time.
+ * @throws Error if the node rejects the deployment, or if the contract does not appear in time.
  */
 export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
   if (await isDeployed(rpcUrl)) return usdcAddress
@@ -28,7 +28,7 @@ export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
     maxPriorityFeePerGas: 0n,
     data: encodeDeployData({ abi: usdcAbi, bytecode: readBytecode('usdc'), args: [devAccount.address] }),
   })
-  // A second caller at the same moment is refused, and waits for the first one's contract.
+  // A second process that deploys at the same moment is rejected, and waits for the first one's contract.
   const refusal = await callRpcString(rpcUrl, 'eth_sendRawTransaction', [raw]).then(
     () => undefined,
     (error: unknown) => error,
@@ -36,7 +36,7 @@ export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
   await callRpc(rpcUrl, 'evm_mine')
   const deadline = performance.now() + RECEIPT_TIMEOUT_MS
   while (!(await isDeployed(rpcUrl))) {
-    if (performance.now() > deadline) throw new Error('the USDC contract can not be deployed', { cause: refusal })
+    if (performance.now() > deadline) throw new Error('the USDC contract cannot be deployed', { cause: refusal })
     await delay(NODE_POLL_MS)
   }
   return usdcAddress

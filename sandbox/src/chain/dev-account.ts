@@ -1,5 +1,5 @@
 import { keccak256, stringToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
-/** Owner of the local chains' USDC. Its key is public on purpose: it exists on chains that hold no money. */
+/** Owns USDC on the local chains. Its key is public on purpose: those chains hold no real money. */
 export const devAccount = privateKeyToAccount(keccak256(stringToHex('bursar sandbox usdc owner')))

@@ -3,15 +3,15 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** What an installed Foundry calls it. */
+/** The name that an installed Foundry uses. */
 const COMMAND = 'anvil'
 const VERSION_TIMEOUT_MS = 5_000
 const ARCHITECTURES: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 /**
- * The `anvil` program: this platform's npm package, else the one that is installed on the machine.
+ * Finds the `anvil` program: the npm package for this platform, or else the one installed on the machine.
  *
- * @throws Error when there is neither.
+ * @throws Error if neither exists.
  */
 export const findAnvil = (): string => {
   const packaged = findInPackage()

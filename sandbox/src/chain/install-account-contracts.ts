@@ -8,10 +8,11 @@ const CONTRACTS = [
 ] as const
 
 /**
- * Puts the EntryPoint and the delegate account at their addresses, unless they are there: also on a chain that was made
- * before they existed. Mines a block when it changed something, so that a reorganization of later blocks keeps them.
+ * Installs the EntryPoint and the delegate account at their addresses, unless they are already there. This also
+ * upgrades a chain that was created before they existed. Mines a block if it changed something, so that a later
+ * reorganization keeps them.
  *
- * @throws Error when the node refuses.
+ * @throws Error if the node rejects the change.
  */
 export const installAccountContracts = async (rpcUrl: string): Promise<void> => {
   const installed = await Promise.all(CONTRACTS.map((contract) => installContract(rpcUrl, contract)))
@@ -20,7 +21,7 @@ export const installAccountContracts = async (rpcUrl: string): Promise<void> => 
 
 /** Returns whether the code was written. */
 const installContract = async (rpcUrl: string, { address, file }: (typeof CONTRACTS)[number]): Promise<boolean> => {
-  // Executing the creation code returns the code to be stored, with its immutable values filled in.
+  // Running the creation code returns the code to store, with its immutable values filled in.
   const code = await callRpcString(rpcUrl, 'eth_call', [{ data: readBytecode(file) }, 'latest'])
   if ((await callRpcString(rpcUrl, 'eth_getCode', [address, 'latest'])) === code) return false
   await callRpc(rpcUrl, 'anvil_setCode', [address, code])

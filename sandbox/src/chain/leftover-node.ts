@@ -5,17 +5,17 @@ import { NODE_STOP_TIMEOUT_MS } from './limit.ts'
 
 type NodeRecord = { readonly pid: number; readonly rpcUrl: string; readonly ownerPid: number }
 
-/** Writes down which node serves this state file, for a start after this process was killed. */
+/** Records which node serves this state file, so that the next start can find it if this process is killed. */
 export const recordNode = (stateFile: string, node: { readonly pid: number; readonly rpcUrl: string }): void => {
   const record: NodeRecord = { ...node, ownerPid: process.pid }
   writeFileSync(`${stateFile}.pid`, JSON.stringify(record), { mode: 0o600 })
 }
 
 /**
- * Ends the node that a killed sandbox left running, and saves its state first: it is newer than the file. Does nothing
- * when there is none.
+ * Stops the node that a killed sandbox left running. Saves its state first, because it is newer than the file. Does
+ * nothing if there is no such node.
  *
- * @throws Error when the node belongs to another sandbox that is alive, or does not stop.
+ * @throws Error if the node belongs to another running sandbox, or does not stop.
  */
 export const stopLeftoverNode = async (stateFile: string, save: (rpcUrl: string) => Promise<void>): Promise<void> => {
   const record = readRecord(`${stateFile}.pid`)
@@ -23,7 +23,7 @@ export const stopLeftoverNode = async (stateFile: string, save: (rpcUrl: string)
     if (readParent(record.pid) === record.ownerPid && record.ownerPid !== process.pid) {
       throw new Error(`${stateFile} is in use by another sandbox (process ${record.ownerPid}): stop it first`)
     }
-    // A node that does not answer is ended all the same; the chain then goes on from its last save.
+    // A node that does not respond is stopped anyway. The chain then continues from its last save.
     await save(record.rpcUrl).catch(() => undefined)
     process.kill(record.pid, 'SIGKILL')
     const isGone = (): boolean => !isProcessAlive(record.pid)

@@ -11,16 +11,16 @@ type MinerOptions = {
 
 export type Miner = {
   setMining(enabled: boolean): void
-  /** Something was done to the chain from outside: it is active, and its state is to be saved. */
+  /** Something outside changed the chain: it becomes active, and its state must be saved. */
   touch(): void
   stop(): void
 }
 
 /**
- * Mines by the clock, because the node's own interval mining never rests and keeps every state for an hour.
+ * Mines blocks on a timer. The node's own interval mining never pauses and keeps every state for an hour.
  *
- * The chain is *active* from a transaction on, for ACTIVE_MS: a block every block time. Then it is *idle*: a block every
- * IDLE_BLOCK_MS, until a transaction waits. What was mined is saved when the last save is long enough ago.
+ * After a transaction the chain is *active* for ACTIVE_MS and gets a block every block time. Then it is *idle* and gets
+ * a block every IDLE_BLOCK_MS, until a transaction arrives. Mined blocks are saved once the last save is old enough.
  */
 export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions): Miner => {
   let mining = true
@@ -47,7 +47,7 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
     saveAfter = performance.now() + Math.max(SAVE_INTERVAL_MS, tookMs / SAVE_TIME_SHARE_MAX)
   }
   const tick = async (): Promise<void> => {
-    // Clients of the node can mine too.
+    // Clients can also ask the node to mine.
     if (height !== (await readHeight(rpcUrl))) touch()
     if (mining && (await isDue())) {
       await callRpc(rpcUrl, 'evm_mine')
@@ -60,10 +60,10 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
 
   let ticking = false
   const timer = setInterval(() => {
-    // A slow tick is not followed by a burst of the ones that it held up.
+    // A slow tick is not followed by a burst of delayed ones.
     if (ticking) return
     ticking = true
-    // A node that died is reported by its exit; one call that failed is made again at the next tick.
+    // A node that died is reported by its exit event. A single failed call is repeated at the next tick.
     void enqueue(tick)
       .catch(() => (dirty = true))
       .finally(() => (ticking = false))
@@ -71,7 +71,7 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
   return { setMining: (enabled) => (mining = enabled), touch, stop: () => clearInterval(timer) }
 }
 
-/** Mines `blocks` blocks at once. @throws Error unless it is a whole number from 1 to MINE_BLOCKS_MAX. */
+/** Mines `blocks` blocks at once. @throws Error unless `blocks` is a whole number from 1 to MINE_BLOCKS_MAX. */
 export const mineBlocks = async (rpcUrl: string, blocks: number): Promise<void> => {
   checkCount(blocks, MINE_BLOCKS_MAX)
   await callRpc(rpcUrl, 'anvil_mine', [blocks])

@@ -7,24 +7,25 @@ import { usdcAbi } from './usdc-abi.ts'
 
 export type MintUsdc = {
   readonly to: `0x${string}`
-  /** In millionths of a USDC, above zero. */
+  /** In micro-USDC, greater than zero. */
   readonly amountMicro: bigint
 }
 
-/** About 70,000 are used. */
+/** A transfer uses about 70,000 gas. */
 const MINT_GAS = 150_000n
 
 /** Another process may mint at the same moment and take the nonce. */
 const SEND_ATTEMPTS_MAX = 5
 
-// The next nonce is known when the last transaction is in the node's waiting room, so they go there one by one.
+// The next nonce is known only once the last transaction is in the node's pool, so transactions are submitted one at a
+// time.
 const queues = new Map<string, Enqueue>()
 
 /**
- * The faucet: makes USDC for an address on a local chain. Answers the transaction's hash when the node has taken it; it is
- * in the next block.
+ * The faucet: mints USDC to an address on a local chain. Returns the transaction's hash once the node has accepted it;
+ * it is mined in the next block.
  *
- * @throws Error when the amount is not above zero, or the node refuses.
+ * @throws Error if the amount is not above zero, or if the node rejects it.
  */
 export const mintUsdc = async (rpcUrl: string, { to, amountMicro }: MintUsdc): Promise<`0x${string}`> => {
   if (amountMicro <= 0n) throw new Error('the amount must be above zero')

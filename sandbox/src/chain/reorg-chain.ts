@@ -3,15 +3,15 @@ import { REORG_BLOCKS_MAX } from './limit.ts'
 import { checkCount } from './miner.ts'
 
 /**
- * Replaces the last `blocks` blocks by as many empty ones, and puts the transactions that were in them back into the
- * waiting room, in their order, as nodes do when they change to a longer branch.
+ * Replaces the last `blocks` blocks with the same number of empty ones, and returns their transactions to the pool in
+ * their order, as nodes do when they switch to a longer branch.
  *
- * @throws Error when the chain is shorter than that, or the node no longer has the state of the fork's block.
+ * @throws Error if the chain is shorter than that, or if the node no longer has the state at the fork.
  */
 export const reorgChain = async (rpcUrl: string, blocks: number): Promise<void> => {
   checkCount(blocks, REORG_BLOCKS_MAX)
   const height = await callRpcNumber(rpcUrl, 'eth_blockNumber')
-  if (blocks > height) throw new Error(`the chain has only ${height} blocks to reorganise`)
+  if (blocks > height) throw new Error(`the chain has only ${height} blocks to reorganize`)
   const orphaned = await listRawTransactions(rpcUrl, height - blocks + 1, height)
   await callRpc(rpcUrl, 'anvil_reorg', [blocks, []])
   for (const raw of orphaned) await callRpcString(rpcUrl, 'eth_sendRawTransaction', [raw])

@@ -90,7 +90,7 @@ test('no block comes while mining is off, and the waiting transaction is mined w
   await chain.mine(1)
   const height = await chain.blockNumber()
   const hash = await mintUsdc(chain.rpcUrl, { to: recipient, amountMicro: 5n })
-  // A save queues behind any tick under way, so afterwards a block would have been seen.
+  // A save waits for any tick in progress, so a block would be visible after it.
   for (let saves = 0; saves < 5; saves += 1) await chain.save()
   assert.equal(await chain.blockNumber(), height)
   chain.setMining(true)
@@ -110,7 +110,7 @@ test('a port in use is one clear message', async (t) => {
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   await assert.rejects(startTestChain(t, { port: address.port }), {
-    message: `port ${address.port} is in use: the chain's node can't listen on it`,
+    message: `port ${address.port} is in use: the chain's node cannot listen on it`,
   })
 })
 

@@ -11,11 +11,13 @@ import { serialQueue } from './serial-queue.ts'
 export type StartChainOptions = {
   readonly chainId: number
   readonly port: number
-  /** The chain is kept here, and in files whose names begin with this one's. */
+  /** The chain's state is stored here, and in files whose names start with this one. */
   readonly stateFile: string
-  /** 1 by default. A fraction makes blocks faster than the clock that is in them, which counts whole seconds. */
+  /**
+   * 1 by default. With a fraction, blocks are mined faster than the time stamped in them, which counts whole seconds.
+   */
   readonly blockTimeSeconds?: number
-  /** Called once when the node ends unasked, with a sentence. */
+  /** Called once, with a sentence, if the node exits on its own. */
   readonly onExit?: (detail: string) => void
 }
 
@@ -23,28 +25,29 @@ export type Chain = {
   readonly rpcUrl: string
   readonly pid: number
   blockNumber(): Promise<number>
-  /** Whether blocks come by themselves. Transactions wait while they don't. */
+  /** Whether blocks are mined automatically. Otherwise transactions wait. */
   setMining(enabled: boolean): void
-  /** Mines `blocks` blocks now, be mining on or off. */
+  /** Mines `blocks` blocks now, whether or not automatic mining is on. */
   mine(blocks: number): Promise<void>
   /**
-   * Replaces the last `blocks` blocks by other, empty ones. The transactions in them lose their receipts and wait to be
-   * mined again, in later blocks.
+   * Replaces the last `blocks` blocks with empty ones. Their transactions lose their receipts and are mined again in
+   * later blocks.
    *
-   * @throws Error when that is deeper than the node remembers: 12 blocks, and none from before its last start.
+   * @throws Error if that is deeper than the node remembers: 12 blocks, and none from before its last start.
    */
   reorg(blocks: number): Promise<void>
-  /** Writes the state now. It is also written by itself, seconds after a transaction was mined. */
+  /** Saves the state now. It is also saved automatically, seconds after a transaction was mined. */
   save(): Promise<void>
-  /** Writes the state and ends the node. May be called twice. */
+  /** Saves the state and stops the node. May be called twice. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a local EVM chain with one-second blocks on a loopback port, where it left off if its state file exists, and
- * resolves when it answers and has the contracts of smart accounts. Gas is free. Blocks are rarer while nothing happens (IDLE_BLOCK_MS).
+ * Starts a local EVM chain with one-second blocks on a loopback port, and continues from its state file if there is
+ * one. Resolves once the node responds and the smart-account contracts are installed. Gas is free. An idle chain mines
+ * fewer blocks (IDLE_BLOCK_MS).
  *
- * @throws Error with one sentence when the port is in use, anvil is missing, or the state can't be read.
+ * @throws Error with one sentence if the port is in use, anvil is missing, or the state cannot be read.
  */
 export const startChain = async (options: StartChainOptions): Promise<Chain> => {
   const { stateFile, blockTimeSeconds = 1 } = options
@@ -68,7 +71,7 @@ export const startChain = async (options: StartChainOptions): Promise<Chain> => 
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     miner.stop()
-    // A node that died has nothing to save; what matters then is that everything else stops too.
+    // A node that died has nothing left to save; its caller must still be able to stop everything else.
     await enqueue(save).catch(() => undefined)
     await node.stop()
     rmSync(`${stateFile}.pid`, { force: true })
@@ -85,7 +88,8 @@ export const startChain = async (options: StartChainOptions): Promise<Chain> => 
   }
 }
 
-// anvil writes its own --state file in place: a kill at that moment leaves half of it, and it refuses to start from that.
+// anvil writes its own --state file in place. If it is killed while writing, the file is incomplete and anvil will not
+// start from it.
 const saveState = async (rpcUrl: string, stateFile: string): Promise<void> => {
   const dump = await callRpcString(rpcUrl, 'anvil_dumpState')
   writeState(stateFile, Buffer.from(dump.slice(2), 'hex'))

@@ -20,7 +20,7 @@ export type StartNodeOptions = { readonly chainId: number; readonly port: number
 export type Node = {
   readonly rpcUrl: string
   readonly pid: number
-  /** Called once, with a sentence, when the node ends before `stop`. */
+  /** Called once, with a sentence, if the node exits before `stop`. */
   onExit(listener: (detail: string) => void): void
   stop(): Promise<void>
 }
@@ -28,9 +28,10 @@ export type Node = {
 const HOST = '127.0.0.1'
 
 /**
- * Starts an anvil that mines only when told, takes transactions that pay no fee, and has the chain of the state file.
+ * Starts an anvil that mines only on request, accepts transactions without a fee, and loads the chain from the state
+ * file.
  *
- * @throws Error with one sentence when the port is in use, anvil is missing, or it does not start.
+ * @throws Error with one sentence if the port is in use, anvil is missing, or it does not start.
  */
 export const startNode = async (options: StartNodeOptions): Promise<Node> => {
   const { port, stateFile } = options
@@ -47,7 +48,7 @@ export const startNode = async (options: StartNodeOptions): Promise<Node> => {
   rmSync(loadFile, { force: true })
   if (failed) {
     await stopChild(child)
-    throw new Error(`the chain's node does not start: ${readFileSync(logFile, 'utf8').trim()}`)
+    throw new Error(`the chain's node did not start: ${readFileSync(logFile, 'utf8').trim()}`)
   }
   return watchNode(child, rpcUrl)
 }
@@ -59,11 +60,12 @@ const formatArgs = ({ chainId, port }: StartNodeOptions, load: readonly string[]
     'chain-id': chainId,
     hardfork: 'prague',
     order: 'fifo',
-    // A wallet without ETH can send when it says that it pays nothing: the sandbox's stand-in for sponsored gas. The node
-    // still suggests a tip of 1 gwei to whoever asks; with a lower suggested price, viem's own filling-in would fail.
+    // Lets a wallet without ETH send a transaction with a zero fee, as a substitute for sponsored gas. The node still
+    // suggests a tip of 1 gwei, because with a lower suggestion viem's fee estimation would fail.
     'block-base-fee-per-gas': 0,
     'gas-limit': BLOCK_GAS_MAX,
-    // Without this it keeps thousands of old states in memory and in files under the user's home: 17 GB were measured.
+    // Without this option, anvil keeps thousands of old states in memory and in files in the user's home folder (17 GB
+    // measured).
     'prune-history': HISTORY_STATES_MAX,
   }
   const switches = ['--no-mining', '--quiet', '--no-cors', '--no-request-size-limit']
@@ -72,18 +74,18 @@ const formatArgs = ({ chainId, port }: StartNodeOptions, load: readonly string[]
 
 const spawnNode = (file: string, args: readonly string[], logFile: string): ChildProcess => {
   const log = openSync(logFile, 'w', 0o600)
-  // Its own session: a Ctrl-C in the terminal is for the sandbox, which saves the state first.
+  // In its own session, so that Ctrl-C in the terminal reaches only the sandbox, which saves the state first.
   const child = spawn(file, args, { detached: true, stdio: ['ignore', log, log] })
   closeSync(log)
   child.once('error', () => undefined)
   return child
 }
 
-// Something else on the port might answer in the node's place before the node notices that it can't listen.
+// Another program on the port might respond before the node notices that it cannot listen.
 const checkPort = async (port: number): Promise<void> => {
   const deadline = performance.now() + PORT_RELEASE_TIMEOUT_MS
   while (!(await isFree(port))) {
-    if (performance.now() > deadline) throw new Error(`port ${port} is in use: the chain's node can't listen on it`)
+    if (performance.now() > deadline) throw new Error(`port ${port} is in use: the chain's node cannot listen on it`)
     await delay(NODE_POLL_MS)
   }
 }

@@ -7,8 +7,8 @@ type Block = { readonly header: { readonly number: string }; readonly transactio
 type State = { readonly blocks: readonly Block[] }
 
 /**
- * Writes a node's dumped state (`anvil_dumpState`: gzipped JSON) so that a crash at any moment leaves a whole copy: the
- * new one in `file`, or the one before in `<file>.previous`.
+ * Writes a node's state dump (`anvil_dumpState`: gzipped JSON) so that a complete copy survives a crash at any moment:
+ * the new one in `file`, or the previous one in `<file>.previous`.
  */
 export const writeState = (file: string, state: Buffer): void => {
   mkdirSync(dirname(file), { recursive: true })
@@ -22,9 +22,10 @@ export const writeState = (file: string, state: Buffer): void => {
 }
 
 /**
- * The newest readable state, as the JSON that a node loads, with the oldest empty blocks left out. Nothing at a first start.
+ * Returns the newest readable state as the JSON that a node loads, without the oldest empty blocks. Returns nothing at
+ * the first start.
  *
- * @throws Error when copies exist and none can be read.
+ * @throws Error if copies exist but none can be read.
  */
 export const readState = (file: string): string | undefined => {
   const copies = [file, previous(file)].filter((copy) => existsSync(copy))
@@ -40,7 +41,7 @@ export const readState = (file: string): string | undefined => {
 
 const previous = (file: string): string => `${file}.previous`
 
-// gzip carries a checksum, so whatever can be unpacked is what was written.
+// gzip includes a checksum, so a file that decompresses is complete.
 const parseState = (bytes: Buffer): State | undefined => {
   try {
     const state: unknown = JSON.parse(gunzipSync(bytes).toString('utf8'))

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem'
 
-/** What the sandbox and its tests call of `contracts/Usdc.sol`. */
+/** The functions of `contracts/Usdc.sol` that the sandbox and its tests call. */
 export const usdcAbi = parseAbi([
   'constructor(address owner_)',
   'function mint(address to, uint256 value)',

@@ -93,7 +93,7 @@ test('every entry of the abi in use is one of the contract', () => {
   assert.deepEqual(foreign, [])
 })
 
-// One line an entry, with names, types and mutability, and without what a written signature doesn't say.
+// One line for each ABI entry, with names, types and mutability, but without what a written signature leaves out.
 const describeEntry = (entry: AbiItem): string => {
   if (entry.type === 'function') {
     return `${formatAbiItem(entry, { includeName: true })} ${entry.stateMutability} ${formatAbiParams(entry.outputs)}`

@@ -1,4 +1,4 @@
-/** An answer of the service or of the control API. */
+/** A response of the service or of the control API. */
 export interface Answer {
   /** Method, path and body of the request. */
   readonly asked: string
@@ -6,10 +6,10 @@ export interface Answer {
   readonly body: Body
 }
 
-/** JSON of which nothing is known; members are asked for by name. */
+/** JSON of unknown shape; members are read by name. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** Longer than any call of the service itself. */
+/** Longer than any call to the service takes. */
 const ANSWER_MS_MAX = 20_000
 
 export interface Client {
@@ -17,7 +17,7 @@ export interface Client {
   post(path: string, body: object): Promise<Answer>
 }
 
-/** Speaks JSON to one origin, with a bearer key where one is given. */
+/** A JSON client for one origin, with an optional bearer key. */
 export function createClient(origin: string, key?: string): Client {
   const request = async (method: string, path: string, body?: object): Promise<Answer> => {
     const response = await fetch(origin + path, {
@@ -38,7 +38,7 @@ export function createClient(origin: string, key?: string): Client {
   }
 }
 
-/** The text at a path such as `payment.id`; empty where there is none. */
+/** The text at a path such as `payment.id`, or an empty string. */
 export function textAt(body: Body, path: string): string {
   let value: unknown = body
   for (const name of path.split('.')) {

@@ -1,9 +1,9 @@
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
 import { meetEveryLimit } from './meet-every-limit.ts'
 import { payAndConfirm } from './pay-and-confirm.ts'
-import { openStory } from './demo-script.ts'
+import { openDemo } from './demo-script.ts'
 
-// `npm run demo`: the whole story against a sandbox of its own, of which nothing is left at the end.
+// `npm run demo`: runs the whole demo against its own sandbox, and deletes that sandbox at the end.
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -11,24 +11,24 @@ async function main(): Promise<number> {
   const stopping = new AbortController()
   const { signal } = stopping
   for (const name of STOP_SIGNALS) process.on(name, () => stopping.abort())
-  print('A sandbox of its own starts, in a temporary directory and on free ports. It holds no real money.')
+  print('Starting a separate sandbox in a temporary directory, on free ports. It holds no real money.')
   const sandbox = await startThrowAwaySandbox({
     signal,
     enclaveProfile: 'realistic',
     onProgress: (line) => print(`  ${line}`),
   })
   try {
-    return await Promise.race([tell(sandbox), untilAborted(signal), untilDead(sandbox)])
+    return await Promise.race([runDemo(sandbox), untilAborted(signal), untilDead(sandbox)])
   } finally {
     await sandbox.remove()
   }
 }
 
-async function tell({ facts }: ThrowAwaySandbox): Promise<number> {
-  const story = openStory(facts)
-  await meetEveryLimit(story, await payAndConfirm(story))
-  const faults = story.faults()
-  print(faults === 0 ? '\nEvery answer was as expected.' : `\n${faults} answers were not as expected.`)
+async function runDemo({ facts }: ThrowAwaySandbox): Promise<number> {
+  const demo = openDemo(facts)
+  await meetEveryLimit(demo, await payAndConfirm(demo))
+  const faults = demo.faults()
+  print(faults === 0 ? '\nEvery response was as expected.' : `\n${faults} responses were not as expected.`)
   return faults === 0 ? 0 : 1
 }
 

@@ -5,35 +5,41 @@ import { SHOP, STRANGER, type DemoScript } from './demo-script.ts'
 const MONTHLY_ALLOWANCE_DEVELOPER = 1_000
 const TWO_HOURS_SECONDS = 2 * 60 * 60
 
-/** One refusal for each limit, each with its own code. */
-export async function meetEveryLimit(story: DemoScript, granted: Granted): Promise<void> {
-  story.title('Every limit refuses with a reason')
-  await refuseOutsideGrant(story, granted)
-  await refuseOtherContract(story)
-  await refuseEmptyWallet(story)
-  await refuseOverPlan(story)
-  await refuseUnknown(story, granted)
-  await refuseByEnclave(story)
-  await refuseExpiredAndRevoked(story, granted)
+/** Provokes every limit once; each rejection has its own code. */
+export async function meetEveryLimit(demo: DemoScript, granted: Granted): Promise<void> {
+  demo.title('Every limit rejects with a reason')
+  await refuseOutsideGrant(demo, granted)
+  await refuseOtherContract(demo)
+  await refuseEmptyWallet(demo)
+  await refuseOverPlan(demo)
+  await refuseUnknown(demo, granted)
+  await refuseByEnclave(demo)
+  await refuseExpiredAndRevoked(demo, granted)
 }
 
 async function refuseOutsideGrant({ test, step }: DemoScript, { wallet }: Granted): Promise<void> {
   const pay = (to: string, amount: string) =>
     test.post('/v1/payments', { agent_id: 'shopper', wallet, to, amount_usdc: amount })
-  await step('More at a time than the owner signed.', pay(SHOP, '10.000001'), { status: 403, code: 'amount_too_large' })
-  await step('More in a day than the owner signed: 7.25 are spent, 7.75 are left.', pay(SHOP, '7.76'), {
+  await step('The amount is above the per-payment limit that the owner signed.', pay(SHOP, '10.000001'), {
+    status: 403,
+    code: 'amount_too_large',
+  })
+  await step('The daily cap would be exceeded: 7.25 USDC are spent, 7.75 remain.', pay(SHOP, '7.76'), {
     status: 403,
     code: 'daily_cap_exceeded',
     texts: { 'error.details.remaining_24h_usdc': '7.75' },
   })
-  await step('To somebody else than the shop.', pay(STRANGER, '1'), { status: 403, code: 'recipient_not_allowed' })
+  await step('The recipient is not on the allowlist.', pay(STRANGER, '1'), {
+    status: 403,
+    code: 'recipient_not_allowed',
+  })
 }
 
 async function refuseOtherContract({ test, control, step, facts }: DemoScript): Promise<void> {
   const { slug, wallets } = facts.workspace
   await test.post('/v1/agents', { id: 'swapper' })
   await step(
-    'The owner signs a grant for another contract than USDC.',
+    'The owner signs a grant for a contract other than USDC.',
     control.post(`/workspaces/${slug}/grants`, {
       mode: 'test',
       agent_id: 'swapper',
@@ -45,7 +51,7 @@ async function refuseOtherContract({ test, control, step, facts }: DemoScript): 
     { status: 201, texts: { 'grant.status': 'active' } },
   )
   await step(
-    'A USDC transfer under it.',
+    'A USDC transfer under that grant.',
     test.post('/v1/payments', { agent_id: 'swapper', wallet: wallets.test, to: SHOP, amount_usdc: '1' }),
     { status: 403, code: 'contract_not_allowed' },
   )
@@ -58,7 +64,7 @@ async function refuseEmptyWallet({ test, control, step, facts }: DemoScript): Pr
   const grant = { mode: 'test', agent_id: agentId, wallet, max_per_tx_usdc: '10', daily_cap_usdc: '10' }
   await control.post(`/workspaces/${slug}/grants`, grant)
   await step(
-    'From a wallet that holds nothing.',
+    'The wallet is empty.',
     test.post('/v1/payments', { agent_id: agentId, wallet, to: SHOP, amount_usdc: '1' }),
     { status: 403, code: 'insufficient_balance' },
   )
@@ -74,18 +80,18 @@ async function refuseOverPlan({ live, control, step, facts }: DemoScript): Promi
     status: 201,
     texts: { 'payment.status': 'pending' },
   })
-  await step('And one more.', live.post('/v1/payments', order), { status: 403, code: 'plan_cap_exceeded' })
+  await step('One payment more.', live.post('/v1/payments', order), { status: 403, code: 'plan_cap_exceeded' })
   await setUsed(0)
 }
 
 async function refuseUnknown({ test, step, facts }: DemoScript, { wallet }: Granted): Promise<void> {
   const order = { agent_id: 'shopper', wallet, to: SHOP, amount_usdc: '1' }
-  await step('An agent that nobody registered.', test.post('/v1/payments', { ...order, agent_id: 'nobody' }), {
+  await step('The agent was never registered.', test.post('/v1/payments', { ...order, agent_id: 'nobody' }), {
     status: 404,
     code: 'agent_not_found',
   })
   await step(
-    'A wallet of the other mode.',
+    'The wallet belongs to the other mode.',
     test.post('/v1/payments', { ...order, wallet: facts.workspace.wallets.live }),
     { status: 404, code: 'wallet_not_found' },
   )
@@ -95,19 +101,28 @@ async function refuseByEnclave({ test, control, step, facts }: DemoScript): Prom
   const { agent_id: agentId, wallets } = facts.workspace
   await control.post('/enclave/faults', { fault: 'reject', count: 1 })
   await step(
-    'The enclave decides for itself: what it refuses is a failed payment, though the service had allowed it.',
+    'The enclave checks on its own. A payment that it rejects fails, even though the service allowed it.',
     test.post('/v1/payments', { agent_id: agentId, wallet: wallets.test, to: SHOP, amount_usdc: '1' }),
     { status: 201, texts: { 'payment.status': 'failed' } },
   )
 }
 
-async function refuseExpiredAndRevoked({ test, control, step }: DemoScript, { wallet, grantId }: Granted): Promise<void> {
+async function refuseExpiredAndRevoked(
+  { test, control, step }: DemoScript,
+  { wallet, grantId }: Granted,
+): Promise<void> {
   const order = { agent_id: 'shopper', wallet, to: SHOP, amount_usdc: '1' }
-  await step('Two hours go by.', control.post('/clock', { advance_seconds: TWO_HOURS_SECONDS }), { status: 200 })
-  await step('The grant was for one.', test.post('/v1/payments', order), { status: 403, code: 'permission_expired' })
-  await step('The owner revokes it, with the passkey.', control.post(`/grants/${grantId}/revoke`, {}), {
+  await step('Two hours pass.', control.post('/clock', { advance_seconds: TWO_HOURS_SECONDS }), { status: 200 })
+  await step('The grant was valid for one hour.', test.post('/v1/payments', order), {
+    status: 403,
+    code: 'permission_expired',
+  })
+  await step('The owner revokes it with the passkey.', control.post(`/grants/${grantId}/revoke`, {}), {
     status: 200,
     texts: { 'grant.status': 'revoked' },
   })
-  await step('Nothing is left of it.', test.post('/v1/payments', order), { status: 404, code: 'permission_not_found' })
+  await step('The grant no longer exists for the agent.', test.post('/v1/payments', order), {
+    status: 404,
+    code: 'permission_not_found',
+  })
 }

@@ -11,23 +11,26 @@ export interface Granted {
   readonly grantId: string
 }
 
-/** From nothing to a confirmed payment: an agent, a wallet, the owner's signature, and the transfer on the chain. */
-export async function payAndConfirm(story: DemoScript): Promise<Granted> {
-  const { test, control, step, title, facts } = story
+/**
+ * Starts from nothing and ends with a confirmed payment: an agent, a wallet, the owner's signature, and the transfer on
+ * the chain.
+ */
+export async function payAndConfirm(demo: DemoScript): Promise<Granted> {
+  const { test, control, step, title, facts } = demo
   const { slug } = facts.workspace
-  title('An agent pays within what its owner signed')
+  title('An agent pays within the limits its owner signed')
   await step('Register the agent "shopper".', test.post('/v1/agents', { id: 'shopper' }), {
     status: 201,
     texts: { 'agent.status': 'no_permissions' },
   })
   const made = await step(
-    'The owner makes a wallet and puts 50 USDC into it.',
+    'The owner creates a wallet and funds it with 50 USDC.',
     control.post(`/workspaces/${slug}/wallets`, { mode: 'test', fund_usdc: '50' }),
     { status: 201 },
   )
   const wallet = textAt(made, 'wallet.address')
   const pending = await step(
-    'The owner drafts a grant: 10 USDC at a time, 15 a day, to one shop, for one hour. Nobody may use it yet.',
+    'The owner drafts a grant: 10 USDC per payment, 15 per day, to one shop, for one hour. It is not active yet.',
     control.post(`/workspaces/${slug}/grants`, {
       mode: 'test',
       agent_id: 'shopper',
@@ -42,12 +45,12 @@ export async function payAndConfirm(story: DemoScript): Promise<Granted> {
   )
   const grantId = textAt(pending, 'grant.id')
   const order = { agent_id: 'shopper', wallet, to: SHOP, amount_usdc: '7.25', idempotency_key: 'order-1' }
-  await step('Before the signature the agent can not pay.', test.post('/v1/payments', order), {
+  await step('Before the signature, the agent cannot pay.', test.post('/v1/payments', order), {
     status: 404,
     code: 'permission_not_found',
   })
   await step(
-    'The owner signs with the passkey; the enclave verifies it and enforces it.',
+    'The owner signs with the passkey. The enclave verifies the signature and enforces the grant.',
     control.post(`/grants/${grantId}/sign`, {}),
     {
       status: 200,
@@ -59,12 +62,12 @@ export async function payAndConfirm(story: DemoScript): Promise<Granted> {
     texts: { 'payment.status': 'pending' },
   })
   const id = textAt(paid, 'payment.id')
-  await step('The chain confirms it.', awaitSettled(story, id), {
+  await step('The chain confirms it.', awaitSettled(demo, id), {
     status: 200,
     texts: { 'payment.status': 'confirmed' },
   })
   await step(
-    'The same idempotency key once more, even with another amount: the same payment, no second transfer.',
+    'The same idempotency key again, even with another amount: the same payment, no second transfer.',
     test.post('/v1/payments', { ...order, amount_usdc: '9' }),
     { status: 201, texts: { 'payment.id': id, 'payment.amount_usdc': '7.25' } },
   )

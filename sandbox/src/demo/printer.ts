@@ -2,21 +2,21 @@ import { textAt, type Answer, type Body } from './http-client.ts'
 
 export interface Expectation {
   readonly status: number
-  /** `error.code`, where the answer is an error. */
+  /** `error.code`, if the response is an error. */
   readonly code?: string
-  /** Further members, by path, with the text that must stand there. */
+  /** Further members, by path, with the text expected there. */
   readonly texts?: Readonly<Record<string, string>>
 }
 
 export interface Printer {
   readonly title: (text: string) => void
-  /** Tells what is asked, what was answered, and whether that was as expected; answers the body. */
+  /** Prints the request, the response, and whether the response was expected. Returns the response body. */
   readonly step: (sentence: string, asking: Promise<Answer>, expected: Expectation) => Promise<Body>
-  /** Answers that were not as expected. */
+  /** The number of unexpected responses. */
   readonly faults: () => number
 }
 
-/** Ids, hashes and keys fit; a long list of details need not be read to its end. */
+/** Long enough for ids, hashes and keys; a long list of details is cut off. */
 const ANSWER_CHARS_MAX = 360
 
 export function createPrinter(): Printer {
@@ -37,7 +37,7 @@ export function createPrinter(): Printer {
   }
 }
 
-/** What was expected and did not come, or null. */
+/** What was expected but missing, or null. */
 function findFault({ status, body }: Pick<Answer, 'status' | 'body'>, expected: Expectation): string | null {
   if (status !== expected.status) return `status ${expected.status}`
   const texts = { ...(expected.code === undefined ? {} : { 'error.code': expected.code }), ...expected.texts }

@@ -1,16 +1,16 @@
 import { ApiError } from './errors.ts'
 
-/** An answer that the provider documents, or that something in front of it gives. */
+/** A response that the provider documents, or that a proxy in front of it sends. */
 interface FaultyAnswer {
   readonly status: number
   readonly message: string
   readonly code?: string
-  /** Whether the send is made all the same. */
+  /** Whether the send is made anyway. */
   readonly lands?: true
-  /** False where the provider does not keep the answer under the idempotency key. */
+  /** False if the provider does not store the response under the idempotency key. */
   readonly kept?: false
   readonly retryAfterSeconds?: number
-  /** The message is a page, as of a gateway in front of the provider. */
+  /** The body is an HTML page, as a gateway in front of the provider sends it. */
   readonly isPage?: true
 }
 
@@ -39,7 +39,8 @@ const ANSWERS = {
     retryAfterSeconds: 1,
   },
   credits_spent: { status: 400, message: 'Insufficient gas credits balance', code: 'insufficient_funds' },
-  // The sentence is the provider's; its code and status are our guess, as are those of `conflict` and `duplicate_reference`.
+  // The sentence is the provider's. Its code and status are our guess, as are those of `conflict` and
+  // `duplicate_reference`.
   sponsorship_off: { status: 400, message: 'Gas sponsorship is not enabled for this app', code: 'invalid_data' },
   broadcast_failed: BROADCAST_FAILED,
   broadcast_failed_lands: { ...BROADCAST_FAILED, lands: true },
@@ -61,7 +62,7 @@ const ANSWERS = {
 
 export type AnswerFault = keyof typeof ANSWERS
 
-/** Faults that are another answer than the true one; what ends in `_lands` is sent all the same. */
+/** Faults that replace the true response. Those that end in `_lands` send the transfer anyway. */
 export const ANSWER_FAULTS = Object.keys(ANSWERS) as readonly AnswerFault[]
 
 export function findAnswerFault(fault: string): FaultyAnswer | null {

@@ -34,13 +34,16 @@ import { signWithFaults } from './sign-with-faults.ts'
 import { createWallet, getWallet, listSignerPolicies, updateWallet } from './wallets.ts'
 
 export interface ApiOptions extends AppCredentials {
-  /** The address that clients sign, known once the server listens. */
+  /** The address that clients sign; known once the server listens. */
   readonly publicUrl: () => string
 }
 
 type ById = { Params: { id: string } }
 
-/** The part of the provider's API that the service uses. Creating needs the app's credentials alone; changing and signing need the owner or a signer. */
+/**
+ * The part of the provider's API that the service uses. Creating a resource requires only the app's credentials;
+ * changing it or signing with it requires the owner or a signer.
+ */
 export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext, options: ApiOptions): void {
   const { store, clock } = context
   const runOnce = createIdempotency(store, clock)
@@ -55,7 +58,9 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
     const answer = await runOnce({ scope: `${request.method} ${request.url}`, key, body: request.body }, execute)
     return await reply.code(answer.status).send(answer.body)
   }
-  /** Makes a resource and keeps the answer in one transaction, so that a replay after a crash finds both or neither. */
+  /**
+   * Creates a resource and stores the response in one transaction, so that a retry after a crash finds both or neither.
+   */
   const createOnce = async (request: FastifyRequest, reply: FastifyReply, create: () => unknown) =>
     await once(request, reply, (keep) =>
       store.inTransaction(() => {
@@ -148,7 +153,7 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
   )
 }
 
-/** The owner comes first; a signer is bound by the policies of its own. */
+/** The owner comes first. A signer is bound by its own policies. */
 function listSendingParties({ store }: EnclaveContext, wallet: WalletRecord): Authorizer<SendingParty>[] {
   return [
     { quorum: getOwner(store, wallet.owner_id), granted: { isSigner: false, policyIds: wallet.policy_ids } },
@@ -171,7 +176,7 @@ function readSignedRequest(request: FastifyRequest, { appId, publicUrl }: ApiOpt
   }
 }
 
-/** An empty header counts as none. */
+/** An empty header counts as missing. */
 function readHeader(request: FastifyRequest, name: string): string | null {
   const value = request.headers[name]
   return typeof value === 'string' && value !== '' ? value : null

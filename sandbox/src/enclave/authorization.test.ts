@@ -8,7 +8,7 @@ import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { assertRequest, formatPolicy, openGrant, signedUpdate } from '../../test/support/test-grant.ts'
 
-/** No chain is needed for what is signed and owned here: nothing listens there. */
+/** Signing and ownership need no chain here: nothing listens at the chain's address. */
 const NO_CHAIN = 'http://127.0.0.1:9'
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const DOCS = 'https://docs.privy.io/api-reference/authorization-signatures'

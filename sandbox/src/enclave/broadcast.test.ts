@@ -20,7 +20,7 @@ interface Call {
   readonly params: readonly unknown[]
 }
 
-/** What the node does with a transaction: takes it, refuses it with that message, or cuts the connection. */
+/** How the node handles a transaction: it accepts it, rejects it with that message, or cuts the connection. */
 type Taking = 'take' | 'cut' | { readonly refuse: string }
 
 let taking: Taking
@@ -60,7 +60,7 @@ after(async () => {
   await removeDataDir(enclave.dataDir)
 })
 
-/** A node that mines nothing, so that every receipt is missing. */
+/** A node that mines nothing, so every receipt is missing. */
 function answerCall({ id, method, params }: Call): object {
   const results: Readonly<Record<string, unknown>> = {
     eth_estimateGas: '0xc350',

@@ -16,7 +16,7 @@ import type { UserOperation } from './user-operation.ts'
 import { getWallet } from './wallets.ts'
 import type { Wakeup } from './wakeup.ts'
 
-/** One chain's bundler. */
+/** The bundler of one chain. */
 interface Bundling {
   readonly caip2: string
   readonly chain: ChainNode
@@ -29,17 +29,17 @@ interface Operation extends TransactionRecord {
 
 type Authorization = SignedAuthorization
 
-/** Of an operation: the EntryPoint's own work on it. Of a bundle: what any transaction costs, and its calldata. */
+/** For an operation: the EntryPoint's own gas. For a bundle: the fixed cost of any transaction, plus its calldata. */
 const OPERATION_GAS = 60_000n
 const BUNDLE_GAS = 200_000n
 const NO_FEES = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } as const
 
 /**
- * Carries user operations to their chains when they are due, each in a transaction of its own; until `signal` aborts.
+ * Sends user operations to their chains when they are due, each in its own transaction, until `signal` aborts.
  *
- * A bundle is written down with the operations that it carries before it is sent, and is sent again by the follower until
- * it is mined. Each operation has a nonce key of its own: none waits for another one, and none can be executed twice,
- * whatever becomes of the bundles.
+ * A bundle is stored together with its operations before it is sent, and the follower sends it again until it is mined.
+ * Each operation has its own nonce key, so operations do not wait for each other, and none can be executed twice,
+ * whatever happens to the bundles.
  */
 export async function bundleOperations(context: EnclaveContext, signal: AbortSignal): Promise<void> {
   const bundlings = [...context.chains].flatMap(([caip2, chain]): Bundling[] => {
@@ -51,7 +51,7 @@ export async function bundleOperations(context: EnclaveContext, signal: AbortSig
 
 async function runBundler(context: EnclaveContext, bundling: Bundling, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    // What can't be bundled now, for the chain is out of reach, is bundled later.
+    // Operations that cannot be bundled now, because the chain is unreachable, are bundled later.
     const retryMs = await bundleDue(context, bundling).then(
       () => 0,
       () => BUNDLE_RETRY_MS,
@@ -86,7 +86,7 @@ async function bundleDue(context: EnclaveContext, bundling: Bundling): Promise<v
     broadcasts.push(bundle)
     nonce += 1
   }
-  // A refusal is met by the follower: it sends the bundle again, or finds out that it is lost.
+  // The follower handles a rejection: it sends the bundle again, or finds that it is lost.
   await chain.rebroadcast(broadcasts.map(({ raw }) => raw))
 }
 
@@ -94,7 +94,7 @@ function isOperation(tx: TransactionRecord): tx is Operation {
   return tx.operation !== null
 }
 
-/** Each operation goes alone, but for those that were ordered to share a bundle, which go by twos. */
+/** Each operation is sent alone, except those that were ordered to share a bundle; they are sent in pairs. */
 function groupOperations(due: readonly Operation[]): Operation[][] {
   const alone = due.filter(({ fault }) => fault !== 'two_in_one_bundle')
   const sharing = due.filter(({ fault }) => fault === 'two_in_one_bundle')
@@ -109,7 +109,7 @@ function hasWaitedForCompany([operation]: readonly Operation[]): boolean {
   return (operation?.dueAt ?? 0) + BUNDLE_COMPANY_MS <= Date.now()
 }
 
-/** The wallets without the delegate's code, by their ids. */
+/** The ids of the wallets without the delegate's code. */
 async function findUndelegated(
   { store, delegations }: EnclaveContext,
   { caip2, chain }: Bundling,
@@ -132,7 +132,10 @@ async function findBundleNonce(
   return own === null ? await chain.countTransactions(account.address) : own + 1
 }
 
-/** What gives the wallets of the group their code, where they have none (EIP-7702). Only a wallet's first bundle carries it. */
+/**
+ * The authorizations that give the wallets of the group their code, where it is missing (EIP-7702). Only a wallet's
+ * first bundle includes one.
+ */
 async function authorize(
   context: EnclaveContext,
   {
@@ -151,7 +154,10 @@ async function authorize(
   return authorizations
 }
 
-/** The authorization uses a nonce of the wallet's own, in its turn. One that came to nothing left the nonce unused: it is found anew. */
+/**
+ * The authorization uses the next nonce of the wallet itself. If an earlier one failed, its nonce is unused, so the
+ * nonce is read again.
+ */
 async function signDelegation(
   { store, vault, lanes }: EnclaveContext,
   { caip2, chain, wallet }: { caip2: string; chain: ChainNode; wallet: WalletRecord },

@@ -4,7 +4,10 @@ import { BUNDLER } from './records.ts'
 
 export type BundlerAccount = ReturnType<typeof openBundlerAccount>
 
-/** The account that carries user operations to the chains. Its key is made at first use, and sealed like the wallets' keys. */
+/**
+ * The account that sends user operations to the chains. Its key is created at first use, and sealed like the wallets'
+ * keys.
+ */
 export function openBundlerAccount({ store, vault }: Pick<EnclaveContext, 'store' | 'vault'>) {
   const sealed = store.findKey(BUNDLER)
   const privateKey = sealed === null ? generatePrivateKey() : vault.open(BUNDLER, sealed)

@@ -3,12 +3,12 @@ import { entryPointAddress } from '../chain/account-contracts.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 import { CHAIN_BATCH_MAX, CHAIN_TIMEOUT_MS, SIMULATIONS_MAX } from './limits.ts'
 
-/** The node understood the call and refused it. */
+/** The node understood the call and rejected it. */
 export class ChainRefusal extends Error {
   override readonly name = 'ChainRefusal'
 }
 
-/** No answer, or none that is JSON-RPC: what became of the call is not known. */
+/** No response, or one that is not JSON-RPC: we do not know what happened to the call. */
 class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable'
 }
@@ -26,11 +26,11 @@ export interface BlockMark {
 export interface MinedReceipt {
   readonly blockNumber: number
   readonly succeeded: boolean
-  /** Whether each user operation in it succeeded, by its hash. */
+  /** Whether each user operation in it succeeded, by hash. */
   readonly operations: ReadonlyMap<Hash, boolean>
 }
 
-/** Where a user operation was executed. */
+/** The transaction that executed a user operation. */
 export interface LandedOperation {
   readonly hash: Hash
   readonly blockNumber: number
@@ -47,7 +47,7 @@ interface RpcLog {
 
 /** UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256) */
 const OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
-/** The second word of the event's data, in characters after the `0x`. */
+/** The second word of the event's data, as character positions after the `0x`. */
 const SUCCESS_WORD = { start: 2 + 64, end: 2 + 128 } as const
 
 export type ChainNode = ReturnType<typeof createChainNode>
@@ -58,7 +58,7 @@ interface RpcAnswer {
   readonly error?: { readonly message?: string }
 }
 
-/** A JSON-RPC client of one local node: just the calls that the enclave makes, each with a time limit. */
+/** A JSON-RPC client of one local node, with only the calls that the enclave makes, each with a time limit. */
 export function createChainNode(url: string) {
   let lastId = 0
   const runSimulation = limitConcurrency(SIMULATIONS_MAX)
@@ -92,17 +92,17 @@ export function createChainNode(url: string) {
   }
 
   return {
-    /** Executes the call on the latest block; throws `ChainRefusal` when it reverts. */
+    /** Executes the call on the latest block. Throws `ChainRefusal` if it reverts. */
     estimateGas: async (tx: { from: string; to: string; data: Hex; value: Hex }): Promise<bigint> =>
       await runSimulation(async () => BigInt(String(await call('eth_estimateGas', [tx, 'latest'])))),
     getBalance: async (address: string): Promise<bigint> =>
       BigInt(String(await call('eth_getBalance', [address, 'latest']))),
-    /** The accounts' code, with the transactions that wait to be mined executed. */
+    /** The accounts' code after the pending transactions have been executed. */
     async listCodes(addresses: readonly string[]): Promise<string[]> {
       const calls = addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'pending'] }))
       return (await callMany(calls)).map(({ result }) => String(result))
     },
-    /** Where the user operation was executed, if it was. */
+    /** Returns where the user operation was executed, or null. */
     async findOperation(operationHash: Hash): Promise<LandedOperation | null> {
       const filter = { fromBlock: '0x0', address: entryPointAddress, topics: [OPERATION_TOPIC, operationHash] }
       const logs = await call('eth_getLogs', [filter])
@@ -110,20 +110,20 @@ export function createChainNode(url: string) {
       if (log?.transactionHash === undefined) return null
       return { hash: log.transactionHash, blockNumber: Number(log.blockNumber), succeeded: hasSucceeded(log) }
     },
-    /** Transactions of the wallet that are mined: its next nonce by the chain alone. */
+    /** The number of the wallet's mined transactions, which is its next nonce according to the chain. */
     countTransactions: async (address: string): Promise<number> =>
       Number(await call('eth_getTransactionCount', [address, 'latest'])),
     async countManyTransactions(addresses: readonly string[]): Promise<(number | null)[]> {
       const calls = addresses.map((address) => ({ method: 'eth_getTransactionCount', params: [address, 'latest'] }))
       return (await callMany(calls)).map(({ result }) => (typeof result === 'string' ? Number(result) : null))
     },
-    /** Sends a signed transaction; one that the node already has is a success. */
+    /** Sends a signed transaction. Succeeds if the node already has it. */
     async broadcast(raw: Hex): Promise<void> {
       const [answer] = await callMany([{ method: 'eth_sendRawTransaction', params: [raw] }])
       const refusal = answer?.error?.message
       if (answer?.error !== undefined && !isKnown(refusal)) throw new ChainRefusal(refusal ?? 'no reason given')
     },
-    /** Sends again; answers what the node refused each with, null for accepted or known. */
+    /** Sends transactions again. Returns the node's rejection for each, or null if it was accepted or already known. */
     async rebroadcast(raws: readonly Hex[]): Promise<(string | null)[]> {
       const answers = await callMany(raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] })))
       return answers.map(({ error }) => (error === undefined || isKnown(error.message) ? null : (error.message ?? '')))
@@ -132,7 +132,7 @@ export function createChainNode(url: string) {
       const answers = await callMany(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
       return answers.map(({ result }) => parseReceipt(result))
     },
-    /** The head, and the hash that the chain now has at `height`, if any. */
+    /** Returns the head, and the hash that the chain now has at `height`, if any. */
     async readHead(height: number | null): Promise<{ head: BlockMark; hashAtHeight: Hash | null }> {
       const tags = ['latest', ...(height === null ? [] : [`0x${height.toString(16)}`])]
       const calls = tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] }))

@@ -6,10 +6,10 @@ import { loadPublicKey } from './public-key.ts'
 import type { QuorumRecord } from './records.ts'
 import { verifySignature } from './verify-signature.ts'
 
-/** What a caller signed, taken from the request as it was received. */
+/** The signed parts of a request, exactly as received. */
 export interface SignedRequest {
   readonly method: string
-  /** The address that the client used: the configured public one and the request's path. */
+  /** The address that the client used: the configured public address and the request's path. */
   readonly url: string
   readonly body: unknown
   readonly appId: string
@@ -19,7 +19,7 @@ export interface SignedRequest {
   readonly signatures: string
 }
 
-/** One who may authorize a request: `quorum` null is the owner of an ownerless resource, for whom the app secret is enough. */
+/** A party that may authorize a request. For an ownerless resource, `quorum` is null and the app secret is enough. */
 export interface Authorizer<T> {
   readonly quorum: QuorumRecord | null
   readonly granted: T
@@ -29,8 +29,9 @@ const DOCS = 'https://docs.privy.io/api-reference/authorization-signatures'
 const EXPIRY_PATTERN = /^[0-9]{1,16}$/
 
 /**
- * Finds the first of `parties` whose quorum signed the request: as many signatures as its threshold, each by another member.
- * Throws 401 in the provider's words when there is none, when the request has expired, or when nothing is signed.
+ * Returns the first of `parties` whose quorum signed the request: enough signatures to reach its threshold, each by a
+ * different member. Throws 401 with the provider's message if there is none, if the request has expired, or if nothing
+ * is signed.
  */
 export function checkAuthorization<T>(request: SignedRequest, parties: readonly Authorizer<T>[], nowMs: number): T {
   checkExpiry(request.expiry, nowMs)
@@ -46,7 +47,10 @@ export function checkAuthorization<T>(request: SignedRequest, parties: readonly 
   return findSigner(signatures, formatSignedPayload(request), parties)
 }
 
-/** The bytes that are signed: RFC 8785 of version, method, url, body and exactly the `privy-` headers that were sent; an empty body counts as "". */
+/**
+ * The bytes that are signed: RFC 8785 of version, method, URL, body and exactly the `privy-` headers that were sent. An
+ * empty body counts as "".
+ */
 export function formatSignedPayload(request: Omit<SignedRequest, 'signatures'>): Uint8Array {
   const headers = {
     'privy-app-id': request.appId,
@@ -57,7 +61,7 @@ export function formatSignedPayload(request: Omit<SignedRequest, 'signatures'>):
   return Buffer.from(canonicalJson({ version: 1, method: request.method, url: request.url, body, headers }))
 }
 
-/** A key's own shape is checked before anything is looked up under it. */
+/** The key's format is checked before it is used in a look-up. */
 export function checkIdempotencyKey(key: string | null): void {
   if (key !== null && key.length > IDEMPOTENCY_KEY_CHARS_MAX) {
     throw invalidData(`Idempotency key must be at most ${IDEMPOTENCY_KEY_CHARS_MAX} characters`)
@@ -87,7 +91,7 @@ function findSigner<T>(signatures: readonly string[], payload: Uint8Array, parti
   )
 }
 
-/** How many of the signatures are each by another member of the quorum. */
+/** Returns how many of the signatures belong to different members of the quorum. */
 function countMembers(signatures: readonly string[], payload: Uint8Array, quorum: QuorumRecord): number {
   const left = new Set<KeyObject>(quorum.authorization_keys.map((member) => loadPublicKey(member.public_key)))
   let count = 0
@@ -100,7 +104,7 @@ function countMembers(signatures: readonly string[], payload: Uint8Array, quorum
   return count
 }
 
-/** Throws 401 when the request has expired, 400 when its expiry is no time. */
+/** Throws 401 if the request has expired, or 400 if its expiry is not a valid time. */
 export function checkExpiry(expiry: string | null, nowMs: number): void {
   if (expiry === null) return
   if (!EXPIRY_PATTERN.test(expiry)) throw invalidData('`privy-request-expiry` must be a Unix timestamp in milliseconds')

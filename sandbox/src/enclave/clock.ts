@@ -1,8 +1,11 @@
-/** The enclave's clock: the machine's, moved by an offset, so that the sandbox can move it along with the server's (D49). */
+/**
+ * The enclave's clock: the machine's clock plus an offset, so that the sandbox can move it together with the server's
+ * (D49).
+ */
 export interface EnclaveClock {
   nowMs(): number
   setOffset(offsetMs: number): void
-  /** Sets the clock apart from the server's, on top of the offset. */
+  /** Sets how far the clock differs from the server's, in addition to the offset. */
   setSkew(skewMs: number): void
 }
 

@@ -1,17 +1,19 @@
 import { PROFILES } from './pace.ts'
 import type { Profile } from './pace.ts'
 
-/** The enclave's whole configuration; its environment is read here and nowhere else. */
+/** The enclave's whole configuration. Its environment is read only here. */
 export interface EnclaveConfig {
-  /** 0 takes any free port. */
+  /** 0 picks any free port. */
   readonly port: number
-  /** The address that clients put into what they sign, without a trailing slash; null means `http://localhost:<port>`. */
+  /**
+   * The address that clients include in what they sign, without a trailing slash. Null means `http://localhost:<port>`.
+   */
   readonly publicUrl: string | null
   readonly dataDir: string
   readonly appId: string
   readonly appSecret: string
   readonly controlToken: string
-  /** JSON-RPC address by CAIP-2 chain id. */
+  /** JSON-RPC addresses by CAIP-2 chain id. */
   readonly chains: ReadonlyMap<string, string>
   readonly clockOffsetMs: number
   readonly profile: Profile
@@ -19,7 +21,7 @@ export interface EnclaveConfig {
 
 const CAIP2_EVM_PATTERN = /^eip155:[1-9][0-9]{0,31}$/
 
-/** Reads the configuration, or throws one error that names every setting that is missing or malformed. */
+/** Reads the configuration. Throws one error that names every missing or malformed setting. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): EnclaveConfig {
   const faults: string[] = []
   const text = (name: string): string => {

@@ -10,7 +10,7 @@ import type { ReadLag } from './read-lag.ts'
 import type { Store } from './store.ts'
 import type { Wakeup } from './wakeup.ts'
 
-/** What every verb of the enclave works with. */
+/** The dependencies of every verb of the enclave. */
 export interface EnclaveContext {
   readonly store: Store
   readonly vault: KeyVault
@@ -18,7 +18,7 @@ export interface EnclaveContext {
   readonly chains: ReadonlyMap<string, ChainNode>
   readonly lanes: NonceLanes
   readonly delegations: Delegations
-  /** Ends the wait of a chain's bundler. */
+  /** Wakes the chain's bundler. */
   readonly wakeups: ReadonlyMap<string, Wakeup>
   readonly pace: Pace
   readonly faults: Faults

@@ -43,7 +43,10 @@ const clockSchema = closed({ skew_ms: { type: 'integer', minimum: -CLOCK_SKEW_MS
 ])
 const profileSchema = closed({ profile: { enum: PROFILES } }, ['profile'])
 
-/** The sandbox's own endpoints, no part of the provider's API: they demand the header `x-enclave-control` with the control token. */
+/**
+ * The sandbox's own endpoints, which are not part of the provider's API. They require the control token in the header
+ * `x-enclave-control`.
+ */
 export function registerControlRoutes(app: FastifyInstance, context: EnclaveContext, controlToken: string): void {
   const { clock, faults, pace } = context
   app.addHook('onRequest', async (request) => {
@@ -79,7 +82,7 @@ export function registerControlRoutes(app: FastifyInstance, context: EnclaveCont
   })
 }
 
-/** An object with these members only. */
+/** An object with only these members. */
 function closed<P>(properties: P, required: readonly string[]) {
   return { type: 'object', additionalProperties: false, properties, required } as const
 }

@@ -7,12 +7,12 @@ export interface AppCredentials {
   readonly appSecret: string
 }
 
-/** Whether two secrets are equal, in a time that does not depend on where they differ. */
+/** Compares two secrets in constant time. */
 export function equalSecrets(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right))
 }
 
-/** Demands the app's Basic credentials and its id in `privy-app-id`; 401 otherwise. */
+/** Requires the app's Basic credentials and its id in `privy-app-id`. Responds with 401 otherwise. */
 export function checkCredentials(request: FastifyRequest, { appId, appSecret }: AppCredentials): void {
   if (request.headers['privy-app-id'] !== appId) {
     throw new ApiError(401, 'Invalid Privy app ID', { code: 'missing_or_invalid_privy_app_id' })

@@ -4,7 +4,7 @@ import type { ConditionRecord, PolicyRecord } from './records.ts'
 import { readDomain, readMessage } from './typed-data.ts'
 import type { TypedData } from './typed-data.ts'
 
-/** A transaction as policies see it. */
+/** A transaction, in the form that policies check. */
 export interface TransactionSubject {
   readonly method: string
   readonly to: string
@@ -14,7 +14,7 @@ export interface TransactionSubject {
   readonly nowSeconds: bigint
 }
 
-/** Typed data to be signed (EIP-712), as policies see it. */
+/** Typed data to sign (EIP-712), in the form that policies check. */
 export interface TypedDataSubject {
   readonly method: 'eth_signTypedData_v4'
   readonly typedData: TypedData
@@ -24,8 +24,9 @@ export interface TypedDataSubject {
 export type PolicySubject = TransactionSubject | TypedDataSubject
 
 /**
- * Decides by the provider's order: of the rules for the method, those whose conditions all hold fire; any DENY denies, else any ALLOW allows,
- * else it is denied. A policy that is gone denies, and no policy at all leaves an owner unbound.
+ * Decides in the provider's order. Of the rules for the method, those fire whose conditions all hold. If any of them is
+ * DENY, the request is denied; else if any is ALLOW, it is allowed; else it is denied. A deleted policy denies. An
+ * owner without a policy is not restricted.
  */
 export function decidePolicy(policies: readonly (PolicyRecord | null)[], subject: PolicySubject): 'ALLOW' | 'DENY' {
   return policies.every((policy) => policy !== null && allows(policy, subject)) ? 'ALLOW' : 'DENY'
@@ -46,7 +47,7 @@ function holds(condition: ConditionRecord, subject: PolicySubject): boolean {
   return wanted.some((value) => compare(condition.operator, actual, value))
 }
 
-/** The value that a condition looks at, or null when the request has none: then the condition is false. */
+/** Returns the value that a condition checks, or null if the request has none; the condition is then false. */
 function readField(condition: ConditionRecord, subject: PolicySubject): bigint | string | null {
   if (condition.field_source === 'system') {
     return condition.field === 'current_unix_timestamp' ? subject.nowSeconds : null
@@ -70,10 +71,13 @@ function readTypedData(condition: ConditionRecord, typedData: TypedData): bigint
   return readMessage(typedData, typed_data, field)
 }
 
-/** `function_name`, or `<function>.<input>` by the names in the condition's own ABI; calldata that does not decode so has no value. */
+/**
+ * `function_name`, or `<function>.<input>`, by the names in the condition's own ABI. Calldata that cannot be decoded
+ * with it has no value.
+ */
 function readCalldata(data: Hex, field: string, abi: Abi): bigint | string | null {
   try {
-    // By selector, never by name: of two overloads only the one that is called may lend its inputs' names.
+    // By selector, never by name: of two overloads, only the one that is called may supply the input names.
     const definition = abi.find((item) => item.type === 'function' && toFunctionSelector(item) === data.slice(0, 10))
     if (definition?.type !== 'function') return null
     const { functionName, args } = decodeFunctionData({ abi: [definition], data })
@@ -107,14 +111,14 @@ function compareNumbers(operator: ConditionRecord['operator'], actual: bigint | 
   }
 }
 
-/** Texts have no order; addresses are equal whatever their case. */
+/** Strings have no order. Addresses are compared without regard to case. */
 function compareTexts(operator: ConditionRecord['operator'], actual: bigint | string, value: string): boolean {
   if (typeof actual !== 'string' || (operator !== 'eq' && operator !== 'in')) return false
   const addresses = isAddress(actual, { strict: false }) && isAddress(value, { strict: false })
   return addresses ? actual.toLowerCase() === value.toLowerCase() : actual === value
 }
 
-/** Decimal or `0x` hexadecimal digits; null for anything else. */
+/** Parses decimal or `0x` hexadecimal digits. Null for anything else. */
 export function parseInteger(text: string): bigint | null {
   return /^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(text) ? BigInt(text) : null
 }

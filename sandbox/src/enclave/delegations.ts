@@ -1,8 +1,8 @@
 export type Delegations = ReturnType<typeof createDelegations>
 
 /**
- * The wallets that have the delegate's code, or will have it by a bundle on its way. Asking a node what its waiting
- * transactions lead to makes it execute them all, so it is asked once a wallet.
+ * The wallets that have the delegate's code, or will get it from a bundle in flight. To answer this, the node executes
+ * all pending transactions, so it is asked only once for each wallet.
  */
 export function createDelegations() {
   const known = new Map<string, Set<string>>()
@@ -14,7 +14,7 @@ export function createDelegations() {
   return {
     has: (caip2: string, walletId: string): boolean => find(caip2).has(walletId),
     add: (caip2: string, walletId: string): void => void find(caip2).add(walletId),
-    /** A bundle of the wallet came to nothing. */
+    /** A bundle of the wallet failed. */
     forget: (caip2: string, walletId: string): void => void find(caip2).delete(walletId),
     /** The chain has lost blocks. */
     forgetAll: (caip2: string): void => void known.delete(caip2),

@@ -2,15 +2,18 @@ interface ApiErrorOptions {
   readonly code?: string
   readonly kept?: boolean
   readonly retryAfterSeconds?: number
-  /** A page in the place of the JSON body. */
+  /** Sends an HTML page instead of the JSON body. */
   readonly page?: string
 }
 
-/** An answer of the API that is not the wanted one, in the provider's wire form `{ error, code? }`. */
+/** An error response of the API, in the provider's wire format `{ error, code? }`. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string | undefined
-  /** Whether the idempotency key keeps this answer: the provider keeps failures, except refusals by policy; and a 401 never executed anything. */
+  /**
+   * Whether the response is stored under the idempotency key. The provider stores failures, except rejections by a
+   * policy; a request rejected with 401 was never executed.
+   */
   readonly kept: boolean
   readonly retryAfterSeconds: number | undefined
   readonly page: string | undefined
@@ -31,7 +34,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The connection is to be cut without an answer (the faults `timeout` and `lost_response`). */
+/** The connection must be cut without a response (the faults `timeout` and `lost_response`). */
 export class ConnectionDropped extends Error {
   constructor() {
     super('The connection is dropped on purpose.')
@@ -55,7 +58,7 @@ export function broadcastFailure(detail: string): ApiError {
   return new ApiError(400, `Transaction creation failed. Details: ${detail}`, { code: 'transaction_broadcast_failure' })
 }
 
-/** The provider's 404 carries no code. */
+/** The provider's 404 has no code. */
 export function notFound(what: string): ApiError {
   return new ApiError(404, `${what} not found`)
 }

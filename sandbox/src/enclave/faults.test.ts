@@ -46,7 +46,7 @@ const findByReference = async (referenceId: string) =>
   ] as WireTransaction[]
 const balance = async () => await chain.balanceOf(grant.wallet.address)
 
-/** Waits until a send has been mined since the balance was `start`. */
+/** Waits until a send has been mined after the balance was `start`. */
 const waitForLanding = async (start: bigint, count = 1n) => {
   await waitFor(async () => (await balance()) === start - count * SENT)
 }
@@ -135,11 +135,11 @@ test('a failure is kept under its key, but a refusal by policy, a limit, and wha
     await assert.rejects(pay(again))
     assert.equal((await pay(again)).reference_id, again.referenceId, fault)
   }
-  // Each of the second ones once, and the first one that landed in spite of its answer.
+  // Each of the later ones once, and the first one, which landed despite its response.
   await waitForLanding(start, 6n)
 })
 
-/** What the API tells of a send with the fault, in its order: `status`, or `status+hash`. */
+/** What the API reports for a send with this fault, in order: `status`, or `status+hash`. */
 async function watchTelling(fault: StatusFault, last: string): Promise<{ told: string[]; tx: WireTransaction }> {
   await enclave.orderFault(fault)
   const { transaction_id } = await pay()
@@ -175,7 +175,7 @@ for (const [fault, status] of [
   test(`${fault}: the provider gives up, and nothing ever lands`, async () => {
     const start = await balance()
     await watchTelling(fault, status)
-    // Whatever came later is mined.
+    // Everything sent later has been mined by now.
     await pay()
     await waitForLanding(start)
   })

@@ -1,10 +1,10 @@
 import { ANSWER_FAULTS } from './answer-faults.ts'
 import type { AnswerFault } from './answer-faults.ts'
 
-/** Faults of the connection: no answer at all, or none after the send has been made. */
+/** Connection faults: no response at all, or none after the send was made. */
 const CONNECTION_FAULTS = ['timeout', 'lost_response'] as const
 
-/** What becomes of a sponsored send after its answer, and what its record tells (see `describeStatus`). */
+/** What happens to a sponsored send after its response, and what its record says (see `describeStatus`). */
 const STATUS_FAULTS = [
   'never_gets_hash',
   'reverted_without_hash',
@@ -22,31 +22,33 @@ export type SendFault = AnswerFault | (typeof CONNECTION_FAULTS)[number] | Statu
 
 export const SEND_FAULTS: readonly SendFault[] = [...ANSWER_FAULTS, ...CONNECTION_FAULTS, ...STATUS_FAULTS]
 
-/** Every fault that can be ordered for a number of requests. `reads_lag` is met by reads, the others by signing requests. */
+/**
+ * Every fault that can be ordered for a number of requests. Reads meet `reads_lag`; signing requests meet the others.
+ */
 export const FAULTS = [...SEND_FAULTS, 'reads_lag'] as const
 export type Fault = (typeof FAULTS)[number]
 
-/** A share of the sends meets a fault drawn from `faults`; the same seed draws the same ones. */
+/** A share of the sends meets a random fault from `faults`. The same seed gives the same sequence. */
 export interface RandomFaults {
   readonly share: number
   readonly seed: number
   readonly faults: readonly SendFault[]
 }
 
-/** Failures ordered through the control endpoint; each is used up by one signing request, read or transfer. */
+/** Failures ordered through the control endpoint. Each is used up by one signing request, read or transfer. */
 export interface Faults {
   order(fault: Fault, count: number): void
   orderRandom(random: RandomFaults): void
   orderFailingTransfers(caip2: string, count: number): void
-  /** Takes back whatever was ordered and not met yet. */
+  /** Cancels all ordered faults that have not been met yet. */
   clear(): void
-  /** The next ordered fault that such a request can meet, in the order in which they were ordered; null when there is none. */
+  /** The next ordered fault that such a request can meet, in the order they were ordered, or null. */
   take(request: { isSponsored: boolean }): SendFault | null
   takeLaggingRead(): boolean
   takeFailingTransfer(caip2: string): boolean
-  /** Ordered faults that no request has met yet, the random ones left out. */
+  /** The number of ordered faults not met yet, without the random ones. */
   count(): number
-  /** How often each fault was met since the start, the random ones included. */
+  /** How often each fault has been met since the start, including random ones. */
   countMet(): Readonly<Record<string, number>>
 }
 
@@ -111,13 +113,13 @@ export function isStatusFault(fault: SendFault): fault is StatusFault {
 function createDraw({ share, seed, faults }: RandomFaults): () => SendFault | null {
   const random = createRandom(seed)
   return () => {
-    // Both numbers are drawn each time, so that the seed alone decides which send meets which fault.
+    // Both numbers are always drawn, so that the seed alone decides which send meets which fault.
     const [isMet, index] = [random() < share, Math.floor(random() * faults.length)]
     return isMet ? (faults[index] ?? null) : null
   }
 }
 
-/** Mulberry32: numbers from 0 up to 1, always the same ones for a seed. */
+/** Mulberry32: numbers from 0 up to 1, the same sequence for the same seed. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

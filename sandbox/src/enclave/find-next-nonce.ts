@@ -2,7 +2,9 @@ import type { ChainNode } from './chain-node.ts'
 import type { WalletRecord } from './records.ts'
 import type { Store } from './store.ts'
 
-/** A wallet's next nonce, from what it has signed and what is mined. The wallet's lane remembers it from then on. */
+/**
+ * Finds a wallet's next nonce from what it has signed and what is mined. The wallet's queue remembers it from then on.
+ */
 export async function findNextNonce(
   store: Store,
   chain: ChainNode,

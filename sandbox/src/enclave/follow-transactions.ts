@@ -17,23 +17,24 @@ import type { BroadcastRecord } from './records.ts'
 import { settleLost, settleMined } from './settle-broadcasts.ts'
 import { getWallet } from './wallets.ts'
 
-/** What the follower remembers of a chain between two ticks. */
+/** What the follower remembers about a chain between two ticks. */
 interface Watch {
   readonly caip2: string
   readonly chain: ChainNode
   head: BlockMark | null
-  /** When each unmined broadcast was met or sent again last, on the monotonic clock. */
+  /** When each unmined broadcast was last seen or sent again, on the monotonic clock. */
   sentAtMs: Map<string, number>
-  /** The chain may have lost its pool: whatever is open is sent at once. */
+  /** The chain may have lost its pool, so everything still open is sent at once. */
   resendAll: boolean
 }
 
 const NONCE_USED_PATTERN = /nonce too low/i
 
 /**
- * Every second, for each chain: records which transactions were mined, and sends the others again, in the order of their nonces.
- * A local chain forgets: a reorganization or a restart from an older state takes blocks back, and a restart empties the pool. So a head that is not where it
- * was makes the senders' mined nonces count anew, and whatever the chain has lost is open again. Stops when `signal` aborts.
+ * Every second, for each chain: records which transactions were mined, and sends the others again in nonce order. A
+ * local chain can lose blocks: a reorganization, or a restart from an older state, removes them, and a restart empties
+ * the pool. When the head is not where it was, the senders' mined nonces are read again, and whatever the chain has
+ * lost is open again. Stops when `signal` aborts.
  */
 export async function followTransactions(context: EnclaveContext, signal: AbortSignal): Promise<void> {
   const watches = [...context.chains].map(([caip2, chain]): Watch => ({
@@ -44,7 +45,7 @@ export async function followTransactions(context: EnclaveContext, signal: AbortS
     resendAll: true,
   }))
   while (!signal.aborted) {
-    // A chain that is out of reach is met again at the next tick.
+    // An unreachable chain is tried again at the next tick.
     await Promise.allSettled(watches.map((watch) => followChain(context, watch)))
     context.store.purgeAnswers(context.clock.nowMs() - IDEMPOTENCY_WINDOW_MS, IDEMPOTENCY_PURGE_ROWS_MAX)
     await sleep(FOLLOW_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
@@ -69,7 +70,10 @@ async function followChain(context: EnclaveContext, watch: Watch): Promise<void>
   watch.resendAll = false
 }
 
-/** Opens again what the chain no longer has: nonces above the senders' mined counts, and all in the blocks that may have been replaced. */
+/**
+ * Reopens what the chain no longer has: nonces above the senders' mined counts, and everything in blocks that may have
+ * been replaced.
+ */
 async function reopenLost(context: EnclaveContext, watch: Watch, head: BlockMark): Promise<void> {
   const { store } = context
   const senders = store.listSenders(watch.caip2)
@@ -99,7 +103,7 @@ async function settleAndResend(
   const nowMs = performance.now()
   const due: BroadcastRecord[] = []
   for (const broadcast of waiting) {
-    // One that is met for the first time has just been sent, and is given time to be mined.
+    // A broadcast seen for the first time has just been sent, so it gets time to be mined.
     const sentAtMs = watch.sentAtMs.get(broadcast.hash) ?? nowMs
     const isDue = watch.resendAll || nowMs - sentAtMs >= RESEND_AFTER_MS
     if (isDue) due.push(broadcast)
@@ -107,6 +111,6 @@ async function settleAndResend(
   }
   const refusals = await watch.chain.rebroadcast(due.map(({ raw }) => raw))
   const overtaken = due.filter((_, index) => NONCE_USED_PATTERN.test(refusals[index] ?? ''))
-  // Either it was mined a moment ago, or another transaction has its nonce and it never will be.
+  // Either it was mined a moment ago, or another transaction has used its nonce and it will never be mined.
   await settleLost(context, watch.chain, await settleMined(context, watch.chain, overtaken))
 }

@@ -6,19 +6,22 @@ import { IDEMPOTENCY_WINDOW_MS } from './limits.ts'
 import type { Answer } from './records.ts'
 import type { AnswerKey, Store } from './store.ts'
 
-/** Keeps the answer for replays; called inside the transaction that makes the answer true, so that both survive or neither. */
+/**
+ * Stores the response for replays. Called inside the transaction that makes the response true, so that both are stored
+ * or neither is.
+ */
 export type KeepAnswer = (body: unknown) => void
 
 export interface OnceRequest {
-  /** App, method and path: a key means nothing outside of it. */
+  /** App, method and path: a key is valid only within them. */
   readonly scope: string
   readonly key: string | null
   readonly body: unknown
 }
 
 /**
- * Executes a request once a key: the same key and body get the first answer again, failures included (see `ApiError.kept`),
- * for 24 hours; another body is 400. A second request waits while the first is under way.
+ * Executes a request once per key. For 24 hours, the same key and body get the first response again, including failures
+ * (see `ApiError.kept`); a different body gets 400. A second request waits while the first is in progress.
  */
 export function createIdempotency(store: Store, clock: EnclaveClock) {
   const underWay = new Map<string, Promise<unknown>>()

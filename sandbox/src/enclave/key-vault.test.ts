@@ -29,5 +29,5 @@ test("a sealed key opens under its own wallet only, does not show the key, and s
 test('a lost key file is never replaced by a new one while there are wallets', async () => {
   openKeyVault(dataDir, { create: true })
   await rm(join(dataDir, 'enclave.key'))
-  assert.throws(() => openKeyVault(dataDir, { create: false }), /key file is gone/)
+  assert.throws(() => openKeyVault(dataDir, { create: false }), /key file is missing/)
 })

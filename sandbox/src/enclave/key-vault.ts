@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { bytesToHex, hexToBytes } from 'viem'
 import type { Hex } from 'viem'
 
-/** Seals wallets' private keys, each bound to its wallet's id, so that no copied row opens under another wallet. */
+/**
+ * Seals wallets' private keys. Each is bound to its wallet's id, so a copied row cannot be opened under another wallet.
+ */
 export interface KeyVault {
   seal(walletId: string, privateKey: Hex): Uint8Array
   open(walletId: string, sealed: Uint8Array): Hex
@@ -15,15 +17,18 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Opens the vault under the data directory's key file (0600), which is made when `create` allows; throws when it is missing or malformed. */
+/**
+ * Opens the vault with the key file (0600) in the data directory. Creates the file if `create` allows it. Throws if it
+ * is missing or malformed.
+ */
 export function openKeyVault(dataDir: string, { create }: { create: boolean }): KeyVault {
   const path = join(dataDir, 'enclave.key')
   if (!existsSync(path)) {
-    if (!create) throw new Error('The enclave has wallets but its key file is gone: they cannot be opened.')
+    if (!create) throw new Error('The enclave has wallets, but its key file is missing, so they cannot be opened.')
     writeKeyFile(path)
   }
   const key = readFileSync(path)
-  if (key.length !== KEY_BYTES) throw new Error('The enclave has a key file that is not 32 bytes long.')
+  if (key.length !== KEY_BYTES) throw new Error("The enclave's key file must be 32 bytes long.")
   return {
     seal: (walletId, privateKey) => {
       const nonce = randomBytes(NONCE_BYTES)
@@ -40,7 +45,7 @@ export function openKeyVault(dataDir: string, { create }: { create: boolean }): 
   }
 }
 
-/** The file is whole or absent: a key that was half written would lose every wallet. */
+/** The file is written completely or not at all: a partly written key would lose every wallet. */
 function writeKeyFile(path: string): void {
   const unfinished = `${path}.new`
   const file = openSync(unfinished, 'w', 0o600)

@@ -1,4 +1,4 @@
-/** Runs at most `workMax` works at a time; the others wait in the order of their arrival. */
+/** Runs at most `workMax` jobs at a time. The others wait in order of arrival. */
 export function limitConcurrency(workMax: number) {
   const waiting: (() => void)[] = []
   let running = 0
@@ -8,7 +8,7 @@ export function limitConcurrency(workMax: number) {
     try {
       return await work()
     } finally {
-      // Whoever waits takes this one's place.
+      // The next waiting job takes this one's place.
       const next = waiting.shift()
       if (next === undefined) running -= 1
       else next()

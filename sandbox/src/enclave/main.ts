@@ -3,8 +3,9 @@ import { STOP_TIMEOUT_MS } from './limits.ts'
 import { openEnclave } from './open-enclave.ts'
 
 /**
- * The local enclave as a process of its own. Says `{"ready":true,…}` on its standard output, and to a parent over IPC; stops in order at SIGTERM,
- * SIGINT, or when its parent goes away. The message `{ clockOffsetMs }` moves its clock, and is answered by the same.
+ * The local enclave as its own process. Reports `{"ready":true,…}` on standard output, and to a parent process over
+ * IPC. Stops in order at SIGTERM, at SIGINT, or when its parent exits. The message `{ clockOffsetMs }` moves its clock,
+ * and is acknowledged with the same message.
  */
 async function main(): Promise<void> {
   const enclave = await openEnclave(readConfig())

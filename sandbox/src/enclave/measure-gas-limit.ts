@@ -2,21 +2,23 @@ import { hexToBytes } from 'viem'
 import type { Hex } from 'viem'
 
 const TRANSACTION_GAS = 21_000n
-/** EIP-7623: what a transaction costs at least, by tokens of calldata (a zero byte is one, any other four). */
+/**
+ * EIP-7623: the minimum cost of a transaction, by tokens of calldata (a zero byte is one token, any other byte four).
+ */
 const FLOOR_GAS_PER_TOKEN = 10n
 const TOKENS_PER_NONZERO_BYTE = 4
-/** Enough to enter a contract, too little for its first write of storage. */
+/** Enough gas to enter a contract, too little for its first storage write. */
 const FAILING_GAS = 1_000n
-/** A quarter above the estimate, since another transfer may be mined first and change what a write costs. */
+/** A quarter above the estimate, because another transfer may be mined first and change the cost of a write. */
 const MARGIN_DIVISOR = 4n
-/** What an account spends between the EntryPoint and the call that it makes. 10,000 are used. */
+/** What an account spends between the EntryPoint and the call it makes. It uses 10,000. */
 const ACCOUNT_GAS = 30_000n
-/** Enough for an account to be entered, too little for the call that it should make. */
+/** Enough gas to enter an account, too little for the call it should make. */
 const FAILING_CALL_GAS = 5_000n
 
 /**
- * The gas limit of a transaction. A `failing` one is valid, so that it is mined, but runs out of gas as soon as a contract does any work
- * (ordered through the control endpoint).
+ * The gas limit of a transaction. A `failing` one is valid, so it is mined, but runs out of gas as soon as a contract
+ * does any work. It is ordered through the control endpoint.
  */
 export function measureGasLimit(
   data: Hex,
@@ -27,7 +29,10 @@ export function measureGasLimit(
   return TRANSACTION_GAS + BigInt(tokens) * FLOOR_GAS_PER_TOKEN + FAILING_GAS
 }
 
-/** The gas that a user operation's call may use. A `failing` one is validated, so that it is mined, and then runs out of gas. */
+/**
+ * The gas that a user operation's call may use. A `failing` one passes validation, so it is mined, and then runs out of
+ * gas.
+ */
 export function measureCallGas({ gasEstimated, failing }: { gasEstimated: bigint; failing: boolean }): bigint {
   return failing ? FAILING_CALL_GAS : gasEstimated + gasEstimated / MARGIN_DIVISOR + ACCOUNT_GAS
 }

@@ -6,30 +6,32 @@ interface PipelinedConnection {
   tail: Promise<unknown>
   waiting: number
   nextNonce: number | null
-  /** The wallet's mined count once its authorization is mined; null when none is on its way. */
+  /** The wallet's mined count once its authorization is mined, or null if none is in flight. */
   awaitedCount: number | null
 }
 
-/** The one place in a lane's turn where nonces are handed out. */
+/** The only place in a queue's turn where nonces are assigned. */
 export interface NonceTurn {
-  /** The wallet's next nonce; `load` finds it out when this process does not know it yet. */
+  /** Returns the wallet's next nonce. `load` reads it if this process does not know it yet. */
   next(load: () => Promise<number>): Promise<number>
-  /** The nonce is signed and on disk. */
+  /** The nonce is signed and stored on disk. */
   use(nonce: number): void
-  /** The nonce is in an authorization (EIP-7702), which others carry to the chain. */
+  /** The nonce is used by an authorization (EIP-7702), which the bundler sends to the chain. */
   authorize(nonce: number): void
   /**
-   * Waits until the wallet's authorization is mined, for a bounded time: the local nodes never execute a transaction that
-   * they were given before its nonce's turn, when an authorization took that turn.
+   * Waits, for a limited time, until the wallet's authorization is mined. A local node never executes a transaction
+   * that it received before its turn, if an authorization took that turn's nonce.
    */
   awaitAuthorization(countMined: () => Promise<number>): Promise<void>
-  /** The chain refused it: what is known of the nonces is forgotten, and found out anew. */
+  /** The chain rejected it: the known nonces are discarded and read again. */
   forget(): void
 }
 
 export type NonceLanes = ReturnType<typeof createNonceLanes>
 
-/** One queue a wallet and chain, so that nonces go out in order, without gaps, however many sends come at once. */
+/**
+ * One queue per wallet and chain, so that nonces are used in order and without gaps, however many sends arrive at once.
+ */
 export function createNonceLanes() {
   const lanes = new Map<string, PipelinedConnection>()
 

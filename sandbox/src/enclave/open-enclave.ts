@@ -19,7 +19,7 @@ import { createReadLag } from './read-lag.ts'
 import { openStore } from './store.ts'
 import { createWakeup } from './wakeup.ts'
 
-/** Loopback only, in both address families: a client may resolve `localhost` to either. */
+/** Loopback only, in both address families, because a client may resolve `localhost` to either. */
 const HOST = 'localhost'
 
 export interface RunningEnclave {
@@ -29,7 +29,10 @@ export interface RunningEnclave {
   close(): Promise<void>
 }
 
-/** Opens the state, listens, and serves the chains until closed. Throws when the port is in use or the state can't be opened. */
+/**
+ * Opens the state, listens, and serves the chains until closed. Throws if the port is in use or the state cannot be
+ * opened.
+ */
 export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave> {
   const store = openStore(config.dataDir)
   const context: EnclaveContext = {
@@ -46,7 +49,7 @@ export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave
   }
   let url = config.publicUrl ?? ''
   const app = createServer()
-  // Clients measure by it how far their clock is from this one.
+  // Clients use it to measure how far their clock is from this one.
   app.addHook('onSend', async (_request, reply) => {
     reply.header('date', new Date(context.clock.nowMs()).toUTCString())
   })
@@ -83,7 +86,7 @@ function createServer(): FastifyInstance {
     bodyLimit: BODY_BYTES_MAX,
     forceCloseConnections: true,
     http: { maxHeaderSize: HEADER_BYTES_MAX },
-    // A body is checked as it came, and never changed: it is what was signed.
+    // A body is checked as received and never changed, because it is what was signed.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
   })
   app.setErrorHandler<FastifyError>(sendError)
@@ -93,7 +96,7 @@ function createServer(): FastifyInstance {
   return app
 }
 
-/** Turns whatever was thrown into the provider's wire form; what nobody foresaw is 500 without detail. */
+/** Converts any error to the provider's wire format. An unexpected one becomes a 500 without details. */
 async function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if (error instanceof ApiError) {
     if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)

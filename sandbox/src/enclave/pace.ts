@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto'
 
-/** How long things take: as with the real provider, or hardly any time, for tests that need speed. */
+/** How long operations take: as long as at the real provider, or almost no time, for fast tests. */
 export const PROFILES = ['realistic', 'fast'] as const
 export type Profile = (typeof PROFILES)[number]
 
 interface Durations {
-  /** How long a sponsored send is `pending`, without a hash. */
+  /** How long a sponsored send stays `pending` without a hash. */
   readonly pendingMsMin: number
   readonly pendingMsMax: number
-  /** How long after that a send lands that a fault delays. */
+  /** How much later a send lands if a fault delays it. */
   readonly laterMs: number
 }
 
@@ -19,7 +19,7 @@ const PACES: Readonly<Record<Profile, Durations>> = {
 
 export type Pace = ReturnType<typeof createPace>
 
-/** The profile in force; the sandbox may choose another one while the enclave runs. */
+/** The current profile. The sandbox may choose another one while the enclave runs. */
 export function createPace(initial: Profile) {
   let profile = initial
   return {

@@ -17,7 +17,7 @@ const DOMAIN_FIELDS: Readonly<Record<string, 'decimal' | 'text'>> = {
   verifying_contract: 'text',
 }
 const ORDER_OPERATORS = new Set(['gt', 'gte', 'lt', 'lte'])
-/** Without a condition these would sign anything: the provider refuses such rules. */
+/** Without a condition these rules would allow signing anything, so the provider rejects them. */
 const CONDITIONED_METHODS = new Set(['eth_sendTransaction', 'eth_signTransaction'])
 
 export function createPolicy({ store, clock, readLag }: EnclaveContext, body: CreatePolicyBody): PolicyRecord {
@@ -41,7 +41,7 @@ export function getPolicy(store: Store, id: string): PolicyRecord {
   return policy
 }
 
-/** Changes what the body names; `rules` replaces all of them. */
+/** Changes the members that the body names. `rules` replaces all of them. */
 export function updatePolicy(
   { store, readLag }: EnclaveContext,
   policy: PolicyRecord,
@@ -70,7 +70,7 @@ function parseRules(rules: readonly RuleInput[]): RuleRecord[] {
   })
 }
 
-/** A condition that could never hold, or whose value could be read in two ways, is refused when it is written. */
+/** A condition that could never hold, or whose value is ambiguous, is rejected when the policy is written. */
 function checkCondition(condition: ConditionRecord, at: string): void {
   const values = typeof condition.value === 'string' ? [condition.value] : condition.value
   if (Array.isArray(condition.value) !== (condition.operator === 'in')) {
@@ -110,7 +110,7 @@ function findValueKind(condition: ConditionRecord): 'decimal' | 'integer' | 'tex
   return field === 'to' || field === 'value' || field === 'chain_id' ? kinds[field] : null
 }
 
-/** The field must name an input of a function of the condition's own ABI. */
+/** The field must name an input of a function in the condition's own ABI. */
 function checkCalldataField({ field, abi }: ConditionRecord, at: string): void {
   if (abi === undefined) throw invalidPolicy(`Required at "${at}.abi"`)
   const functions = abi.flatMap((item) => (item.type === 'function' ? item : []))

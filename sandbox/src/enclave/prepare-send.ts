@@ -11,7 +11,7 @@ import type { KeepAnswer } from './idempotency.ts'
 import type { TransactionRecord, WalletRecord } from './records.ts'
 import type { Quantity, SendTransactionBody } from './schemas.ts'
 
-/** Who was found to have signed the request: the owner, whom no policy need bind, or a signer, whom one must. */
+/** Who signed the request: the owner, whom no policy has to bind, or a signer, whom a policy must bind. */
 export interface SendingParty {
   readonly isSigner: boolean
   readonly policyIds: readonly string[]
@@ -21,9 +21,9 @@ export interface SendOrder {
   readonly party: SendingParty
   readonly body: SendTransactionBody
   readonly keep: KeepAnswer
-  /** Throws 401 once the signed request has expired: the wallet's turn may have been waited for. */
+  /** Throws 401 once the signed request has expired, because it may have waited for the wallet's turn. */
   readonly checkExpiry: () => void
-  /** What was ordered to become of it after the answer. */
+  /** What was ordered to happen after the response. */
   readonly fault: StatusFault | null
 }
 
@@ -56,8 +56,8 @@ export function checkReference({ store }: Pick<EnclaveContext, 'store'>, referen
 }
 
 /**
- * The provider simulates before it asks the policy: a transfer that can't succeed is refused as such, to anyone. It
- * simulates on the latest block, so it does not see what is still pending.
+ * The provider simulates before it checks the policy: a transfer that cannot succeed is rejected as such, for every
+ * caller. It simulates on the latest block, so it does not see pending transactions.
  */
 export async function simulate(chain: ChainNode, from: Address, { to, data, value }: Transfer): Promise<bigint> {
   return await onChain(() => chain.estimateGas({ from, to, data, value: toHex(value) }))
@@ -73,7 +73,7 @@ export function checkPolicy(context: EnclaveContext, party: SendingParty, transf
   })
 }
 
-/** Throws 400 `policy_violation` unless the party's policies allow it. A signer whom no policy binds may do nothing. */
+/** Throws 400 `policy_violation` unless the party's policies allow it. A signer without a policy may do nothing. */
 export function checkPolicies(
   { store, clock }: EnclaveContext,
   party: SendingParty,
@@ -85,7 +85,7 @@ export function checkPolicies(
   if (decidePolicy(policies, { ...subject, nowSeconds }) === 'DENY') throw policyViolation()
 }
 
-/** Writes the send down together with whatever else must be true at the same moment. */
+/** Stores the send together with everything else that must become true at the same moment. */
 export function recordSend(
   { store, readLag }: Pick<EnclaveContext, 'store' | 'readLag'>,
   tx: TransactionRecord,
@@ -100,7 +100,10 @@ export function recordSend(
   readLag.remember(tx.id, null)
 }
 
-/** A sponsored send is answered before its hash is known, as by the provider: the client asks for the transaction later. */
+/**
+ * As at the provider, a sponsored send is acknowledged before its hash is known, and the client asks for the
+ * transaction later.
+ */
 export function formatAnswer(tx: TransactionRecord) {
   return {
     method: 'eth_sendTransaction' as const,
@@ -114,7 +117,9 @@ export function formatAnswer(tx: TransactionRecord) {
   }
 }
 
-/** A node's refusal is the provider's `transaction_broadcast_failure`; a node out of reach is 503. */
+/**
+ * A rejection by the node becomes the provider's `transaction_broadcast_failure`. An unreachable node becomes a 503.
+ */
 export async function onChain<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()

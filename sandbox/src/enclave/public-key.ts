@@ -5,7 +5,10 @@ import { PUBLIC_KEYS_CACHED_MAX } from './limits.ts'
 
 const keys = new Map<string, KeyObject>()
 
-/** Normalizes a P-256 public key, base64 SPKI DER or PEM, to base64 SPKI DER without white space; 400 for anything else. */
+/**
+ * Normalizes a P-256 public key (base64 SPKI DER or PEM) to base64 SPKI DER without white space. Throws 400 for
+ * anything else.
+ */
 export function parsePublicKey(text: string): string {
   const base64 = text.replace(/-----(BEGIN|END) PUBLIC KEY-----/g, '').replace(/\s/g, '')
   try {
@@ -17,7 +20,10 @@ export function parsePublicKey(text: string): string {
   }
 }
 
-/** The key of a normalized public key; the newest `PUBLIC_KEYS_CACHED_MAX` are kept, since parsing costs as much as verifying. */
+/**
+ * Parses a normalized public key. The newest `PUBLIC_KEYS_CACHED_MAX` are cached, because parsing costs as much as
+ * verifying.
+ */
 export function loadPublicKey(spki: string): KeyObject {
   const known = keys.get(spki)
   if (known !== undefined) return known

@@ -5,7 +5,7 @@ import { createResourceId } from './resource-id.ts'
 import type { CreateQuorumBody } from './schemas.ts'
 import type { Store } from './store.ts'
 
-/** Registers a quorum of authorization keys; without a threshold all of them must sign. */
+/** Registers a quorum of authorization keys. Without a threshold, all of them must sign. */
 export function createQuorum(store: Store, body: CreateQuorumBody): QuorumRecord {
   const keys = body.public_keys.map(parsePublicKey)
   if (new Set(keys).size !== keys.length) throw invalidData('A public key may occur only once in a key quorum')
@@ -28,12 +28,15 @@ export function getQuorum(store: Store, id: string): QuorumRecord {
   return quorum
 }
 
-/** The quorum that owns a resource, or null for one without an owner. */
+/** Returns the quorum that owns a resource, or null if it has no owner. */
 export function getOwner(store: Store, ownerId: string | null): QuorumRecord | null {
   return ownerId === null ? null : getQuorum(store, ownerId)
 }
 
-/** The owner that a request names, by id or as a public key that becomes a quorum of one; undefined when it names none. */
+/**
+ * Returns the owner that a request names, either by id or as a public key, which becomes a quorum of one. Undefined if
+ * it names none.
+ */
 export function resolveOwnerId(
   store: Store,
   { owner, owner_id }: { readonly owner?: { readonly public_key: string } | null; readonly owner_id?: string | null },

@@ -7,20 +7,21 @@ interface Change {
   readonly atMs: number
 }
 
-/** What resources were a moment ago, for reads that lag behind (the fault `reads_lag`). */
+/** The previous state of resources, for reads that lag behind (the fault `reads_lag`). */
 export function createReadLag() {
   const changes = new Map<string, Change>()
   return {
-    /** The resource has changed; `before` is null where it has just been made. */
+    /** Records that the resource has changed. `before` is null if it was just created. */
     remember(id: string, before: unknown): void {
       const nowMs = performance.now()
       const known = changes.get(id)
-      // Of several changes in a moment the first one's state is the older one.
+      // If a resource changed several times within the lag, the state before the first change is the one that lagging
+      // reads see.
       if (known === undefined || !isRecent(known, nowMs)) changes.set(id, { before, atMs: nowMs })
       const [oldest] = changes.keys()
       if (changes.size > READ_LAG_ENTRIES_MAX && oldest !== undefined) changes.delete(oldest)
     },
-    /** The resource a moment ago: null if it was not there yet, undefined if it was as it is. */
+    /** The resource's previous state: null if it did not exist yet, undefined if it has not changed. */
     recall(id: string): unknown {
       const change = changes.get(id)
       return change !== undefined && isRecent(change, performance.now()) ? change.before : undefined

@@ -5,7 +5,7 @@ import type { TransactionRecord } from './records.ts'
 import { formatTransaction, getTransaction } from './transactions.ts'
 import { getWallet } from './wallets.ts'
 
-/** Reads as clients make them: they may be ordered to lag behind. What a request is checked against never does. */
+/** Reads by clients, which may be ordered to lag. The enclave's own checks never lag. */
 export function readWallet(context: EnclaveContext, id: string): unknown {
   return readLagging(context, 'Wallet', getWallet(context.store, id))
 }
@@ -33,7 +33,7 @@ function readLagging({ faults, readLag }: EnclaveContext, what: string, current:
   return before === undefined ? current : before
 }
 
-/** Null where the transaction was not there a moment ago; else as it was before anything came of it. */
+/** Null if the transaction did not exist a moment ago. Otherwise its state before it had any outcome. */
 function tellTransaction({ faults, readLag }: EnclaveContext, tx: TransactionRecord): unknown {
   if (!faults.takeLaggingRead()) return formatTransaction(tx)
   if (readLag.recall(tx.id) === null) return null

@@ -3,7 +3,7 @@ import type { StatusFault } from './faults.ts'
 import type { TypedDataShape } from './typed-data.ts'
 import type { UserOperation } from './user-operation.ts'
 
-/** Resources are kept in the very form in which they go over the wire (the provider's snake_case); times are Unix milliseconds. */
+/** Resources are stored exactly as they are sent (the provider's snake_case). Times are Unix milliseconds. */
 export interface QuorumRecord {
   readonly id: string
   readonly display_name: string | null
@@ -45,7 +45,7 @@ export interface ConditionRecord {
   readonly operator: Operator
   readonly value: string | readonly string[]
   readonly abi?: Abi
-  /** Of a condition on a message: the types that it is written for. */
+  /** For a condition on a message: the types it was written for. */
   readonly typed_data?: TypedDataShape
 }
 
@@ -67,7 +67,7 @@ export interface PolicyRecord {
   readonly created_at: number
 }
 
-/** The provider's words. `failed`: its nonce was used by another transaction, so that it can never be mined. */
+/** The provider's statuses. `failed`: another transaction used its nonce, so it can never be mined. */
 export type TransactionStatus =
   | 'pending'
   | 'broadcasted'
@@ -78,30 +78,30 @@ export type TransactionStatus =
   | 'replaced'
   | 'provider_error'
 
-/** A send as the API's clients know it. A sponsored one is a user operation, which a bundle carries to the chain. */
+/** A send as the API's clients see it. A sponsored send is a user operation, which a bundle carries to the chain. */
 export interface TransactionRecord {
   readonly id: string
   readonly walletId: string
   readonly caip2: string
-  /** Of the broadcast that carries it; null while a user operation is in no bundle. */
+  /** The broadcast that carries it; null while a user operation is in no bundle. */
   readonly hash: Hash | null
-  /** The signed user operation and its hash, of a sponsored send. */
+  /** The signed user operation and its hash, for a sponsored send. */
   readonly userOperationHash: Hash | null
   readonly operation: UserOperation | null
   readonly referenceId: string | null
-  /** What is true of it; the API may tell otherwise while a fault was ordered for it. */
+  /** Its true state. The API may report something else while a fault is ordered for it. */
   readonly status: TransactionStatus
   readonly createdAt: number
-  /** When the API stops telling `pending`, and when it is bundled (null: never), by the machine's clock. */
+  /** When the API stops reporting `pending`, and when it is bundled (null: never), by the machine's clock. */
   readonly shownAt: number
   readonly dueAt: number | null
   readonly fault: StatusFault | null
 }
 
-/** Whatever signs transactions: a wallet by its id, or the enclave's own bundler. */
+/** Anything that signs transactions: a wallet by its id, or the enclave's own bundler. */
 export const BUNDLER = 'bundler'
 
-/** A signed transaction, sent again until it is mined. */
+/** A signed transaction, which is sent again until it is mined. */
 export interface BroadcastRecord {
   readonly hash: Hash
   /** A wallet's id, or `BUNDLER`. */
@@ -111,7 +111,7 @@ export interface BroadcastRecord {
   readonly raw: Hex
 }
 
-/** What a request was answered with, kept for replays under its idempotency key. */
+/** The response to a request, stored for replays under its idempotency key. */
 export interface Answer {
   readonly status: number
   readonly body: unknown

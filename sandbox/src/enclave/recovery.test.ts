@@ -39,7 +39,7 @@ const findByReference = async (referenceId: string) =>
   (await enclave.request('GET', `/v1/transactions?reference_id=${referenceId}`)).body[
     'transactions'
   ] as WireTransaction[]
-/** What the wallet has left, after payments of 1 USDC each. */
+/** The wallet's remaining balance, after payments of 1 USDC each. */
 const balanceOf = async (grant: TestGrant) => await chain.balanceOf(grant.wallet.address)
 const waitForStatus = async (id: string, status: string) => {
   await waitFor(async () => (await findTx(id)).status === status)
@@ -116,7 +116,7 @@ test('a transfer that was ordered to fail passes the simulation, is mined, rever
   const [failing, next] = [await pay(grant), await pay(grant)]
   await waitForStatus(failing.transaction_id, 'execution_reverted')
   await waitForStatus(next.transaction_id, 'confirmed')
-  // The bundle succeeds; the operation in it does not.
+  // The bundle succeeds, but the operation in it fails.
   const receipt = await chain.findReceipt(await waitForHash(failing.transaction_id))
   assert.equal(receipt.status, '0x1')
   assert.equal(receipt.logs.length, 2)
@@ -209,7 +209,7 @@ for (const sponsor of [true, false]) {
     await chain.rpc('anvil_dropAllTransactions')
     for (const hash of hashes) assert.equal(await hasReceipt(hash), false)
     for (const id of ids) await waitForStatus(id, 'broadcasted')
-    // A payment made meanwhile takes the next nonce, and waits for the others.
+    // A payment made in the meantime takes the next nonce, and waits for the others.
     const third = await pay(grant, { sponsor })
     chain.setMining(true)
     for (const id of [...ids, third.transaction_id]) await waitForStatus(id, 'confirmed')
@@ -225,7 +225,7 @@ test('a user operation whose bundle another transaction has overtaken is bundled
   const hash = await waitForHash(transaction_id)
   const bundle = (await chain.rpc('eth_getTransactionByHash', [hash])) as { from: string; to: string; input: string }
   await chain.rpc('anvil_dropAllTransactions')
-  // Somebody else takes the bundle's place, as after a restart from an older state of the enclave.
+  // Another transaction takes the bundle's nonce, as after a restart from an older state of the enclave.
   await chain.rpc('anvil_impersonateAccount', [bundle.from])
   await chain.rpc('eth_sendTransaction', [{ from: bundle.from, to: bundle.from, gas: '0x5208', gasPrice: '0x0' }])
   chain.setMining(true)
@@ -240,7 +240,7 @@ test('a payment that a reorganization takes back is mined again, in another bloc
   await waitForStatus(transaction_id, 'confirmed')
   const hash = await waitForHash(transaction_id)
   chain.setMining(false)
-  // On a busy machine it may stand deeper than in one of the last three blocks.
+  // On a busy machine it may be deeper than the last three blocks.
   const { blockNumber } = await chain.findReceipt(hash)
   const head = String(await chain.rpc('eth_blockNumber', []))
   await chain.reorg(Math.max(Number(BigInt(head) - BigInt(blockNumber)) + 1, 3))

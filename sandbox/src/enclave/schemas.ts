@@ -13,7 +13,7 @@ import {
 import type { ConditionRecord, SignerRecord } from './records.ts'
 import type { TypedData } from './typed-data.ts'
 
-/** JSON schemas of the requests' shapes, each beside its type. Unknown members are refused, as the provider does. */
+/** JSON schemas of the requests, each beside its type. Unknown members are rejected, as at the provider. */
 interface OwnerInput {
   readonly owner?: { readonly public_key: string } | null
   readonly owner_id?: string | null
@@ -58,7 +58,7 @@ export interface UpdatePolicyBody extends OwnerInput {
   readonly rules?: readonly RuleInput[]
 }
 
-/** Hexadecimal with `0x`, or a safe integer; a decimal string is not a quantity. */
+/** Hexadecimal with `0x`, or a safe integer. A decimal string is not a quantity. */
 export type Quantity = string | number
 
 export interface SendTransactionBody {
@@ -257,10 +257,10 @@ const signTypedDataSchema = closed(
   ['method', 'params'],
 )
 
-/** What a wallet can be asked for, told apart by the method. */
+/** The requests to a wallet, told apart by their method. */
 export const rpcSchema = { oneOf: [sendTransactionSchema, signTypedDataSchema] } as const
 
-/** An object with these members only. */
+/** An object with only these members. */
 function closed<P>(properties: P, required: readonly string[]) {
   return { type: 'object', additionalProperties: false, properties, required } as const
 }

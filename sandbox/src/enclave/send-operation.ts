@@ -28,7 +28,7 @@ export interface Send {
   readonly order: SendOrder
 }
 
-/** A sponsored send: a signed user operation, which the bundler carries to the chain later. */
+/** A sponsored send: a signed user operation, which the bundler sends to the chain later. */
 export async function sendOperation(context: EnclaveContext, send: Send): Promise<unknown> {
   const { chain, wallet, transfer, order } = send
   checkReference(context, order.body.reference_id)
@@ -77,7 +77,7 @@ async function signOperation(
   }
 }
 
-/** When the operation is bundled; null is never. */
+/** When the operation is bundled. Null means never. */
 function findDueAt(fault: StatusFault | null, shownAt: number, pace: Pace): number | null {
   if (fault === 'failed_never_lands' || fault === 'provider_error') return null
   const isLate = fault !== null && LATE_FAULTS.includes(fault)

@@ -12,7 +12,7 @@ import type { BroadcastRecord, TransactionRecord, WalletRecord } from './records
 import { createResourceId } from './resource-id.ts'
 import type { Send } from './send-operation.ts'
 
-/** What a wallet that pays for itself offers for a unit of gas, as the local nodes suggest. */
+/** The gas price that a self-paying wallet offers, as the local nodes suggest. */
 const TIP_WEI = 1_000_000_000n
 
 interface Signed {
@@ -20,7 +20,7 @@ interface Signed {
   readonly broadcast: BroadcastRecord
 }
 
-/** A transaction of the wallet's own, whose gas it pays in the chain's coin. */
+/** A transaction of the wallet itself, which pays for gas in the chain's coin. */
 export async function sendSelfPaid(context: EnclaveContext, send: Send): Promise<unknown> {
   const { chain, wallet, transfer, order } = send
   const { caip2 } = order.body
@@ -89,8 +89,8 @@ async function signSend(
 }
 
 /**
- * A refusal is certain: the transaction is taken back and its nonce is free again. When the node does not answer, the transaction may be on its way:
- * it stays, and is sent again until it is mined.
+ * A rejection is final: the transaction is removed and its nonce is free again. If the node does not respond, the
+ * transaction may have been accepted: it is kept, and sent again until it is mined.
  */
 async function broadcast(
   { store }: EnclaveContext,

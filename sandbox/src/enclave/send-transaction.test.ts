@@ -97,7 +97,7 @@ test('as with the provider, a sponsored payment is pending without a hash for a 
       return status === 'finalized'
     })
     assert.deepEqual(told, ['pending', 'broadcasted', 'confirmed', 'finalized'])
-    // The answer itself took a moment of the first 400 ms.
+    // The response itself took part of the first 400 ms.
     assert.ok(hashAfterMs > 300, `${hashAfterMs} ms`)
   } finally {
     await realistic.stop()
@@ -117,7 +117,8 @@ test('a payment that is not sponsored has its hash in the answer, and the wallet
   assert.equal((await chain.findReceipt(await waitForHash(answer.transaction_id))).status, '0x1')
   assert.ok(BigInt(String(await chain.rpc('eth_getBalance', [grant.wallet.address, 'latest']))) < coin)
   await waitFor(async () => (await findStatus(answer.transaction_id)) === 'confirmed')
-  // Sponsored ones and its own go together: the authorization of the first sponsored one uses a nonce of the wallet.
+  // Sponsored sends and the wallet's own transactions together: the authorization in the first sponsored send uses one
+  // of the wallet's nonces.
   const rest = [await pay(grant), await pay(grant, { sponsor: false })]
   for (const { transaction_id } of rest) await waitFor(async () => (await findStatus(transaction_id)) === 'confirmed')
 })
@@ -180,7 +181,7 @@ for (const [name, input] of REFUSED) {
     await assert.rejects(pay(grant, again), VIOLATION)
     const found = await enclave.request('GET', `/v1/transactions?reference_id=${again.referenceId}`)
     assert.deepEqual(found.body, { transactions: [] })
-    // The policy is widened by its owner's passkey: the same key now pays.
+    // The owner widens the policy with a passkey, and the same key can pay now.
     await widenPolicy(grant)
     assert.equal((await pay(grant, again)).hash, '')
   })
@@ -213,7 +214,7 @@ test('a payment beyond the balance fails in simulation, before the policy is ask
   })
   await chain.mint(grant.wallet.address, 100_000_000n)
   await assert.rejects(pay(grant, again), { status: 400 })
-  // With the balance there it is the policy's turn.
+  // Now that the balance is sufficient, the policy is checked.
   await assert.rejects(pay(grant, { ...again, idempotencyKey: randomUUID() }), VIOLATION)
 })
 
@@ -245,7 +246,7 @@ test("30 payments at once at the wallet's own cost are all mined, in the order o
 
 test('of payments at once that together exceed the balance, only those that fit succeed', async () => {
   const grant = await openFundedGrant(3_000_000n)
-  // The provider simulates each send on the latest block, where it fits the balance on its own.
+  // The provider simulates each send on the latest block, where the balance is sufficient for it alone.
   const answers = await Promise.all(Array.from({ length: 8 }, async () => await pay(grant)))
   const ids = answers.map(({ transaction_id }) => transaction_id)
   const ends = ['confirmed', 'execution_reverted']

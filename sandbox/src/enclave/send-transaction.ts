@@ -7,12 +7,13 @@ import { sendOperation } from './send-operation.ts'
 import { sendSelfPaid } from './send-self-paid.ts'
 
 /**
- * Simulates, checks the policy, signs, writes what was signed down together with its answer, and only then sends it: as a
- * user operation when the gas is sponsored, else as a transaction of the wallet's own.
- * From the moment of writing it will be sent until it is mined; so an answer lost on the way loses nothing.
- * Throws 400 `transaction_broadcast_failure` when the simulation fails, the wallet has too little coin, or the chain refuses
- * it (nothing is kept then), 400 `policy_violation`, 400 `invalid_data`, and 503 when the chain is out of reach before
- * anything was signed.
+ * Simulates, checks the policy, signs, stores what was signed together with the response, and only then sends it: as a
+ * user operation if the gas is sponsored, otherwise as a transaction of the wallet itself. Once stored, it is sent
+ * until it is mined, so losing the response on the way loses nothing.
+ *
+ * Throws 400 `transaction_broadcast_failure` if the simulation fails, the wallet has too little coin, or the chain
+ * rejects it (nothing is stored then), 400 `policy_violation`, 400 `invalid_data`, and 503 if the chain is unreachable
+ * before anything was signed.
  */
 export async function sendTransaction(
   context: EnclaveContext,

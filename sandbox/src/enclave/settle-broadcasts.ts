@@ -7,7 +7,7 @@ import type { BroadcastRecord, TransactionRecord } from './records.ts'
 type Settling = Pick<EnclaveContext, 'store' | 'delegations'>
 type Landed = ReadonlyMap<string, LandedOperation | null>
 
-/** Records the receipts that there are, with the outcome of each send in them; returns the broadcasts without a receipt. */
+/** Records the available receipts and the outcome of each send in them. Returns the broadcasts without a receipt. */
 export async function settleMined(
   context: Settling,
   chain: ChainNode,
@@ -37,7 +37,10 @@ export async function settleMined(
   return open.filter((_, index) => (receipts[index] ?? null) === null)
 }
 
-/** Records that other transactions have the nonces of these: a wallet's own is failed, and a bundle's operations are bundled again. */
+/**
+ * Records that other transactions have used these nonces. A wallet's own transaction has then failed; a bundle's
+ * operations are bundled again.
+ */
 export async function settleLost(context: Settling, chain: ChainNode, lost: readonly BroadcastRecord[]): Promise<void> {
   if (lost.length === 0) return
   const { store } = context
@@ -55,14 +58,14 @@ export async function settleLost(context: Settling, chain: ChainNode, lost: read
   })
 }
 
-/** Operations of which their bundle's receipt tells nothing: another bundle may have carried them. */
+/** Operations that their bundle's receipt does not mention. Another bundle may have carried them. */
 async function findLanded(chain: ChainNode, strayed: readonly TransactionRecord[]): Promise<Landed> {
   return new Map(await Promise.all(strayed.map(async (tx) => [tx.id, await chain.findOperation(nameOf(tx))] as const)))
 }
 
 function settleStrayed({ store, delegations }: Settling, tx: TransactionRecord, landed: Landed): void {
   const found = landed.get(tx.id) ?? null
-  // The bundle may have failed for want of the wallet's code.
+  // The bundle may have failed because the wallet had no code yet.
   delegations.forget(tx.caip2, tx.walletId)
   if (found === null) store.uncarry(tx.id, Date.now() + BUNDLE_RETRY_MS)
   else settle(store, tx, found)
@@ -74,6 +77,6 @@ function settle(store: EnclaveContext['store'], { id }: TransactionRecord, found
 }
 
 function nameOf({ id, userOperationHash }: TransactionRecord): Hash {
-  if (userOperationHash === null) throw new Error(`Transaction ${id} is no user operation.`)
+  if (userOperationHash === null) throw new Error(`Transaction ${id} is not a user operation.`)
   return userOperationHash
 }

@@ -23,13 +23,15 @@ interface TypedDataAnswer {
   readonly data: { readonly signature: Hex; readonly encoding: 'hex' }
 }
 
-/** The domain of the delegate account (`contracts/DelegateAccount.sol`), which ERC-7739 puts into what is signed. */
+/** The domain of the delegate account (`contracts/DelegateAccount.sol`), which ERC-7739 includes in the signed data. */
 const ACCOUNT_DOMAIN = { name: 'Bursar Sandbox Account', version: '1', salt: toHex(0, { size: 32 }) } as const
 
 /**
- * Signs EIP-712 typed data, if the policy allows: as an ECDSA signature of the wallet's key, or, with `signature_options`
- * of type `erc1271`, in the wrapped form that the wallet's own code accepts after its first sponsored send.
- * Throws 400 `policy_violation`, and 400 `invalid_data` where the data does not fit its types.
+ * Signs EIP-712 typed data if the policy allows it: with an ECDSA signature of the wallet's key, or, for
+ * `signature_options` of type `erc1271`, in the wrapped form that the wallet's own code accepts after its first
+ * sponsored send.
+ *
+ * Throws 400 `policy_violation`, and 400 `invalid_data` if the data does not match its types.
  */
 export async function signTypedData(
   context: EnclaveContext,
@@ -46,7 +48,7 @@ export async function signTypedData(
   return answer
 }
 
-/** The chain whose smart account is to accept the signature; null for a plain signature. */
+/** The chain whose smart account will check the signature. Null for a plain signature. */
 function findSmartAccountChain(
   context: EnclaveContext,
   { caip2, signature_options }: SignTypedDataBody,

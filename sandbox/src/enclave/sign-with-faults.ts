@@ -11,11 +11,14 @@ export interface SigningRequest<T> {
   readonly isSponsored: boolean
   readonly keep: KeepAnswer
   readonly hungUp: AbortSignal
-  /** Signs, and returns the answer; handed what was ordered to become of it afterwards. */
+  /** Signs and returns the response. Receives what was ordered to happen afterwards. */
   readonly sign: (options: { keep: KeepAnswer; fault: StatusFault | null }) => Promise<T>
 }
 
-/** Signs, unless a fault was ordered for this request. Nothing is signed then, but for faults after the signing. */
+/**
+ * Signs, unless a fault was ordered for this request. In that case nothing is signed, except for faults that happen
+ * after the signing.
+ */
 export async function signWithFaults<T>(context: EnclaveContext, request: SigningRequest<T>): Promise<T> {
   const { keep, sign } = request
   const fault = context.faults.take(request)
@@ -30,7 +33,8 @@ export async function signWithFaults<T>(context: EnclaveContext, request: Signin
     throw new ConnectionDropped()
   }
   const error = raiseAnswer(answer)
-  // The provider keeps the answer that it gave: this failure, or the true one where the failure came from a gateway.
+  // The provider stores the response that it gave: this failure, or the true response if the failure came from a
+  // gateway.
   if (answer.lands === true) await sign({ keep: error.kept ? () => undefined : keep, fault: null })
   throw error
 }

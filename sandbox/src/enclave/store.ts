@@ -32,7 +32,10 @@ export interface AnswerKey {
 
 export type Store = ReturnType<typeof openStore>
 
-/** Opens the database of the data directory (0600), alone: what a method has returned from is on disk and survives a kill. */
+/**
+ * Opens the database of the data directory (0600) for this process alone. When a method returns, its changes are on
+ * disk and survive a kill.
+ */
 export function openStore(dataDir: string) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'enclave.db')
@@ -82,7 +85,7 @@ export function openStore(dataDir: string) {
     ...openTransactionStore(db),
     close: () => db.close(),
 
-    /** Runs `work` as one transaction: all of it, or, when it throws, nothing. */
+    /** Runs `work` as one transaction: completely, or not at all if it throws. */
     inTransaction<T>(work: () => T): T {
       statements.begin.run()
       try {
@@ -136,7 +139,7 @@ export function openStore(dataDir: string) {
   }
 }
 
-/** Rows hold what this process wrote itself: they are trusted to have the shape. */
+/** This process wrote the rows itself, so their shape is trusted. */
 function parseRecord(row: Row | undefined): unknown {
   return row === undefined ? null : JSON.parse(String(row['record']))
 }

@@ -7,7 +7,7 @@ import { openStore } from './store.ts'
 
 const CAIP2 = 'eip155:84532'
 
-/** The table of transactions as it was before sends became user operations. */
+/** The table of transactions, from before sends became user operations. */
 const FORMER = `
   create table transactions (
     id text primary key, wallet_id text not null, caip2 text not null, nonce integer not null,

@@ -23,7 +23,7 @@ const SCHEMA = `
   create index if not exists broadcasts_block on broadcasts (caip2, block_number);
 `
 
-/** Before sends became user operations there was one table, of transactions that their wallets signed. */
+/** Before sends became user operations, one table held the transactions that wallets signed. */
 const MIGRATION = `
   insert into broadcasts (hash, sender, caip2, nonce, raw, state, block_number)
     select hash, wallet_id, caip2, nonce, raw,
@@ -119,40 +119,40 @@ export function openTransactionStore(db: DatabaseSync) {
     findTransactionByReference: (referenceId: string) => parseSend(statements.findReference.get(referenceId)),
     /** The sends that a broadcast carries. */
     listCarried: (hash: Hash) => statements.listSends.all(hash).flatMap((row) => parseSend(row) ?? []),
-    /** User operations to be bundled by now, the oldest first. */
+    /** User operations due for bundling, oldest first. */
     listDue: (caip2: string, nowMs: number, limit: number) =>
       statements.listDue.all(caip2, nowMs, limit).flatMap((row) => parseSend(row) ?? []),
-    /** When the next user operation is to be bundled, or null. */
+    /** When the next user operation is due for bundling, or null. */
     findNextDue(caip2: string): number | null {
       const dueAt = statements.findNextDue.get(caip2)?.['due_at']
       return typeof dueAt === 'number' ? dueAt : null
     },
-    /** The broadcast carries these sends from now on. */
+    /** Records that the broadcast now carries these sends. */
     carry: (ids: readonly string[], hash: Hash) => ids.forEach((id) => void statements.carry.run(hash, id)),
-    /** The user operation is in no bundle any more, and is to be bundled again. */
+    /** The user operation is no longer in a bundle, and is bundled again. */
     uncarry: (id: string, dueAt: number) => void statements.uncarry.run(dueAt, id),
     settleTransaction: (id: string, { status, hash, blockNumber }: Outcome) =>
       void statements.settleSend.run(status, hash, blockNumber, id),
     failTransaction: (id: string, hash: Hash) => void statements.settleSend.run('failed', hash, null, id),
-    /** What was confirmed in a block up to this one is final. */
+    /** Sends confirmed in a block up to this one are final. */
     finalize: (caip2: string, blockNumber: number) => void statements.finalize.run(caip2, blockNumber),
 
     addBroadcast: ({ hash, sender, caip2, nonce, raw }: BroadcastRecord) =>
       void statements.addBroadcast.run(hash, sender, caip2, nonce, raw),
     deleteBroadcast: (hash: Hash) => void statements.deleteBroadcast.run(hash),
-    /** `lost`: its nonce was used by another transaction. */
+    /** `lost`: another transaction used its nonce. */
     closeBroadcast: (hash: Hash, state: 'mined' | 'lost', blockNumber: number | null) =>
       void statements.closeBroadcast.run(state, blockNumber, hash),
-    /** The highest nonce that was ever signed for the sender on the chain, or null. */
+    /** The highest nonce ever signed for the sender on the chain, or null. */
     findLastNonce(sender: string, caip2: string): number | null {
       const nonce = statements.findLastNonce.get(sender, caip2)?.['nonce']
       return typeof nonce === 'number' ? nonce : null
     },
-    /** Broadcasts not seen mined, ordered by sender and nonce, from the one after `after`. */
+    /** Broadcasts not seen mined, ordered by sender and nonce, starting after `after`. */
     listOpen: (caip2: string, after: OpenPosition, limit: number) =>
       statements.listOpen.all(caip2, after.sender, after.nonce, limit).map(parseBroadcast),
     listSenders: (caip2: string) => statements.listSenders.all(caip2).map((row) => String(row['sender'])),
-    /** The chain has forgotten these: they wait to be mined again. */
+    /** The chain no longer has these, so they wait to be mined again. */
     reopenNonces(sender: string, caip2: string, fromNonce: number): void {
       statements.reopenNonceSends.run(sender, caip2, fromNonce)
       statements.reopenNonces.run(sender, caip2, fromNonce)
@@ -164,7 +164,7 @@ export function openTransactionStore(db: DatabaseSync) {
   }
 }
 
-/** Rows hold what this process wrote itself: they are trusted to have the shape. */
+/** This process wrote the rows itself, so their shape is trusted. */
 function parseSend(row: Row | undefined): TransactionRecord | null {
   if (row === undefined) return null
   const textOrNull = (name: string): string | null => (row[name] === null ? null : String(row[name]))

@@ -9,7 +9,7 @@ interface Told {
   readonly hash: Hash | null
 }
 
-/** A transaction in its wire form. */
+/** Formats a transaction for the wire. */
 export function formatTransaction(tx: TransactionRecord) {
   const { status, hash } = describeStatus(tx, Date.now())
   return {
@@ -31,7 +31,7 @@ export function getTransaction(store: Store, id: string): TransactionRecord {
   return tx
 }
 
-/** What the API tells of a send: the truth, unless a fault was ordered for it. */
+/** The status that the API reports for a send: the true one, unless a fault was ordered for it. */
 function describeStatus(tx: TransactionRecord, nowMs: number): Told {
   const { status, hash, fault } = tx
   if (fault === null || nowMs < tx.shownAt) return { status, hash }
@@ -42,7 +42,7 @@ function describeStatus(tx: TransactionRecord, nowMs: number): Told {
       return { status: 'pending', hash: null }
     case 'reverted_without_hash':
       return { status: status === 'execution_reverted' ? status : 'pending', hash: null }
-    // The provider gives up on what is pending for too long. It is bundled later all the same, or never.
+    // The provider gives up on a send that has been pending for too long. It may still be bundled later.
     case 'failed_lands_later':
     case 'failed_never_lands':
       return { status: 'failed', hash }
@@ -56,7 +56,7 @@ function describeStatus(tx: TransactionRecord, nowMs: number): Told {
   }
 }
 
-/** Of a transaction that never reaches the chain. */
+/** The hash of a transaction that never reaches the chain. */
 function hashOfReplaced({ id }: TransactionRecord): Hash {
   return keccak256(stringToHex(id))
 }

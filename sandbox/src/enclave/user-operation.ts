@@ -2,16 +2,18 @@ import { concat, encodeAbiParameters, encodeFunctionData, keccak256, parseAbi, p
 import type { Address, Hash, Hex } from 'viem'
 import { entryPointAddress } from '../chain/account-contracts.ts'
 
-/** A user operation as the EntryPoint of version 0.7 takes it, in the form in which it is stored: quantities are hexadecimal. */
+/**
+ * A user operation for the EntryPoint of version 0.7, in the form in which it is stored: quantities are hexadecimal.
+ */
 export interface UserOperation {
   readonly sender: Address
   readonly nonce: Hex
   readonly initCode: Hex
   readonly callData: Hex
-  /** 16 bytes each: gas of the validation, gas of the call. */
+  /** 16 bytes each: gas for validation, gas for the call. */
   readonly accountGasLimits: Hex
   readonly preVerificationGas: Hex
-  /** 16 bytes each: tip, highest price. */
+  /** 16 bytes each: tip, maximum price. */
   readonly gasFees: Hex
   readonly paymasterAndData: Hex
   readonly signature: Hex
@@ -19,7 +21,7 @@ export interface UserOperation {
 
 export interface OperationInput {
   readonly sender: Address
-  /** The nonce's key. Each operation has a key of its own, so that none waits for another. */
+  /** The nonce's key. Each operation has its own, so that operations do not wait for each other. */
   readonly key: bigint
   readonly call: { readonly to: Address; readonly data: Hex; readonly value: bigint }
   readonly callGas: bigint
@@ -27,11 +29,11 @@ export interface OperationInput {
 
 const SEQUENCE_BITS = 64n
 const HALF_WORD = { size: 16 } as const
-/** 40,000 are used. */
+/** The operation uses 40,000. */
 export const VERIFICATION_GAS = 120_000n
-/** Stands in the events as the one who pays for the gas, which is free here. */
+/** Appears in the events as the paymaster. Gas is free here. */
 const PAYMASTER = '0x7702000000000000000000000000000000000099'
-/** ERC-7821: a batch of calls, all of which succeed or none. */
+/** ERC-7821: a batch of calls that all succeed or all fail. */
 const BATCH_MODE = `0x01${'00'.repeat(31)}` as const
 const accountAbi = parseAbi(['function execute(bytes32 mode, bytes executionData) payable'])
 const entryPointAbi = parseAbi([
@@ -41,7 +43,7 @@ const entryPointAbi = parseAbi([
 const callsType = parseAbiParameters(['Call[]', 'struct Call { address target; uint256 value; bytes data; }'])
 const hashedType = parseAbiParameters('address, uint256, bytes32, bytes32, bytes32, uint256, bytes32, bytes32')
 
-/** The operation that makes one call from the wallet, without its signature. */
+/** Builds the operation that makes one call from the wallet, without its signature. */
 export function formatOperation({ sender, key, call, callGas }: OperationInput): UserOperation {
   const calls = encodeAbiParameters(callsType, [[{ target: call.to, value: call.value, data: call.data }]])
   return {
@@ -57,7 +59,7 @@ export function formatOperation({ sender, key, call, callGas }: OperationInput):
   }
 }
 
-/** The EntryPoint's `getUserOpHash`: what the wallet's key signs, and what the event names. */
+/** The EntryPoint's `getUserOpHash`: the wallet's key signs it, and the event contains it. */
 export function hashOperation(operation: UserOperation, chainId: number): Hash {
   const inner = encodeAbiParameters(hashedType, [
     operation.sender,
@@ -78,7 +80,7 @@ export function hashOperation(operation: UserOperation, chainId: number): Hash {
   )
 }
 
-/** The call of the EntryPoint that executes the operations in their order. */
+/** Builds the call to the EntryPoint that executes the operations in order. */
 export function encodeBundle(operations: readonly UserOperation[], beneficiary: Address): Hex {
   const packed = operations.map((operation) => ({
     ...operation,
@@ -88,7 +90,7 @@ export function encodeBundle(operations: readonly UserOperation[], beneficiary: 
   return encodeFunctionData({ abi: entryPointAbi, args: [packed, beneficiary] })
 }
 
-/** The gas of the operation's validation and call together. */
+/** The gas for the operation's validation and call together. */
 export function sumGas({ accountGasLimits }: UserOperation): bigint {
   const halves = BigInt(accountGasLimits)
   return (halves >> 128n) + (halves & ((1n << 128n) - 1n))

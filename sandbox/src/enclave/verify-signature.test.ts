@@ -5,7 +5,7 @@ import { createSoftwarePasskey } from '../passkey/software-passkey.ts'
 import { formatSignedPayload } from './check-authorization.ts'
 import { verifySignature } from './verify-signature.ts'
 
-/** Made by the provider's SDK 0.35.0, with a public throw-away key. */
+/** Created with the provider's SDK 0.35.0 and a public throw-away key. */
 const VECTOR = {
   spki: 'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE3d+Phx3OesTzUrqc4kEKCCGovn9OvTSNw1JXU8YUkeEkkF5pde5dnBQsHJykb7Yy7847UczGoSX1ycJaVEJ30g==',
   payload:
@@ -67,7 +67,7 @@ test("a passkey's assertion over the payload verifies", () => {
   assert.equal(verifySignature(formatHeader(passkey.assert(payload).response), payload, passkeyKey), true)
 })
 
-/** Each row breaks one thing of a good assertion. */
+/** Each row breaks one part of a valid assertion. */
 const BROKEN: readonly [string, (parts: AssertionParts) => AssertionParts][] = [
   ['user not verified', (parts) => withFlags(parts, 0x01)],
   ['user not present', (parts) => withFlags(parts, 0x04)],
@@ -87,7 +87,7 @@ for (const [name, breakIt] of BROKEN) {
 }
 
 test('flags that the passkey itself signed without user verification are refused', () => {
-  // Signed over those very flags, so that nothing but the flag is at fault.
+  // Signed over exactly these flags, so that only the flag is wrong.
   const { privateKeyJwk } = passkey.export()
   const { authenticatorData, clientDataJSON } = withFlags(passkey.assert(payload).response, 0x01)
   const resign = (data: string): string => {

@@ -7,13 +7,13 @@ const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/
 /** Authenticator data: 32 bytes rpIdHash, 1 byte flags, 4 bytes counter (WebAuthn section 6.1). */
 const AUTHENTICATOR_DATA_BYTES_MIN = 37
 const FLAGS_OFFSET = 32
-/** User present and user verified: an owner's signature is a deliberate act of the owner. */
+/** User present and user verified: an owner's signature is a deliberate act. */
 const FLAGS_DEMANDED = 0x01 | 0x04
 
 /**
- * Whether `signature` is `key`'s over `payload`: base64 DER ECDSA P-256 over SHA-256, or a passkey's assertion as
- * `webauthn:<authenticatorData>:<clientDataJSON>:<signature>` in base64url, whose challenge is the payload itself.
- * The provider knows no relying party: neither origin nor rpIdHash is compared.
+ * Whether `signature` is the signature of `key` over `payload`: base64 DER ECDSA P-256 over SHA-256, or a passkey's
+ * assertion as `webauthn:<authenticatorData>:<clientDataJSON>:<signature>` in base64url, with the payload itself as the
+ * challenge. The provider does not know a relying party: it compares neither the origin nor rpIdHash.
  */
 export function verifySignature(signature: string, payload: Uint8Array, key: KeyObject): boolean {
   if (signature.startsWith(WEBAUTHN_PREFIX)) return verifyAssertion(signature, payload, key)

@@ -7,7 +7,7 @@ import { createResourceId } from './resource-id.ts'
 import type { CreateWalletBody, UpdateWalletBody } from './schemas.ts'
 import type { Store } from './store.ts'
 
-/** Makes a wallet with a fresh secp256k1 key, which never leaves the enclave. */
+/** Creates a wallet with a new secp256k1 key, which never leaves the enclave. */
 export function createWallet({ store, vault, clock, readLag }: EnclaveContext, body: CreateWalletBody): WalletRecord {
   checkReferences(store, body)
   const privateKey = generatePrivateKey()
@@ -36,7 +36,7 @@ export function getWallet(store: Store, id: string): WalletRecord {
   return wallet
 }
 
-/** Changes what the body names; `additional_signers` replaces the whole list. */
+/** Changes the members that the body names. `additional_signers` replaces the whole list. */
 export function updateWallet(
   { store, readLag }: EnclaveContext,
   wallet: WalletRecord,
@@ -59,7 +59,7 @@ export function updateWallet(
   return updated
 }
 
-/** The policies that bind a signer: its own override, else the wallet's. */
+/** Returns the policies that bind a signer: its own override, or else the wallet's. */
 export function listSignerPolicies(wallet: WalletRecord, signer: SignerRecord): readonly string[] {
   const overrides = signer.override_policy_ids ?? []
   return overrides.length > 0 ? overrides : wallet.policy_ids
@@ -72,7 +72,10 @@ function pickNames(body: UpdateWalletBody): Pick<WalletRecord, 'display_name' | 
   }
 }
 
-/** Whatever a wallet refers to exists; policies have its chain type, since there is only one here. */
+/**
+ * Checks that everything a wallet refers to exists. Policies always have its chain type, because there is only one
+ * here.
+ */
 function checkReferences(store: Store, { policy_ids, additional_signers, external_id }: UpdateWalletBody): void {
   const signers = additional_signers ?? []
   const unknownSigner = signers.find((signer) => store.findQuorum(signer.signer_id) === null)

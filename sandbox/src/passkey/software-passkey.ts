@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { JsonWebKey, KeyObject } from 'node:crypto'
 
-/** A passkey as it is kept on disk; whoever holds it can sign as its owner. */
+/** A passkey as it is stored on disk. Anyone who has it can sign as its owner. */
 export interface StoredPasskey {
   readonly rpId: string
   readonly origin: string
@@ -13,7 +13,7 @@ export interface StoredPasskey {
   readonly counter: number
 }
 
-/** The answer of `navigator.credentials.get()`, as `@simplewebauthn/browser` gives it. All bytes are base64url. */
+/** The result of `navigator.credentials.get()`, in the form of `@simplewebauthn/browser`. All bytes are base64url. */
 export interface PasskeyAssertion {
   readonly id: string
   readonly rawId: string
@@ -28,7 +28,7 @@ export interface PasskeyAssertion {
   }
 }
 
-/** The answer of `navigator.credentials.create()`, without attestation. All bytes are base64url. */
+/** The result of `navigator.credentials.create()`, without attestation. All bytes are base64url. */
 export interface PasskeyRegistration {
   readonly id: string
   readonly rawId: string
@@ -44,17 +44,17 @@ export interface PasskeyRegistration {
 export interface SoftwarePasskey {
   /** base64url */
   readonly credentialId: string
-  /** base64 SPKI DER, as the enclave takes it. */
+  /** base64 SPKI DER, as the enclave expects it. */
   readonly publicKeySpki: string
-  /** COSE_Key (RFC 9053), as a WebAuthn server keeps it. */
+  /** COSE_Key (RFC 9053), as a WebAuthn server stores it. */
   readonly publicKeyCose: Uint8Array<ArrayBuffer>
-  /** Signatures made so far. */
+  /** Number of signatures made so far. */
   readonly counter: number
-  /** Answers a registration's challenge (its bytes). */
+  /** Responds to a registration challenge (its bytes). */
   register(challenge: Uint8Array): PasskeyRegistration
   /** Signs a challenge (its bytes) with user presence and verification. */
   assert(challenge: Uint8Array): PasskeyAssertion
-  /** What `restoreSoftwarePasskey` takes. */
+  /** The input of `restoreSoftwarePasskey`. */
   export(): StoredPasskey
 }
 
@@ -64,11 +64,11 @@ const COORDINATE_BYTES = 32
 const AAGUID_BYTES = 16
 /** User present, user verified (WebAuthn section 6.1). */
 const FLAGS_ASSERTION = 0x01 | 0x04
-/** The same, and attested credential data follows. */
+/** The same, followed by attested credential data. */
 const FLAGS_REGISTRATION = FLAGS_ASSERTION | 0x40
 
 /**
- * Makes a passkey (ES256) that lives in software: the sandbox's and the tests' stand-in for an owner with an authenticator.
+ * Creates a passkey (ES256) in software. The sandbox and the tests use it in place of an owner with an authenticator.
  * `userHandle` (base64url) defaults to a random one.
  */
 export function createSoftwarePasskey(options: { rpId: string; origin: string; userHandle?: string }): SoftwarePasskey {
@@ -82,7 +82,7 @@ export function createSoftwarePasskey(options: { rpId: string; origin: string; u
   })
 }
 
-/** Brings a kept passkey back. */
+/** Restores a stored passkey. */
 export function restoreSoftwarePasskey(stored: StoredPasskey): SoftwarePasskey {
   const privateKey = createPrivateKey({ key: stored.privateKeyJwk, format: 'jwk' })
   const publicKey = createPublicKey(privateKey)
@@ -182,7 +182,7 @@ function encodeAttestation(authenticatorData: Uint8Array): Buffer {
   ])
 }
 
-/** A CBOR text of fewer than 24 bytes. */
+/** A CBOR text string shorter than 24 bytes. */
 function encodeText(value: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + value.length]), Buffer.from(value)])
 }

@@ -7,19 +7,19 @@ export type PostgresBinaries = {
   readonly postgres: string
   /** Every folder that the server's user must be able to enter. */
   readonly folder: string
-  /** What the programs need in their environment to find their libraries. */
+  /** The environment variables that the programs need to find their libraries. */
   readonly env: Readonly<Record<string, string>>
 }
 
 type Link = { readonly source: string; readonly target: string }
 
 /**
- * The PostgreSQL programs of this platform's npm package.
+ * The PostgreSQL programs from this platform's npm package.
  *
- * The package's install script makes links between its libraries. Installers increasingly run no such scripts, so missing
- * links are made in `linkDir`, and the programs are told to look there.
+ * The package's install script creates links between its libraries. Many installers do not run such scripts, so missing
+ * links are created in `linkDir`, and the programs search there.
  *
- * @throws Error when the package is not installed.
+ * @throws Error if the package is not installed.
  */
 export const findBinaries = (linkDir: string): PostgresBinaries => {
   const folder = findPackage()

@@ -16,10 +16,10 @@ type InitClusterOptions = {
 }
 
 /**
- * Makes the database cluster unless it is there, and answers its superuser's password.
+ * Creates the database cluster unless it exists, and returns its superuser's password.
  *
- * The password lies beside the data in `<dataDir>.password` (0600). The cluster is made under another name and renamed,
- * so that an interrupted first start leaves nothing that looks like a cluster.
+ * The password is stored beside the data in `<dataDir>.password` (0600). The cluster is created under another name and
+ * then renamed, so that an interrupted first start leaves nothing that looks like a cluster.
  */
 export const initCluster = async (options: InitClusterOptions): Promise<string> => {
   const { dataDir, runAs } = options

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PROCESS_POLL_MS } from './limit.ts'
 
-/** Looks until `condition` holds. Answers false when `timeoutMs` went by first. */
+/** Checks repeatedly until `condition` holds. Returns false if `timeoutMs` passes first. */
 export const pollUntil = async (condition: () => boolean, timeoutMs: number): Promise<boolean> => {
   const deadline = performance.now() + timeoutMs
   while (!condition()) {

@@ -3,12 +3,12 @@ import { chownSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:
 import { dirname, join } from 'node:path'
 
 /**
- * How to run a program that refuses to be root.
+ * How to run a program that refuses to run as root.
  *
  * - `self`: we are not root.
- * - `nobody`: under the user that every system has and that owns nothing.
- * - `unshare`: nobody can't enter a folder on the way (a checkout under /root), so the program stays root for the file
- *   system and sees itself as nobody inside a user namespace.
+ * - `nobody`: as the user that every system has and that owns nothing.
+ * - `unshare`: nobody cannot enter a folder on the path (a checkout under /root), so the program keeps root's file
+ *   access but sees itself as nobody inside a user namespace.
  */
 export type RunAs = 'self' | 'nobody' | 'unshare'
 
@@ -19,15 +19,16 @@ export type Invocation = {
   readonly gid?: number
 }
 
-/** uid and gid of `nobody` on Linux and in user namespaces. PostgreSQL wants a uid that has a name. */
+/** The uid and gid of `nobody` on Linux and in user namespaces. PostgreSQL requires a uid that has a name. */
 const NOBODY_ID = 65534
 
 const UNSHARE_ARGS = ['--user', `--map-user=${NOBODY_ID}`, `--map-group=${NOBODY_ID}`, '--']
 
 /**
- * Chooses how to run a program over `paths`, each of which its user must be able to enter.
+ * Chooses how to run a program that uses `paths`. Its user must be able to enter each of them.
  *
- * @throws Error when we are root, nobody can't enter one of them, and user namespaces are refused (as in some containers).
+ * @throws Error if we are root, nobody cannot enter one of them, and user namespaces are not available (as in some
+ * containers).
  */
 export const chooseRunAs = (paths: readonly string[]): RunAs => {
   if (process.getuid?.() !== 0) return 'self'
@@ -46,7 +47,10 @@ export const invocation = (runAs: RunAs, file: string, args: readonly string[]):
   return { file: 'unshare', args: [...UNSHARE_ARGS, file, ...args] }
 }
 
-/** Hands a file, or a folder with all in it, to the user that the program runs under. Does nothing when it has them. */
+/**
+ * Gives a file, or a folder and everything in it, to the user that the program runs as. Does nothing if it already owns
+ * them.
+ */
 export const giveTo = (runAs: RunAs, path: string): void => {
   if (runAs === 'self') return
   const id = runAs === 'nobody' ? NOBODY_ID : 0
@@ -54,7 +58,7 @@ export const giveTo = (runAs: RunAs, path: string): void => {
   chownTree(path, id)
 }
 
-// The top goes last: its owner tells whether an earlier, interrupted pass is complete.
+// The top folder goes last: its owner shows whether an earlier, interrupted pass was complete.
 const chownTree = (path: string, id: number): void => {
   const entry = lstatSync(path)
   if (entry.isSymbolicLink()) return

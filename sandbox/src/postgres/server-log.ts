@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { LOG_BYTES_MAX, LOG_TAIL_BYTES } from './limit.ts'
 
-/** Opens the server's log for appending and answers its descriptor. A long log is set aside first. */
+/** Opens the server's log for appending and returns its file descriptor. A long log is moved aside first. */
 export const openLog = (file: string): number => {
   if (existsSync(file) && statSync(file).size > LOG_BYTES_MAX) renameSync(file, `${file}.1`)
   return openSync(file, 'a', 0o600)

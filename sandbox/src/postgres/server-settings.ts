@@ -7,18 +7,21 @@ type ServerSettings = {
   readonly durable: boolean
 }
 
-/** The server's command line after `-D`. Everything is said here, so the files of the cluster stay as `initdb` made them. */
+/**
+ * The server's command line after `-D`. All settings are given here, so the cluster's files stay as `initdb` made them.
+ */
 export const formatSettings = (settings: ServerSettings): string[] => {
   const values: Record<string, string | number> = {
     listen_addresses: settings.host,
     port: settings.port,
-    // Clients use TCP on loopback: a socket's path may be at most 107 bytes long, which a deep checkout exceeds.
+    // Clients use TCP on loopback. A socket path may be at most 107 bytes long, and a deep checkout exceeds that.
     unix_socket_directories: '',
     max_connections: settings.maxConnections,
     cluster_name: formatClusterName(process.pid),
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The server's own life and its panics. A statement's error goes to the client that sent it.
+    // The log shows only the server's own life cycle and its panics. A statement's error goes to the client that sent
+    // it.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...SMALL,
@@ -27,7 +30,7 @@ export const formatSettings = (settings: ServerSettings): string[] => {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** The whole sandbox is to stay small: no helper processes that nobody uses, little shared memory, a short log to replay. */
+/** Keeps the sandbox small: no unused helper processes, little shared memory, a short log to replay. */
 const SMALL = {
   shared_buffers: '32MB',
   huge_pages: 'off',
@@ -47,5 +50,5 @@ const SMALL = {
   max_wal_size: '128MB',
 }
 
-/** For clusters that a test throws away: nothing needs to outlive the machine. */
+/** For clusters that a test deletes: nothing has to survive a crash of the machine. */
 const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }

@@ -25,7 +25,7 @@ const findFreePort = async (): Promise<number> => {
 
 const folders: string[] = []
 
-// A test's own clean-up runs in the order of its registration, so the servers would lose their data before they stop.
+// A test's own clean-up hooks run in the order of registration, so the data would be deleted before the servers stop.
 process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
@@ -132,7 +132,7 @@ test('a port in use is one clear message', async (t) => {
   const address = other.address()
   assert.ok(typeof address === 'object' && address !== null)
   await assert.rejects(start(t, join(makeFolder(), 'data'), address.port), {
-    message: `port ${address.port} is in use: PostgreSQL can't listen on it`,
+    message: `port ${address.port} is in use: PostgreSQL cannot listen on it`,
   })
 })
 

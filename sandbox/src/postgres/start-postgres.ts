@@ -12,16 +12,16 @@ import { formatSettings } from './server-settings.ts'
 import { stopLeftover, stopProcess } from './stop-leftover.ts'
 
 export type StartPostgresOptions = {
-  /** Where the cluster lives. Its password, log and library links lie beside it, as `<dataDir>.password` and so on. */
+  /** The cluster's folder. Its password, log and library links are beside it, as `<dataDir>.password` and so on. */
   readonly dataDir: string
   readonly port: number
   /** An address to listen on; 127.0.0.1 by default. */
   readonly host?: string
-  /** False for a throw-away cluster that need not survive the machine. True by default. */
+  /** False for a temporary cluster that need not survive a crash of the machine. True by default. */
   readonly durable?: boolean
   /** 100 by default. */
   readonly maxConnections?: number
-  /** Called once when the server ends unasked, with a sentence. */
+  /** Called once, with a sentence, if the server exits on its own. */
   readonly onExit?: (detail: string) => void
 }
 
@@ -29,17 +29,18 @@ export type Postgres = {
   /** `postgres://bursar:<password>@<host>:<port>/postgres`, a superuser. */
   readonly url: string
   readonly pid: number
-  /** Ends all sessions, writes a checkpoint, and resolves when the server is gone. May be called twice. */
+  /** Ends all sessions, writes a checkpoint, and resolves when the server has stopped. May be called twice. */
   stop(): Promise<void>
-  /** Ends the server at once, as a crash would. Does not count as unasked. */
+  /** Ends the server immediately, like a crash. Does not count as an exit on its own. */
   kill(): void
 }
 
 /**
- * Starts the embedded PostgreSQL on a data directory, making the cluster at the first start, and resolves when it takes
- * connections. A server that a killed sandbox left there is stopped first.
+ * Starts the embedded PostgreSQL on a data directory, creating the cluster at the first start. Resolves once it accepts
+ * connections. First stops a server that a killed sandbox left there.
  *
- * @throws Error with one sentence when the platform has no binaries, the port or the directory is in use, or it won't start.
+ * @throws Error with one sentence if the platform has no binaries, the port or the directory is in use, or the server
+ * does not start.
  */
 export const startPostgres = async (options: StartPostgresOptions): Promise<Postgres> => {
   const { port, host = '127.0.0.1', durable = true, maxConnections = 100 } = options
@@ -81,7 +82,7 @@ type Server = {
   readonly logStart: number
 }
 
-// The backends of a killed server hold its lock until they notice that it is gone; only then does a new one start.
+// The backends of a killed server hold its lock until they notice that it is gone. Only then can a new one start.
 const launchUntilReady = async (launch: Launch): Promise<Server> => {
   for (let attempt = 1; ; attempt += 1) {
     const server = spawnServer(launch)
@@ -102,7 +103,7 @@ const spawnServer = (launch: Launch): Server => {
   const logFile = `${launch.dataDir}.log`
   const log = openLog(logFile)
   const logStart = fstatSync(log).size
-  // Its own session: a Ctrl-C in the terminal is for the sandbox, which stops its children in order.
+  // In its own session, so that Ctrl-C in the terminal reaches only the sandbox, which stops its children in order.
   const child = spawn(file, args, {
     ...identity,
     cwd: '/',
@@ -111,9 +112,10 @@ const spawnServer = (launch: Launch): Server => {
     stdio: ['ignore', log, log],
   })
   closeSync(log)
-  // Node reports a program that can't be run twice: here without a pid, and as an event that would end us if unheard.
+  // Node reports a program that cannot be run in two ways: the process has no pid, and there is an event that would
+  // crash us if not handled.
   child.once('error', () => undefined)
-  if (child.pid === undefined) throw new Error(`PostgreSQL can't be run: ${file}`)
+  if (child.pid === undefined) throw new Error(`PostgreSQL cannot be run: ${file}`)
   return { child, pid: child.pid, logFile, logStart }
 }
 
@@ -129,8 +131,8 @@ const isRunning = (child: ChildProcess): boolean => child.exitCode === null && c
 
 const explain = (tail: string, { port, dataDir }: Launch): Error =>
   /Address already in use/.test(tail)
-    ? new Error(`port ${port} is in use: PostgreSQL can't listen on it`)
-    : new Error(`PostgreSQL does not start (its log is ${dataDir}.log): ${tail}`)
+    ? new Error(`port ${port} is in use: PostgreSQL cannot listen on it`)
+    : new Error(`PostgreSQL did not start (its log is ${dataDir}.log): ${tail}`)
 
 const watchExit = (server: Server, onExit: StartPostgresOptions['onExit']): { expect(): void } => {
   let expected = false

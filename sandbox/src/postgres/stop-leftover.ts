@@ -4,24 +4,24 @@ import { FAST_STOP_TIMEOUT_MS, QUIT_TIMEOUT_MS } from './limit.ts'
 import { isProcessAlive, readCommand, readParent } from './process-facts.ts'
 import { pollUntil } from './process-poll.ts'
 
-/** What the start writes into `cluster_name`, so that a later start can tell whose server it meets. */
+/** Written into `cluster_name` at the start, so that a later start can recognize its own server. */
 export const formatClusterName = (ownerPid: number): string => `bursar_${ownerPid}`
 
 /**
- * Stops the server that a killed sandbox left on this data directory. Does nothing when there is none.
+ * Stops the server that a killed sandbox left on this data directory. Does nothing if there is none.
  *
- * A server outlives its parent and refuses a second one on its data. One whose parent still lives belongs to another
- * sandbox and is left alone.
+ * A server outlives its parent and refuses to let a second one use its data. A server whose parent is alive belongs to
+ * another sandbox and is left alone.
  *
- * @throws Error when another living sandbox uses the directory, or when the server can't be stopped.
+ * @throws Error if another running sandbox uses the directory, or if the server cannot be stopped.
  */
 export const stopLeftover = async (dataDir: string): Promise<void> => {
   const lockFile = join(dataDir, 'postmaster.pid')
   const pid = readPid(lockFile)
   if (pid === undefined) return
   if (!isProcessAlive(pid) || !isServerOf(pid, dataDir)) {
-    // The process id may belong to another program meanwhile, or to a corpse. PostgreSQL itself can't tell, and would
-    // refuse to start. Backends that are still there hold its shared memory, which it looks at too.
+    // By now the process id may belong to another program, or to a zombie. PostgreSQL cannot tell and would refuse to
+    // start. Backends that are still running hold its shared memory, which it also checks.
     rmSync(lockFile, { force: true })
     return
   }
@@ -32,7 +32,7 @@ export const stopLeftover = async (dataDir: string): Promise<void> => {
   await stopProcess(pid, () => isProcessAlive(pid))
 }
 
-/** Ends a server: a fast shutdown, then one without a checkpoint, then by force. Each step has its time. */
+/** Stops a server: first a fast shutdown, then one without a checkpoint, then a kill. Each step has a time limit. */
 export const stopProcess = async (pid: number, isAlive: () => boolean): Promise<void> => {
   const isGone = (): boolean => !isAlive()
   const steps = [

@@ -26,7 +26,9 @@ const PORT_NAMES: Readonly<Record<keyof Addresses['ports'], string>> = {
   postgres: 'PostgreSQL',
 }
 
-/** Throws a `PortInUse` for the first port that is taken. `skip` names those that a killed sandbox of ours may still hold. */
+/**
+ * Throws `PortInUse` for the first port that is taken. `skip` names ports that a killed sandbox of ours may still hold.
+ */
 export async function checkPorts(
   ports: Addresses['ports'],
   skip: ReadonlySet<keyof Addresses['ports']> = new Set(),
@@ -36,7 +38,7 @@ export async function checkPorts(
   }
 }
 
-/** The same sentence for a port that was taken between the check and its use. */
+/** The same error for a port that was taken between the check and its use. */
 export function explainPort(error: unknown, ports: Addresses['ports']): unknown {
   if (error instanceof PortInUse) return error
   const text = error instanceof Error ? error.message : ''
@@ -46,7 +48,10 @@ export function explainPort(error: unknown, ports: Addresses['ports']): unknown 
   return found === undefined ? error : new PortInUse(found[1], PORT_NAMES[found[0]], error)
 }
 
-/** In both address families: a client of `localhost` may try either first. A machine without one of them has it free. */
+/**
+ * In both address families, because a client of `localhost` may try either first. A family that the machine does not
+ * have counts as free.
+ */
 async function isFree(port: number): Promise<boolean> {
   const found = await Promise.all([isFreeOn(LOOPBACK, port), isFreeOn(LOOPBACK_V6, port)])
   return found.every((free) => free)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Mode } from '../addresses.ts'
 
-/** The folders of a data directory; the files beside them are named by those who write them. */
+/** The folders of a data directory. The files beside them are named by the code that writes them. */
 export const DATA_FOLDERS = {
   postgres: 'postgres',
   chains: 'chains',

@@ -12,7 +12,7 @@ export interface ServerFacts {
   readonly databaseUrl: string
 }
 
-/** The server is configured as in production: by its environment, and by nothing else. */
+/** The server is configured by its environment only, as in production. */
 export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts): Environment {
   return {
     BURSAR_ENV: 'development',
@@ -32,7 +32,7 @@ export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts
     LIVE_CHAIN_ID: String(CHAIN_IDS.live),
     LIVE_RPC_URLS: addresses.rpcUrls.live,
     LIVE_USDC: usdcAddress,
-    // The chains have the ids of public ones, and nothing of theirs.
+    // The chains use the ids of public chains, and nothing else of them.
     TEST_EXPLORER_URL: 'none',
     LIVE_EXPLORER_URL: 'none',
     FAUCET_URL: `${addresses.controlUrl}/faucet`,

@@ -1,8 +1,8 @@
-/** From the start of a server or an enclave until it says that it is ready; it loads in under a second. */
+/** From the start of a server or an enclave until it reports that it is ready. It loads in under a second. */
 export const READY_MS_MAX = 30_000
-/** A program that was asked to stop may finish what it is doing; then it is killed. */
+/** A program that was asked to stop may finish its work for this long; then it is killed. */
 export const STOP_MS_MAX = 10_000
-/** A message over the pipe between two processes of one machine, and its answer. */
+/** A message over the pipe between two local processes, and its reply. */
 export const CLOCK_ACK_MS_MAX = 5_000
-/** Programs of a killed sandbox notice its end at once and finish what they are doing. */
+/** The programs of a killed sandbox notice its end at once and finish their work. */
 export const LEFTOVER_MS_MAX = 5_000

@@ -7,7 +7,7 @@ import { LEFTOVER_MS_MAX } from './limits.ts'
 
 interface Recorded {
   readonly pid: number
-  /** Tells the process from a later one with the same id. */
+  /** Distinguishes the process from a later one with the same id. */
   readonly command: string
 }
 
@@ -18,7 +18,7 @@ export interface ProcessRecord {
 
 export const PROCESSES_FILE_NAME = 'processes.json'
 
-/** Writes down which programs of ours run on a data directory, for a start after this process was killed. */
+/** Records which of our programs run on a data directory, for a start after this process was killed. */
 export function openProcessRecord(dataDir: string): ProcessRecord {
   const file = join(dataDir, PROCESSES_FILE_NAME)
   let running: readonly Recorded[] = []
@@ -32,13 +32,13 @@ export function openProcessRecord(dataDir: string): ProcessRecord {
   }
 }
 
-/** Waits for the programs that a killed sandbox left behind: they end by themselves. One that does not is killed. */
+/** Waits for the programs that a killed sandbox left running, which end by themselves. Kills one that does not. */
 export async function endLeftovers(dataDir: string): Promise<void> {
   const left = readRecord(join(dataDir, PROCESSES_FILE_NAME)).filter(isSame)
   const areGone = (): boolean => !left.some(isSame)
   if (await pollUntil(areGone, LEFTOVER_MS_MAX)) return
   for (const program of left.filter(isSame)) process.kill(program.pid, 'SIGKILL')
-  if (!(await pollUntil(areGone, LEFTOVER_MS_MAX))) throw new Error('The processes of an earlier sandbox do not end.')
+  if (!(await pollUntil(areGone, LEFTOVER_MS_MAX))) throw new Error('The processes of an earlier sandbox did not exit.')
 }
 
 function isSame({ pid, command }: Recorded): boolean {

@@ -6,20 +6,20 @@ export interface AddedServer {
   readonly baseUrl: string
   readonly pid: number
   stop(): Promise<void>
-  /** Ends it as a crash would. */
+  /** Ends it like a crash. */
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
 export interface ServersOptions {
   readonly fleet: Supervisor
   readonly logFile: string
-  /** Asked at each start, since the clock may have been moved meanwhile. */
+  /** Read at each start, because the clock may have been moved in the meantime. */
   readonly env: () => Environment
 }
 
 const SERVER_PROGRAM = new URL('../../../server/src/main.ts', import.meta.url)
 
-/** The server that the sandbox is about, and any more on the same database. */
+/** The sandbox's main server, and any further ones on the same database. */
 export class Servers {
   readonly #options: ServersOptions
   readonly #starting = new Set<Promise<Program>>()
@@ -29,7 +29,7 @@ export class Servers {
     this.#options = options
   }
 
-  /** The main one. */
+  /** The main server. */
   async start(): Promise<void> {
     this.#main = await this.#start({})
   }
@@ -44,7 +44,7 @@ export class Servers {
     }
   }
 
-  /** The main one, as a crash would. */
+  /** Ends the main server like a crash. */
   async kill(signal: NodeJS.Signals): Promise<void> {
     await this.#main?.kill(signal)
   }
@@ -70,6 +70,6 @@ export class Servers {
 function firstPort(ready: Readonly<Record<string, unknown>>): number {
   const ports = ready['ports']
   const [port] = Array.isArray(ports) ? (ports as unknown[]) : []
-  if (typeof port !== 'number') throw new Error('The server did not say where it listens.')
+  if (typeof port !== 'number') throw new Error('The server did not report its port.')
   return port
 }

@@ -25,17 +25,21 @@ export interface FoundationOptions {
 }
 
 export interface Foundations {
-  /** The server's database, as soon as it is there: the server loads while the rest still starts. */
+  /** The server's database, as soon as it exists: the server loads while the rest is still starting. */
   readonly databaseUrl: Promise<string>
-  /** The chains with their USDC, when everything runs. */
+  /** The chains with their USDC, once everything runs. */
   readonly chains: Promise<Readonly<Record<Mode, Chain>>>
-  /** Works from the first moment on: waits for what is still starting; stops the enclave, then the chains, then PostgreSQL. */
+  /**
+   * Can be called at any time: waits for what is still starting, then stops the enclave, the chains, and PostgreSQL.
+   */
   stop(): Promise<void>
 }
 
 const ENCLAVE_PROGRAM = new URL('../enclave/main.ts', import.meta.url)
 
-/** Starts what the server stands on, all at once: PostgreSQL, the two chains with their USDC, the enclave. */
+/**
+ * Starts everything the server depends on, in parallel: PostgreSQL, the two chains with their USDC, and the enclave.
+ */
 export function startFoundations(options: FoundationOptions): Foundations {
   const { addresses, dataDir, durable, enclaveProfile, state, fleet, onProgress, onExit } = options
   const { ports } = addresses
@@ -87,7 +91,7 @@ export function startFoundations(options: FoundationOptions): Foundations {
     return { test: await test, live: await live }
   }
   const chains = prepareChains()
-  // Both fail where PostgreSQL does, and who waits for the one may never come to wait for the other.
+  // Both reject if PostgreSQL fails, and a caller that awaits the first may never await the second.
   databaseUrl.catch(() => undefined)
   chains.catch(() => undefined)
 
@@ -102,13 +106,13 @@ export function startFoundations(options: FoundationOptions): Foundations {
   }
 }
 
-/** What never started has nothing to stop; why it did not is told by `ready`. */
+/** A part that never started has nothing to stop; `ready` reports why. */
 async function stopStarted(starting: Promise<{ stop(): Promise<void> }>): Promise<void> {
   const started = await starting.catch(() => null)
   await started?.stop()
 }
 
-/** After a kill these three may still listen, and are stopped by those who start them anew. */
+/** After a kill these three may still listen. The code that starts them again stops them first. */
 function heldByLeftovers(dataDir: string): ReadonlySet<keyof Addresses['ports']> {
   const held = new Set<keyof Addresses['ports']>()
   if (existsSync(join(postgresDir(dataDir), 'postmaster.pid'))) held.add('postgres')

@@ -8,54 +8,54 @@ import { openLog, readLogTail } from '../postgres/server-log.ts'
 import { CLOCK_ACK_MS_MAX, READY_MS_MAX, STOP_MS_MAX } from './limits.ts'
 
 export interface ProgramOptions {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string
   readonly file: URL
   /** Its whole environment. */
   readonly env: Readonly<Record<string, string>>
   readonly logFile: string
-  /** Called once, with a sentence, when it ends unasked after it was ready. */
+  /** Called once, with a sentence, if it exits on its own after it was ready. */
   readonly onExit: (detail: string) => void
 }
 
 export interface Program {
   readonly pid: number
-  /** What it said when it was ready. */
+  /** What it reported when it was ready. */
   readonly ready: Readonly<Record<string, unknown>>
-  /** Moves its clock, and resolves when it says that it did, or is gone. */
+  /** Moves its clock. Resolves once it confirms, or has exited. */
   setClockOffset(offsetMs: number): Promise<void>
-  /** Lets it finish, in bounded time. May be called twice, and after its end. */
+  /** Lets it finish, within a time limit. May be called twice, and after it has exited. */
   stop(): Promise<void>
-  /** Ends it with a signal, without that counting as its death; resolves when it is gone. */
+  /** Ends it with a signal, which does not count as an exit on its own. Resolves when it has exited. */
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
 /**
- * node:sqlite announces itself as experimental on some versions. A small young generation keeps an
- * idle process 25 MiB smaller, and is enough for the requests of one machine.
+ * node:sqlite prints a warning on some versions. A small young generation saves an idle process 25 MiB, and is enough
+ * for the requests of one machine.
  */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2']
 
-/** What we have compiled, and they use too, they need not compile again: they start faster, and without the type stripper. */
+/** The programs reuse the code that we have already compiled, so they start faster and without the type stripper. */
 function compileCache(): Record<string, string> {
   const folder = getCompileCacheDir()
   if (folder === undefined) return {}
   flushCompileCache()
-  // Node keeps each version's files in a folder of its own below the one that it is told.
+  // Node stores each version's files in a subfolder of the given one.
   return { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
 /**
- * Starts one of our own programs and resolves when it is ready. A pipe stays open between it and us: over it its clock is
- * moved, and when we die, it ends.
+ * Starts one of our own programs and resolves when it is ready. A pipe between us stays open: it moves the program's
+ * clock, and when we die, the program ends.
  *
- * @throws Error with one sentence, and the end of its log, when it does not become ready.
+ * @throws Error with one sentence and the end of its log, if it does not become ready.
  */
 export async function startProgram({ name, file, env, logFile, onExit }: ProgramOptions): Promise<Program> {
   mkdirSync(dirname(logFile), { recursive: true })
   const log = openLog(logFile)
   const logStart = fstatSync(log).size
-  // Its own session: a Ctrl-C in the terminal is for the sandbox, which stops its children in order.
+  // In its own session, so that Ctrl-C in the terminal reaches only the sandbox, which stops its children in order.
   const child = fork(fileURLToPath(file), {
     execArgv: NODE_FLAGS,
     env: { ...env, ...compileCache() },
@@ -67,7 +67,7 @@ export async function startProgram({ name, file, env, logFile, onExit }: Program
   const ready = await awaitReady(child)
   if (ready === null || child.pid === undefined) {
     await end(child, 'SIGKILL')
-    throw new Error(`The ${name} does not start (its log is ${logFile}): ${readLogTail(logFile, logStart)}`)
+    throw new Error(`The ${name} did not start (its log is ${logFile}): ${readLogTail(logFile, logStart)}`)
   }
   let expected = false
   child.once('exit', (code, signal) => {
@@ -86,7 +86,7 @@ export async function startProgram({ name, file, env, logFile, onExit }: Program
   }
 }
 
-/** Null when it ended, or took too long. */
+/** Null if it exited or took too long. */
 async function awaitReady(child: ChildProcess): Promise<Record<string, unknown> | null> {
   const timeout = AbortSignal.timeout(READY_MS_MAX)
   const settled = new AbortController()
@@ -117,7 +117,7 @@ async function moveClock(child: ChildProcess, clockOffsetMs: number, name: strin
   child.on('message', onMessage).once('exit', onExit)
   try {
     child.send({ clockOffsetMs }, (error) => {
-      // A pipe that breaks here is a process that ends: its exit is told in its own way.
+      // A broken pipe means that the process is exiting, which its exit event reports.
       if (error !== null) resolve()
     })
     await promise

@@ -16,7 +16,7 @@ export interface ProgramSpec {
   readonly env: Environment
 }
 
-/** The programs of ours that run as processes of their own, so that one clock moves for all of them (D49). */
+/** The programs that run as separate processes, so that one call moves the clock for all of them (D49). */
 export class Supervisor {
   readonly #options: FleetOptions
   readonly #running = new Set<Program>()
@@ -39,7 +39,7 @@ export class Supervisor {
     return { ...program, kill, stop: () => kill('SIGTERM') }
   }
 
-  /** Every program has the new time when this resolves. */
+  /** Resolves when every program has the new time. */
   async setClockOffset(offsetMs: number): Promise<void> {
     await Promise.all([...this.#running].map((program) => program.setClockOffset(offsetMs)))
   }

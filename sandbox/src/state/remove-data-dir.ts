@@ -7,10 +7,10 @@ import { STATE_FILE_NAME } from './sandbox-state.ts'
 import { takeDataDir } from './take-data-dir.ts'
 
 /**
- * Removes what sandboxes made in a data directory, and the directory itself where nothing else is in it. Answers false when
- * there is none.
+ * Deletes what sandboxes created in a data directory, and the directory itself if nothing else is in it. Returns false
+ * if there is none.
  *
- * @throws Error with one sentence when a sandbox runs on it, or it is not a sandbox's.
+ * @throws Error with one sentence if a sandbox is running on it, or if it was not created by a sandbox.
  */
 export async function removeDataDir(
   dataDir: string,
@@ -26,7 +26,7 @@ export async function removeDataDir(
   try {
     await endLeftovers(dataDir)
     await stopLeftovers(dataDir)
-    // The state goes last: it is by this file that an interrupted removal can be told from a stranger's folder.
+    // The state file goes last: it shows that a half-deleted folder was a sandbox's and not someone else's.
     const names = [...Object.values(DATA_FOLDERS), FACTS_FILE_NAME, PROCESSES_FILE_NAME, STATE_FILE_NAME]
     for (const name of names) rmSync(join(dataDir, name), { recursive: true, force: true })
   } finally {

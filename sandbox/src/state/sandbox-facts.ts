@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Mode } from '../addresses.ts'
 import { writeFileAtomically } from './write-file-atomically.ts'
 
-/** What `sandbox.json` and `GET /` of the control API tell (specification, sandbox.md). */
+/** The content of `sandbox.json` and of `GET /` of the control API. */
 export interface SandboxFacts {
   readonly base_url: string
   readonly auth_url: string
@@ -15,7 +15,7 @@ export interface SandboxFacts {
     readonly keys: Readonly<Record<Mode, string>>
     readonly wallets: Readonly<Record<Mode, string>>
     readonly agent_id: string
-    /** Whoever opens it registers a passkey, and becomes an owner of the workspace. */
+    /** Whoever opens it registers a passkey and becomes an owner of the workspace. */
     readonly invite_url: string
   }
 }
@@ -26,7 +26,7 @@ export function writeFacts(dataDir: string, facts: SandboxFacts): void {
   writeFileAtomically(join(dataDir, FACTS_FILE_NAME), `${JSON.stringify(facts, null, 2)}\n`)
 }
 
-/** A script waits for the file, so it is there only while everything runs. */
+/** Scripts wait for the file, so it exists only while everything runs. */
 export function removeFacts(dataDir: string): void {
   rmSync(join(dataDir, FACTS_FILE_NAME), { force: true })
 }

@@ -5,20 +5,20 @@ import type { Mode } from '../addresses.ts'
 import type { StoredPasskey } from '../passkey/software-passkey.ts'
 import { writeFileAtomically } from './write-file-atomically.ts'
 
-/** What the sandbox keeps for itself between two starts, secrets included. */
+/** What the sandbox stores for itself between two starts, including secrets. */
 export interface SandboxState {
   readonly version: 1
-  /** base64; the server's ENCRYPTION_KEY. */
+  /** base64. The server's ENCRYPTION_KEY. */
   readonly encryptionKey: string
   readonly enclave: { readonly appId: string; readonly appSecret: string; readonly controlToken: string }
   readonly clockOffsetMs: number
   /** The owner of each workspace, by slug. */
   readonly owners: Readonly<Record<string, StoredPasskey>>
-  /** The workspace of each grant that was made through the control API: no product operation reads across workspaces. */
+  /** The workspace of each grant made through the control API. No operation of the product reads across workspaces. */
   readonly grants: Readonly<Record<string, string>>
   /** The secret of the invitation to the demo workspace. */
   readonly invitation?: string
-  /** The demo workspace, as far as it has been made. */
+  /** The demo workspace, as far as it has been created. */
   readonly demo: Readonly<Partial<Record<Mode, DemoMode>>>
 }
 
@@ -29,14 +29,14 @@ export interface DemoMode {
 
 export interface StateFile {
   readonly current: SandboxState
-  /** Replaces members, on disk first. */
+  /** Replaces members, first on disk. */
   update(change: Partial<SandboxState>): void
 }
 
 export const STATE_FILE_NAME = 'sandbox-state.json'
 const SECRET_BYTES = 32
 
-/** Opens the state of a data directory, or makes a first one. Throws when the file is there and can't be read. */
+/** Opens the state of a data directory, or creates the first one. Throws if the file exists and cannot be read. */
 export function openState(dataDir: string): StateFile {
   const file = join(dataDir, STATE_FILE_NAME)
   let current = existsSync(file) ? readState(file) : createState()
@@ -58,9 +58,9 @@ function readState(file: string): SandboxState {
     const state = JSON.parse(readFileSync(file, 'utf8')) as SandboxState
     if (state.version === 1) return state
   } catch (cause) {
-    throw new Error(`${file} can't be read; restore it, or start anew with npm run reset`, { cause })
+    throw new Error(`${file} cannot be read: restore it, or start again with npm run reset`, { cause })
   }
-  throw new Error(`${file} is of another version of the sandbox; start anew with npm run reset`)
+  throw new Error(`${file} was written by another version of the sandbox: start again with npm run reset`)
 }
 
 function createState(): SandboxState {

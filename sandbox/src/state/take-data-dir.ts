@@ -8,25 +8,28 @@ export interface TakenDataDir {
 
 interface Holder {
   readonly pid: number
-  /** Tells the process from a later one with the same id. */
+  /** Distinguishes the process from a later one with the same id. */
   readonly command: string
 }
 
 export const LOCK_FILE_NAME = 'sandbox.pid'
-/** A stale lock is removed and taken anew. Who meets one again has met others that start at this very moment. */
+/**
+ * A stale lock is removed and taken again. Meeting another stale lock means that others are starting at the same
+ * moment.
+ */
 const ATTEMPTS_MAX = 3
-/** Directories that this very process holds: its own id in a lock file says nothing after a restart of a container. */
+/** Directories that this process holds. After a restart of a container, its own id in a lock file means nothing. */
 const heldHere = new Set<string>()
 
 /**
- * Makes the data directory and takes it for this process.
+ * Creates the data directory and locks it for this process.
  *
- * @throws Error with one sentence when it can't be written, or another sandbox that is alive has it.
+ * @throws Error with one sentence if it cannot be written, or if another running sandbox holds it.
  */
 export function takeDataDir(dataDir: string): TakenDataDir {
   const file = join(dataDir, LOCK_FILE_NAME)
   try {
-    // Others may walk through, because PostgreSQL runs as another user under root; every file in it is private.
+    // Others may pass through it, because PostgreSQL runs as another user under root. Every file in it is private.
     mkdirSync(dataDir, { recursive: true, mode: 0o711 })
     for (let attempt = 1; !createLock(file); attempt += 1) {
       const holder = findHolder(dataDir)
@@ -36,9 +39,12 @@ export function takeDataDir(dataDir: string): TakenDataDir {
   } catch (error) {
     if (error instanceof DataDirInUse) throw error
     const detail = error instanceof Error ? error.message : String(error)
-    throw new Error(`The data directory ${dataDir} can't be written (${detail}): set BURSAR_DATA_DIR to another one.`, {
-      cause: error,
-    })
+    throw new Error(
+      `The data directory ${dataDir} cannot be written (${detail}): set BURSAR_DATA_DIR to another one.`,
+      {
+        cause: error,
+      },
+    )
   }
   heldHere.add(dataDir)
   return {
@@ -65,7 +71,7 @@ class DataDirInUse extends Error {
   }
 }
 
-/** Appears with its text in it, so that nobody reads half of it. Answers false when another process was first. */
+/** Appears together with its content, so that no reader sees half of it. Returns false if another process was first. */
 function createLock(file: string): boolean {
   const fresh = `${file}.${process.pid}`
   const holder: Holder = { pid: process.pid, command: readCommand(process.pid) }

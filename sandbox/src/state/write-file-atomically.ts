@@ -1,6 +1,9 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 
-/** Writes a private file (0600) so that a reader, or a start after a crash, meets the old text or the new one, whole. */
+/**
+ * Writes a private file (0600) so that a reader, or a start after a crash, sees either the old or the new content,
+ * complete.
+ */
 export function writeFileAtomically(file: string, text: string): void {
   const fresh = `${file}.new`
   const fd = openSync(fresh, 'w', 0o600)

@@ -1,5 +1,4 @@
 import type { Row } from './query.ts'
-import type { Mode } from '../values/mode.ts'
 import type { Scanned } from './bounded-scan.ts'
 
 /**
@@ -27,6 +26,8 @@ export function scanText(parts: {
       ) end as last_looked_at
     from (select 1) one left join page on true order by page.id desc`
 }
+
+type Mode = 'test' | 'live'
 
 /**
  * A statement for each mode, with the mode in it as a constant: a plan that holds for both could walk the primary key,

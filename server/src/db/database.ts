@@ -47,7 +47,9 @@ export class Database {
     this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max: config.connectionsMax }, logger)
     // All others carry reads, rate counters and logs, nothing that must outlive a power cut: they do not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
-    this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () => openPipelinedConnection({ ...connection, options }))
+    this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () =>
+      openPipelinedConnection({ ...connection, options }),
+    )
     this.#readers = openReaders({ ...connection, options }, logger)
     this.#deferredWrites = new DeferredWrites((query) => this.runSlow(query), logger)
   }
@@ -151,6 +153,10 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#deferredWrites.close()
-    await Promise.all([this.#pool.end(), this.#readers.close(), ...this.#sharedConnections.map((connection) => connection.close())])
+    await Promise.all([
+      this.#pool.end(),
+      this.#readers.close(),
+      ...this.#sharedConnections.map((connection) => connection.close()),
+    ])
   }
 }

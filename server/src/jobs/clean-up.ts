@@ -1,20 +1,18 @@
-import { giveBackLease } from '../db/leases.ts'
 import { cleanUpConnections } from '../domain/connections/clean-up-connections.ts'
 import type { Context } from '../domain/context.ts'
 import { cleanUpRefusals } from '../domain/payments/refusals/clean-up-refusals.ts'
 import { trimRefusals } from '../domain/payments/refusals/trim-refusals.ts'
 import { cleanUpNewcomers } from '../domain/passkeys/clean-up-newcomers.ts'
 import { cleanUpSessions } from '../domain/sessions/clean-up-sessions.ts'
-import { renewLease } from './renew-lease.ts'
 import { cleanUpWebhooks } from '../domain/webhooks/clean-up-webhooks.ts'
-import { startLoop, type Loop } from '../lib/loop.ts'
+import type { Loop } from '../lib/loop.ts'
 import { deleteEndedAttempts } from '../limiter/limiter-store.ts'
+import { startLeasedLoop, type RenewLease } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 60_000
 const LEASE_MS = 3 * INTERVAL_MS
-const LEASE_NAME = 'clean-up'
 const ATTEMPTS_PER_STEP = 10_000
-/** Each step deletes 10,000 rows of a table at the most: more than strangers can write meanwhile. */
+/** Each step deletes at most 10,000 rows of a table, which is more than strangers can add between two rounds. */
 const STEPS_PER_ROUND_MAX = 50
 
 type Step = (ctx: Context) => Promise<number>
@@ -30,30 +28,25 @@ const STEPS: readonly Step[] = [
 ]
 
 /**
- * Deletes, in bounded steps, what has ended and is of no use any more: sessions, ceremonies, codes, tokens, connections
- * that were never used, people without a workspace, counters, deliveries, refusals.
- * A step that fails does not keep the others; the first failure is thrown in the end.
+ * Deletes rows that have ended and are no longer needed, in bounded steps: sessions, ceremonies, codes, tokens,
+ * connections that were never used, users without a workspace, counters, deliveries and refusals. If a step fails, the
+ * others still run, and the first error is thrown at the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {
-  const loop = startLoop({ name: LEASE_NAME, intervalMs: INTERVAL_MS, logger: ctx.logger }, async (signal) => {
-    const outcomes = await Promise.allSettled(STEPS.map((step) => repeat(ctx, { step, holder, signal })))
+  const options = { name: 'clean-up', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
+  return startLeasedLoop(ctx, options, async (signal, renewLease) => {
+    const outcomes = await Promise.allSettled(STEPS.map((step) => repeat(ctx, { step, renewLease, signal })))
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   })
-  return {
-    async stop() {
-      await loop.stop()
-      await ctx.db.runDurable(giveBackLease(LEASE_NAME, holder))
-    },
-  }
 }
 
 async function repeat(
   ctx: Context,
-  { step, holder, signal }: { step: Step; holder: string; signal: AbortSignal },
+  { step, renewLease, signal }: { step: Step; renewLease: RenewLease; signal: AbortSignal },
 ): Promise<void> {
   for (let count = 0; count < STEPS_PER_ROUND_MAX && !signal.aborted; count += 1) {
-    if (!(await renewLease(ctx, { name: LEASE_NAME, holder, leaseMs: LEASE_MS }))) return
+    if (count > 0 && !(await renewLease())) return
     if ((await step(ctx)) === 0) return
   }
 }

@@ -1,21 +1,20 @@
-import { giveBackLease } from '../db/leases.ts'
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { reconcilePayment } from '../domain/payments/reconcile-payment.ts'
 import { listDueForLook } from '../domain/payments/tracing/tracing-store.ts'
-import { renewLease } from './renew-lease.ts'
-import { startLoop, type Loop } from '../lib/loop.ts'
+import type { Loop } from '../lib/loop.ts'
 import { MODES, type Mode } from '../values/mode.ts'
+import { startLeasedLoop } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 1_000
 const LEASE_MS = 30_000
 const PAYMENTS_PER_PAGE = 20
-/** A round looks up so many payments at the most. Each look puts the payment's next one off, so the next round goes on. */
+/** Pages in one round. Each look-up postpones the payment's next one, so the next round continues with the others. */
 const PAGES_PER_ROUND_MAX = 20
-/** After so many failures in a row the provider or the chain is taken to be away, and the round ends. */
+/** After this many failures in a row we assume that the provider or the chain is down, and end the round. */
 const FAILURES_IN_A_ROW_MAX = 3
 
-/** Finds out what became of payments that nobody drives on (D23). Of all processes, the one with the lease does it. */
+/** Finds out what happened to pending payments that no request is waiting for (D23). */
 export function reconcilePayments(ctx: Context, { holder }: { holder: string }): Loop {
   const loops = MODES.map((mode) => startReconciler(ctx, { mode, holder }))
   return {
@@ -26,25 +25,18 @@ export function reconcilePayments(ctx: Context, { holder }: { holder: string }):
 }
 
 function startReconciler(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
-  const name = `reconcile:${mode}`
-  const round = async (signal: AbortSignal): Promise<void> => {
+  const options = { name: `reconcile:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
+  return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
-      if (!(await renewLease(ctx, { name, holder, leaseMs: LEASE_MS }))) return
+      if (page > 0 && !(await renewLease())) return
       const payments = await ctx.db.runRelaxed(listDueForLook(mode, ctx.clock.now(), PAYMENTS_PER_PAGE))
       await reconcilePage(ctx, payments, signal)
       if (payments.length < PAYMENTS_PER_PAGE) return
     }
-  }
-  const loop = startLoop({ name, intervalMs: INTERVAL_MS, logger: ctx.logger }, round)
-  return {
-    async stop() {
-      await loop.stop()
-      await ctx.db.runDurable(giveBackLease(name, holder))
-    },
-  }
+  })
 }
 
-/** One payment that can't be reconciled does not keep the others. */
+/** A payment that cannot be reconciled does not hold up the others. */
 async function reconcilePage(ctx: Context, payments: readonly Payment[], signal: AbortSignal): Promise<void> {
   let failures = 0
   for (const payment of payments) {

@@ -1,12 +1,11 @@
-import { giveBackLease } from '../db/leases.ts'
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
-import { renewLease } from './renew-lease.ts'
 import { settlePayments } from '../domain/payments/settle-payments.ts'
 import { listAwaitingChain } from '../domain/payments/payments-store.ts'
-import { startLoop, type Loop } from '../lib/loop.ts'
+import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
 import { ReceiptLooks } from './receipt-looks.ts'
+import { startLeasedLoop } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 400
 const LEASE_MS = 10_000
@@ -24,7 +23,6 @@ const WATCHED_MS = 60 * 60_000
  * payments wait, a round asks for the head; it asks for receipts when there is a new one, or a new transaction.
  */
 export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
-  const name = `watch:${mode}`
   const chain = ctx.chains[mode]
   const looks = new ReceiptLooks(chain.confirmations)
   let last: Payment | null = null
@@ -39,11 +37,12 @@ export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder:
     looks.record(due, reading.head)
   }
 
-  const round = async (signal: AbortSignal): Promise<void> => {
+  const options = { name: `watch:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
+  return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     let failure: unknown
     let head: bigint | null = null
     for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
-      if (!(await renewLease(ctx, { name, holder, leaseMs: LEASE_MS }))) return
+      if (page > 0 && !(await renewLease())) return
       const since = new Date(ctx.clock.now().getTime() - WATCHED_MS)
       const payments: Payment[] = await ctx.db.runRelaxed(
         listAwaitingChain(mode, { since, after: last, limit: PAYMENTS_PER_PAGE }),
@@ -58,12 +57,5 @@ export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder:
       if (last === null) break
     }
     if (failure !== undefined) throw failure
-  }
-  const loop = startLoop({ name, intervalMs: INTERVAL_MS, logger: ctx.logger }, round)
-  return {
-    async stop() {
-      await loop.stop()
-      await ctx.db.runDurable(giveBackLease(name, holder))
-    },
-  }
+  })
 }

@@ -1,10 +1,9 @@
 import { ChainBehind } from '../chain/errors.ts'
-import { giveBackLease } from '../db/leases.ts'
 import type { Context } from '../domain/context.ts'
 import { BLOCKS_MAX, followDeposits } from '../domain/deposits/follow-deposits.ts'
-import { renewLease } from './renew-lease.ts'
-import { startLoop, type Loop } from '../lib/loop.ts'
+import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
+import { startLeasedLoop, type RenewLease } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 1_000
 /** Two processes that read at once do no harm: the cursor moves once. */
@@ -16,35 +15,28 @@ const BEHIND_ROUNDS_MAX = 10
 
 /** Finds the deposits of one mode as their blocks become deep enough. Of all processes, the one with the lease does it. */
 export function watchDeposits(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
-  const name = `deposits:${mode}`
   const chain = ctx.chains[mode]
   let blocksMax = BLOCKS_MAX
   let behindRounds = 0
-  const readOn = async (confirmedBlock: bigint, signal: AbortSignal): Promise<void> => {
+  const readOn = async (confirmedBlock: bigint, signal: AbortSignal, renewLease: RenewLease): Promise<void> => {
     for (let chunk = 0; chunk < CHUNKS_PER_ROUND_MAX && !signal.aborted; chunk += 1) {
       const progress = await followDeposits(ctx, { mode, confirmedBlock, blocksMax })
       blocksMax = progress.blocksMax
       if (progress.isThere) return
-      if (!(await renewLease(ctx, { name, holder, leaseMs: LEASE_MS }))) return
+      if (!(await renewLease())) return
     }
   }
-  const loop = startLoop({ name, intervalMs: INTERVAL_MS, logger: ctx.logger }, async (signal) => {
-    if (!(await renewLease(ctx, { name, holder, leaseMs: LEASE_MS }))) return
+  const options = { name: `deposits:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
+  return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     const deepEnough = (await chain.readRecentHead()) - BigInt(chain.confirmations) + 1n
     // Of a chain that is younger than its depth, the first block is as good a beginning as any: nothing is paid in it.
     const confirmedBlock = deepEnough < 0n ? 0n : deepEnough
     try {
-      await readOn(confirmedBlock, signal)
+      await readOn(confirmedBlock, signal, renewLease)
       behindRounds = 0
     } catch (error) {
       behindRounds += 1
       if (!(error instanceof ChainBehind) || behindRounds > BEHIND_ROUNDS_MAX) throw error
     }
   })
-  return {
-    async stop() {
-      await loop.stop()
-      await ctx.db.runDurable(giveBackLease(name, holder))
-    },
-  }
 }

@@ -17,8 +17,13 @@ const WRITE_PATTERN =
 /** It compares the database's clock with ours, so it has to ask for it. Nothing that it reads is stored or decided on. */
 const CLOCK_INSPECTOR = 'server/src/db/inspect-database.ts'
 
+/** `store.ts`, or `grants-store.ts` beside the verbs that use it. */
+function isStore(path: string): boolean {
+  return path.endsWith('/store.ts') || path.endsWith('-store.ts')
+}
+
 function maySpeakSql(path: string): boolean {
-  return path.startsWith('server/src/db/') || path.endsWith('/store.ts')
+  return path.startsWith('server/src/db/') || isStore(path)
 }
 
 export const SQL_IN_STORES: Rule = {
@@ -66,7 +71,7 @@ export const OWN_TABLES: Rule = {
     const owners = new Map<string, string>()
     return eachString(
       tree,
-      (module) => isServer(module) && module.path.endsWith('/store.ts'),
+      (module) => isServer(module) && isStore(module.path),
       (text, module) => {
         const room = roomOf(module.path)
         for (const [, table = ''] of text.matchAll(WRITE_PATTERN)) {
@@ -93,15 +98,19 @@ export const NAMED_COLUMNS: Rule = {
     const tables = new Set(
       migrations.flatMap(({ text }) => [...text.matchAll(CREATED_TABLE_PATTERN)].map(([, name]) => name)),
     )
-    const isStore = (module: Module): boolean => isServer(module) && module.path.endsWith('/store.ts')
-    return eachString(tree, isStore, (text, module) => {
-      const sources = module.strings.flatMap((string) => [...string.text.matchAll(SOURCE_PATTERN)])
-      const names = new Set(sources.flatMap(([, table, alias]) => (tables.has(table) ? [table, alias] : [])))
-      for (const [star, of, from] of text.matchAll(STAR_PATTERN)) {
-        if (names.has(of ?? from)) return `\`${star}\` reads whatever columns the table has: name those that are needed`
-      }
-      return null
-    })
+    return eachString(
+      tree,
+      (module) => isServer(module) && isStore(module.path),
+      (text, module) => {
+        const sources = module.strings.flatMap((string) => [...string.text.matchAll(SOURCE_PATTERN)])
+        const names = new Set(sources.flatMap(([, table, alias]) => (tables.has(table) ? [table, alias] : [])))
+        for (const [star, of, from] of text.matchAll(STAR_PATTERN)) {
+          if (names.has(of ?? from))
+            return `\`${star}\` reads whatever columns the table has: name those that are needed`
+        }
+        return null
+      },
+    )
   },
 }
 

@@ -73,7 +73,11 @@ async function readDeliveries({ context }: ControlContext, { id: accountId }: Ac
 }
 
 /** No product operation reads across workspaces, so they are asked one by one. */
-async function findAccountId({ context }: ControlContext, slugs: readonly string[], deliveryId: string): Promise<string> {
+async function findAccountId(
+  { context }: ControlContext,
+  slugs: readonly string[],
+  deliveryId: string,
+): Promise<string> {
   for (const slug of slugs) {
     const { id: accountId } = await getAccount(context, slug)
     const found = await getDelivery(context, { accountId, id: deliveryId }).catch(nullIfNotFound)

@@ -3,16 +3,15 @@ import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { requireRecentProof } from '../require-recent-proof.ts'
+import { requireRecentProof, type Proof } from '../require-recent-proof.ts'
 import { decideMemberChange, type Membership } from './member.ts'
 import { countOwners, deleteMember, findMember, revokeInvitationsBy, updateRole } from './members-store.ts'
 import { hasPower, mayInvite, ROLES, type Role } from './role.ts'
-import type { Session } from '../sessions/session.ts'
 
 export interface MembershipChange {
   readonly membership: Membership
   /** The session in which the membership's person asks for it. */
-  readonly session: Pick<Session, 'verifiedAt'>
+  readonly session: Proof
   readonly userId: string
   /** Null: the member goes. */
   readonly role: Role | null

@@ -4,11 +4,10 @@ import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { requireRecentProof } from '../require-recent-proof.ts'
+import { requireRecentProof, type SignedInUser } from '../require-recent-proof.ts'
 import { checkRegistration } from './check-registration.ts'
 import { countPasskeys, insertPasskey, lockUser, PASSKEY_INDEX } from './passkeys-store.ts'
 import { PASSKEYS_MAX, type Passkey } from './passkey.ts'
-import type { Session } from '../sessions/session.ts'
 import { takeCeremony } from './take-ceremony.ts'
 
 /**
@@ -23,7 +22,7 @@ export async function addPasskey(
     ceremony,
     response,
     name: text,
-  }: { session: Session; ceremony: string; response: RegistrationResponseJSON; name: string },
+  }: { session: SignedInUser; ceremony: string; response: RegistrationResponseJSON; name: string },
 ): Promise<Passkey> {
   const name = checkName(text)
   requireRecentProof(session, ctx.clock.now())

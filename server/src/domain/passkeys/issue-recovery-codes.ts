@@ -1,15 +1,14 @@
 import { hashSecret } from '../../values/secret.ts'
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { requireRecentProof } from '../require-recent-proof.ts'
+import { requireRecentProof, type SignedInUser } from '../require-recent-proof.ts'
 import { deleteRecoveryCodes, insertRecoveryCodes, lockUser } from './passkeys-store.ts'
 import { createRecoveryCode, RECOVERY_CODES } from './recovery-code.ts'
-import type { Session } from '../sessions/session.ts'
 
 /** Replaces all of a person's recovery codes, used ones too; shown once. 403 `verification_required`. */
 export async function issueRecoveryCodes(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { session }: { session: Session },
+  { session }: { session: SignedInUser },
 ): Promise<string[]> {
   const now = ctx.clock.now()
   requireRecentProof(session, now)

@@ -1,12 +1,11 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { requireRecentProof } from '../require-recent-proof.ts'
+import { requireRecentProof, type SignedInUser } from '../require-recent-proof.ts'
 import { findUser, listPasskeyRows } from './passkeys-store.ts'
 import { makeRegistrationOptions } from './make-registration-options.ts'
 import { openCeremony } from './open-ceremony.ts'
 import { PASSKEYS_MAX } from './passkey.ts'
-import type { Session } from '../sessions/session.ts'
 
 /**
  * Begins the registration of one more passkey of a person: what the browser asks it for. Errors: 403
@@ -14,7 +13,7 @@ import type { Session } from '../sessions/session.ts'
  */
 export async function openPasskey(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
-  { session }: { session: Session },
+  { session }: { session: SignedInUser },
 ): Promise<{ ceremony: string; options: PublicKeyCredentialCreationOptionsJSON }> {
   requireRecentProof(session, ctx.clock.now())
   const { userId } = session

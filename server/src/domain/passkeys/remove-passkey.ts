@@ -1,9 +1,8 @@
 import { Problem, problem } from '../../values/problem.ts'
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { requireRecentProof } from '../require-recent-proof.ts'
+import { requireRecentProof, type SignedInUser } from '../require-recent-proof.ts'
 import { countPasskeys, deletePasskey, lockUser } from './passkeys-store.ts'
-import type { Session } from '../sessions/session.ts'
 
 /**
  * Removes one of a person's passkeys; the last one stays, however many are removed at once. Errors: 403
@@ -11,7 +10,7 @@ import type { Session } from '../sessions/session.ts'
  */
 export async function removePasskey(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { session, credentialId }: { session: Session; credentialId: string },
+  { session, credentialId }: { session: SignedInUser; credentialId: string },
 ): Promise<void> {
   const now = ctx.clock.now()
   requireRecentProof(session, now)

@@ -72,7 +72,10 @@ describe('the table payments', () => {
     await given.context.db.runDurable(insertPayment(payment, ADMISSION))
     const block = { number: 1n, hash: HASH, logIndex: 0n }
     assert.equal(await given.context.db.runDurable(markConfirmed({ ...payment, txHash: HASH }, block, NOW)), null)
-    assert.equal((await given.context.db.runRelaxed(findPayment(payment.accountId, 'test', payment.id)))?.status, 'pending')
+    assert.equal(
+      (await given.context.db.runRelaxed(findPayment(payment.accountId, 'test', payment.id)))?.status,
+      'pending',
+    )
   })
 
   function make(changes: Partial<Payment>): Payment {

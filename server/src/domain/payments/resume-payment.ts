@@ -126,5 +126,7 @@ async function letGoOnFailure<Result>(ctx: Context, payment: Payment, work: Prom
 
 async function letGo(ctx: Context, payment: Payment): Promise<void> {
   const next = nextLookAt(payment.looks, ctx.clock.now())
-  await ctx.db.runDurable(giveBackAttempt(payment, { mayArrive: false, reason: payment.pendingReason, nextLookAt: next }))
+  await ctx.db.runDurable(
+    giveBackAttempt(payment, { mayArrive: false, reason: payment.pendingReason, nextLookAt: next }),
+  )
 }

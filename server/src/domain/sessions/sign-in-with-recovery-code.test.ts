@@ -59,7 +59,9 @@ describe('recovery codes', () => {
     const other = given.openAnother()
     await openConnections(ctx.db, other.db)
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, index) => signInWithRecoveryCode(index % 2 === 0 ? ctx : other, { code, device: DEVICE })),
+      Array.from({ length: 20 }, (_, index) =>
+        signInWithRecoveryCode(index % 2 === 0 ? ctx : other, { code, device: DEVICE }),
+      ),
     )
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     for (const outcome of outcomes) {

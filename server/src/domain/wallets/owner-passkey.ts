@@ -24,7 +24,11 @@ export function toSpki(publicKeyCose: Uint8Array): string {
  */
 export async function checkOwnerSignature(
   ctx: Pick<Context, 'relyingParty' | 'logger'>,
-  { owner, challenge, assertion }: { owner: OwnerPasskey; challenge: Uint8Array; assertion: AuthenticationResponseJSON },
+  {
+    owner,
+    challenge,
+    assertion,
+  }: { owner: OwnerPasskey; challenge: Uint8Array; assertion: AuthenticationResponseJSON },
 ): Promise<void> {
   if (assertion.id !== owner.credentialId) throw problem('signature_invalid')
   try {
