@@ -1,50 +1,45 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob } from 'node:path'
 
-/** Files that run one after the other in one process, and so load the service's sources once. */
+/** Test files that run one after the other in one process, and so load the service's sources once. */
 export interface TestProcess {
   readonly name: string
   readonly files: readonly string[]
 }
 
-/** Browser tests share one sandbox and one Chromium, which live in their process (`test/support/browser/stage.ts`). */
-const WHOLE_FOLDERS = ['test/browser', 'sandbox/src/control']
-/** They stop processes, move clocks, or measure their own process: each has a process of its own. */
+/** Their files share a sandbox or a browser, which lives in their process: each of these folders is one process. */
+const WHOLE_FOLDERS = ['test/browser', 'test/conformance']
+/** These tests stop processes, move clocks, measure time or look at their own process: each file has a process of its own. */
 const ALONE = [
-  'test/{chaos,conformance,flows,house}/**',
+  'test/{chaos,flows,house}/**',
   'sandbox/src/*.test.ts',
-  'sandbox/src/{chain,postgres,state}/**',
+  'sandbox/src/{chain,control,postgres,state}/**',
   'server/src/lib/outbound/**',
   'server/src/db/**',
   '**/*.sandbox.test.ts',
   '**/*-plans.test.ts',
   'scripts/**',
 ]
-/** A hook at the top of a file would run around the tests of all the files that share its process. */
+/** A hook at the top of a file would run around the tests of every file in its process. */
 const TOP_HOOK = /^(?:before|after|beforeEach|afterEach)\(/m
-/** Few enough that no process is still at work long after the others have ended. */
+/** Few enough that no process is still busy long after the others have ended. */
 const FILES_MAX = 12
-/** What takes long begins first. The rest follows in the order of the paths. */
-const FIRST = ['test/browser/', 'test/chaos/', '**/*-plans.test.ts', 'sandbox/src/', 'test/flows/', 'test/conformance/']
+/** What takes long starts first. The rest follows in the order of its paths. */
+const FIRST = [
+  'test/browser/**',
+  'test/chaos/**',
+  '**/*-plans.test.ts',
+  'sandbox/src/**',
+  'test/{flows,conformance}/**',
+]
 
-/** Distributes test files over processes, in the order in which these are to be started. */
+/** Distributes test files over processes. Returns these in the order in which they should start. */
 export function planProcesses(root: string, files: readonly string[]): readonly TestProcess[] {
   const groups = Map.groupBy(files, (file) => groupOf(root, file))
-  const processes = [...groups].flatMap(([name, members]) => {
-    const size = WHOLE_FOLDERS.includes(name) ? members.length : FILES_MAX
-    const count = Math.ceil(members.length / size)
-    return Array.from({ length: count }, (_, index) => ({
-      name: count === 1 ? name : `${name} (${index + 1} of ${count})`,
-      files: members.slice(
-        Math.ceil((index * members.length) / count),
-        Math.ceil(((index + 1) * members.length) / count),
-      ),
-    }))
-  })
-  return processes.toSorted((one, other) => rankOf(one) - rankOf(other))
+  return [...groups].flatMap(([name, members]) => split(name, members)).toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** A folder whose files share processes, or the file itself when it runs alone. */
+/** The folder whose files share processes, or the file itself if it runs alone. */
 function groupOf(root: string, file: string): string {
   const folder = WHOLE_FOLDERS.find((name) => file.startsWith(`${name}/`))
   if (folder !== undefined) return folder
@@ -53,7 +48,17 @@ function groupOf(root: string, file: string): string {
   return runsAlone ? file : dirname(file).split('/').slice(0, 2).join('/')
 }
 
+/** Splits a group evenly over as many processes as it needs. */
+function split(name: string, files: readonly string[]): TestProcess[] {
+  const count = WHOLE_FOLDERS.includes(name) ? 1 : Math.ceil(files.length / FILES_MAX)
+  const boundary = (index: number): number => Math.ceil((index * files.length) / count)
+  return Array.from({ length: count }, (_, index) => ({
+    name: count === 1 ? name : `${name}-${index + 1}-of-${count}`,
+    files: files.slice(boundary(index), boundary(index + 1)),
+  }))
+}
+
 function rankOf({ files: [file = ''] }: TestProcess): number {
-  const rank = FIRST.findIndex((prefix) => file.startsWith(prefix) || matchesGlob(file, prefix))
+  const rank = FIRST.findIndex((glob) => matchesGlob(file, glob))
   return rank === -1 ? FIRST.length : rank
 }
