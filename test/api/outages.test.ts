@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

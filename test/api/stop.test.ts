@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { readBody } from '../support/http-client.ts'
-import { seed } from '../support/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
-import { readRows } from '../support/read-rows.ts'
+import { seed } from '../support/context/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { readRows } from '../support/database/read-rows.ts'
 
 /** Far below the time that an idle connection is kept (65 s), and above that of a round of background work. */
 const STOP_MS_MAX = 5_000

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { openBrowser } from '../support/stage.ts'
-import { inspectPage } from '../support/inspect-page.ts'
+import { openBrowser } from '../support/browser/browser-fixture.ts'
+import { inspectPage } from '../support/browser/inspect-page.ts'
 
 const HEAD = '<html lang="en"><title>A page</title><meta name="viewport" content="width=device-width">'
 const GOOD = `${HEAD}<style>:root { color-scheme: light dark }</style><main><h1>A page</h1><p>With words.</p></main>`

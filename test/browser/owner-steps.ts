@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { confirm, button, heading, signUp } from '../support/pages.ts'
-import type { Stage } from '../support/stage.ts'
-import type { Person } from '../support/browser.ts'
+import { confirm, button, heading, signUp } from '../support/browser/pages.ts'
+import type { BrowserFixture } from '../support/browser/browser-fixture.ts'
+import type { Person } from '../support/browser/launch-browser.ts'
 
 /** What an owner does in a workspace, in test mode, by the links and buttons of its pages. */
 
 /** Somebody signs up, and makes a workspace of their own. Ends on its overview. */
-export async function enterOwner(stage: Stage, name: string, workspace: string): Promise<Person> {
-  const person = await stage.enter()
+export async function enterOwner(fixture: BrowserFixture, name: string, workspace: string): Promise<Person> {
+  const person = await fixture.enter()
   await signUp(person.page, name)
   await person.page.getByLabel('Name of the workspace').fill(workspace)
   await button(person.page, 'Create the workspace').click()

@@ -1,25 +1,33 @@
 import assert from 'node:assert/strict'
 import { afterEach, before, describe, test } from 'node:test'
-import { acceptInvitation, button, confirm, createInvitation, hasFocus, heading, signUp } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import {
+  acceptInvitation,
+  button,
+  confirm,
+  createInvitation,
+  hasFocus,
+  heading,
+  signUp,
+} from '../support/browser/pages.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { enterOwner, goTo } from './owner-steps.ts'
 
 /** A break in the live connection is told after some seconds, and its end once the browser has tried again. */
 const RECONNECTION_MS = 30_000
 
 describe('what stands around every page', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   before(async () => {
-    stage = await openStage()
+    fixture = await openBrowserFixture()
   })
-  afterEach(() => stage.leave())
+  afterEach(() => fixture.leave())
 
   test('whoever is removed is told so by the next page that they open, and has a way out', async () => {
-    const owner = (await enterOwner(stage, 'Olive Owner', 'Loft')).page
+    const owner = (await enterOwner(fixture, 'Olive Owner', 'Loft')).page
     await goTo(owner, 'Members')
     const link = await createInvitation(owner, 'Viewer')
     await button(owner, 'Make another link').waitFor()
-    const guest = (await stage.enter()).page
+    const guest = (await fixture.enter()).page
     await signUp(guest, 'Guy Guest')
     await acceptInvitation(guest, link)
 
@@ -37,7 +45,7 @@ describe('what stands around every page', () => {
   })
 
   test('a page that can’t be loaded leaves the rest standing, and comes once it can be', async () => {
-    const { page, context } = await enterOwner(stage, 'Nell Network', 'Mast')
+    const { page, context } = await enterOwner(fixture, 'Nell Network', 'Mast')
     const files = '**/assets/members-page*'
     const session = '**/console/session'
     await context.route(files, (route) => route.abort())
@@ -62,7 +70,7 @@ describe('what stands around every page', () => {
   })
 
   test('that nothing is heard any more is told, and that it is again', async () => {
-    const { page, context } = await enterOwner(stage, 'Lea Live', 'Tower')
+    const { page, context } = await enterOwner(fixture, 'Lea Live', 'Tower')
     await context.route('**/changes?*', (route) => route.abort())
     await page.reload()
     const notice = page.getByText('Not live: reconnecting…')
@@ -72,7 +80,7 @@ describe('what stands around every page', () => {
   })
 
   test('recovery codes are not lost by a click elsewhere', async () => {
-    const { page } = await enterOwner(stage, 'Cara Codes', 'Safe')
+    const { page } = await enterOwner(fixture, 'Cara Codes', 'Safe')
     await page.goto('/account')
     await button(page, 'Make new codes').click()
     await confirm(page, 'Make new codes')
@@ -86,7 +94,7 @@ describe('what stands around every page', () => {
   })
 
   test('a few letters lead to an agent, and a form that is cancelled gives the focus back', async () => {
-    const { page } = await enterOwner(stage, 'Kim Keys', 'Desk')
+    const { page } = await enterOwner(fixture, 'Kim Keys', 'Desk')
     await goTo(page, 'Agents')
     await button(page, 'New agent').click()
     await page.getByLabel('Id of the agent').press('Escape')

@@ -6,8 +6,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { openAgentHost, type OwnAgentHost } from '../support/agent-host.ts'
-import { findFreePort } from '../support/world.ts'
+import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
+import { findFreePort } from '../support/free-port.ts'
 
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 const PROGRAM = join(dirname(PACKAGE), 'dist', 'index.js')

@@ -4,7 +4,7 @@ import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
-import { openAgentHost, type OwnAgentHost } from '../support/agent-host.ts'
+import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
 
 const REDIRECT_URI = 'http://127.0.0.1:8912/callback'
 const SCOPE = 'wallet:read wallet:transfer'

@@ -1,6 +1,6 @@
 import { addConsole } from '../../server/src/console/add-console.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
-import type { ConsoleServer } from '../support/console-server.ts'
+import type { ConsoleServer } from '../support/service/console-server.ts'
 
 /** Who may call it at the least: `nobody` needs no session, `person` any, the others that role in the workspace. */
 type Least = 'nobody' | 'person' | 'viewer' | 'admin'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openAgentHost, type OwnAgentHost } from '../support/agent-host.ts'
+import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
 import {
   connect,
   exchangeCode,
@@ -9,7 +9,7 @@ import {
   registerClient,
   startAuthorization,
   type OauthDoor,
-} from '../support/oauth-client.ts'
+} from '../support/sandbox/oauth-client.ts'
 
 /** Below the limit of the token endpoint, 60 a minute for one client and address (D33). */
 const REQUESTS = 50

@@ -9,9 +9,9 @@ import {
   readTokens,
   type OauthServer,
   type RegisteredClient,
-} from '../support/oauth-server.ts'
-import { readRows } from '../support/read-rows.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+} from '../support/service/oauth-server.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
 
 describe('what the authorization server answers when it cannot', () => {
   let given: OauthServer

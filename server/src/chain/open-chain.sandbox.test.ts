@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -18,6 +16,7 @@ import { ChainUnavailable } from './errors.ts'
 import { openChain, type Chain } from './open-chain.ts'
 import type { Receipt } from './receipt.ts'
 import { decideSettlement } from './settlement.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
 
 const CHAIN_ID = 84532
 
@@ -41,15 +40,6 @@ after(async () => {
   await node.stop()
   await rm(folder, { recursive: true, force: true })
 })
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 function open(chainId: number): Chain {
   const logger = pino({ level: 'silent' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { DatabaseUnavailable } from './errors.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
 import type { Query } from './query.ts'

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -21,6 +20,7 @@ import { EnclaveRefused } from './errors.ts'
 import { openEnclave, type Enclave } from './open-enclave.ts'
 import { comparePolicy, type PolicyTerms } from './policy-rules.ts'
 import type { TransferOrder } from './send-transfer.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
 
 const CHAIN_ID = 84532
 const MINUTE_MS = 60_000
@@ -67,15 +67,6 @@ after(async () => {
   await node.stop()
   await rm(folder, { recursive: true, force: true })
 })
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 function open(appSecret: string, timeoutMs = 5_000): Enclave {
   const options = { apiUrl, appId: 'app', appSecret, timeoutMs }

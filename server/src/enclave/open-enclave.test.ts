@@ -8,7 +8,7 @@ import { parseAddress } from '../values/address.ts'
 import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
 import { openEnclave } from './open-enclave.ts'
 import { comparePolicy, type PolicyTerms } from './policy-rules.ts'
-import { sendJson, signedObject, startStubEnclave, type StubEnclave } from '../../../test/support/stub-enclave.ts'
+import { sendJson, signedObject, startStubEnclave, type StubEnclave } from '../../../test/support/wires/stub-enclave.ts'
 
 const WALLET_ID = 'w00000000000000000000001'
 const ADDRESS = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'

@@ -10,7 +10,7 @@ import {
   STUB_APP_SECRET,
   type StubAnswer,
   type StubEnclave,
-} from '../../../test/support/stub-enclave.ts'
+} from '../../../test/support/wires/stub-enclave.ts'
 
 const TIMEOUT_MS = 300
 const HASH = `0x${'ab'.repeat(32)}`

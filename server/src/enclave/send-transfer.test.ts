@@ -13,7 +13,7 @@ import {
   startStubEnclave,
   type StubAnswer,
   type StubEnclave,
-} from '../../../test/support/stub-enclave.ts'
+} from '../../../test/support/wires/stub-enclave.ts'
 
 const TIMEOUT_MS = 300
 const key = generateSignerKey()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { EnclaveUnavailable } from './errors.ts'
-import { sendJson, startStubEnclave, type StubAnswer, type StubEnclave } from '../../../test/support/stub-enclave.ts'
+import { sendJson, startStubEnclave, type StubAnswer, type StubEnclave } from '../../../test/support/wires/stub-enclave.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
 const OPERATION = `0x${'cd'.repeat(32)}`

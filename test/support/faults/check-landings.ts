@@ -1,6 +1,6 @@
 import type { Row } from '../../../server/src/db/query.ts'
 import type { ChainTransfer } from './chain-transfers.ts'
-import type { Payer } from './fault-world.ts'
+import type { Payer } from './fault-fixture.ts'
 
 export interface RecordedPayment {
   readonly id: string

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { expectPayment } from '../../../../test/support/expect-outcome.ts'
-import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
+import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from './payment.ts'
 
