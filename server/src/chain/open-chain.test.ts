@@ -13,7 +13,10 @@ import { NODE_REST_MS } from './rpc-nodes.ts'
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
-const TIMEOUT_MS = 400
+/** Longer than a busy machine needs to respond to itself. */
+const PATIENT_MS = 20_000
+/** For a node that hangs, beside one that responds in this time even on a busy machine. */
+const HASTY_MS = 1_500
 
 type Call = { id: number; method: string; params: unknown[] }
 type Answer = (calls: Call[], response: ServerResponse, request: IncomingMessage) => void
@@ -121,7 +124,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.end(JSON.stringify(body))
 }
 
-function open(nodes: readonly { url: string }[], timeoutMs = TIMEOUT_MS) {
+function open(nodes: readonly { url: string }[], timeoutMs = PATIENT_MS) {
   const lines: string[] = []
   const sink = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) })
   const chain = openChain(
@@ -266,12 +269,16 @@ const FAULTS: [string, Answer, RegExp][] = [
   ],
 ]
 
+function timeoutFor(fault: string): number {
+  return fault.endsWith('hangs') ? HASTY_MS : PATIENT_MS
+}
+
 describe('a chain with two nodes', () => {
   for (const [name, answer, message] of FAULTS) {
     it(`passes over a first node that ${name}, and remembers it`, async () => {
       const [first, second] = [await startNode(), await startNode({ head: 20 })]
       first.answer = answer
-      const chain = open([first, second])
+      const chain = open([first, second], timeoutFor(name))
       assert.equal(await chain.readHead(), 20n)
       assert.equal(await chain.readHead(), 20n)
       assert.equal(first.batches.length, 1)
@@ -280,7 +287,7 @@ describe('a chain with two nodes', () => {
     it(`names the fault of a node that ${name}, and nothing secret`, async () => {
       const node = await startNode()
       node.answer = answer
-      const chain = open([node])
+      const chain = open([node], timeoutFor(name))
       const error = await failureOf(chain.readHead())
       assert.match(error.message, message)
       assert.match(error.message, /test chain \(84532\).*#0 127\.0\.0\.1/)

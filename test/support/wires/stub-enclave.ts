@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -5,6 +6,10 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { createClock } from '../../../server/src/lib/clock.ts'
 import { openEnclave } from '../../../server/src/enclave/open-enclave.ts'
+import type { TransferOrder } from '../../../server/src/enclave/send-transfer.ts'
+import { generateSignerKey } from '../../../server/src/enclave/signer-key.ts'
+import { parseAddress, type Address } from '../../../server/src/values/address.ts'
+import { microUsdc } from '../../../server/src/values/money.ts'
 
 /** For tests: a server on the wire that records what it is sent, and answers as the test says. */
 export type StubEnclave = Awaited<ReturnType<typeof startStubEnclave>>
@@ -19,6 +24,10 @@ export type ReceivedRequest = {
 
 export type StubAnswer = (response: ServerResponse, request: ReceivedRequest) => void
 
+/** Longer than a busy machine needs to respond to itself. */
+const PATIENT_MS = 20_000
+/** For an enclave that is not going to respond. */
+export const HASTY_MS = 300
 const STUB_APP_ID = 'app-test'
 export const STUB_APP_SECRET = 'APP-SECRET'
 
@@ -52,7 +61,7 @@ export async function startStubEnclave() {
     answer: (answer: StubAnswer) => {
       state.answer = answer
     },
-    open: (timeoutMs = 5_000, path = '') =>
+    open: ({ timeoutMs = PATIENT_MS, path = '' } = {}) =>
       openEnclave(
         { apiUrl: apiUrl + path, appId: STUB_APP_ID, appSecret: STUB_APP_SECRET, timeoutMs },
         { clock: createClock(), logger },
@@ -62,6 +71,35 @@ export async function startStubEnclave() {
       server.close()
     },
   }
+}
+
+/** Signs every order of `makeOrder`. */
+export const ORDER_SIGNER = generateSignerKey()
+
+/** A transfer that the enclave can be asked for. */
+export function makeOrder(change: Partial<TransferOrder> = {}): TransferOrder {
+  return {
+    enclaveWalletId: 'w00000000000000000000001',
+    signerPrivateKey: ORDER_SIGNER.privateKey,
+    chainId: 84532,
+    contract: toAddress('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'),
+    to: toAddress('0x52908400098527886e0f7030069857d2e4169ee7'),
+    sponsored: true,
+    amountMicro: microUsdc(1_500_000n),
+    referenceId: 'pay_1',
+    attemptKey: 'attempt-1',
+    expiresAt: new Date('2100-01-01T00:00:00.000Z'),
+    ...change,
+  }
+}
+
+/** Accepts a transfer, and says this of it. */
+export function acceptTransfer(data: object): StubAnswer {
+  return (response) => sendJson(response, 200, { method: 'eth_sendTransaction', data })
+}
+
+function toAddress(text: string): Address {
+  return parseAddress(text) ?? assert.fail(`${text} is no address`)
 }
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
