@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
 import { createWalletClient, encodeFunctionData, erc20Abi, http, type Hash } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -17,6 +16,7 @@ import { openChain, type Chain } from './open-chain.ts'
 import type { Receipt } from './receipt.ts'
 import { decideSettlement } from './settlement.ts'
 import { findFreePort } from '../../../test/support/free-port.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 const CHAIN_ID = 84532
 
@@ -52,13 +52,8 @@ function address(text: string): Address {
   return parsed
 }
 
-/** The test runner's own time limit bounds it. */
 async function awaitReceipt(hash: Hash): Promise<Receipt> {
-  for (;;) {
-    const receipt = (await chain.readReceipts([hash])).get(hash)
-    if (receipt !== undefined) return receipt
-    await setTimeout(20)
-  }
+  return await waitFor(`the receipt of ${hash}`, async () => (await chain.readReceipts([hash])).get(hash))
 }
 
 describe('a local chain', () => {

@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { after, describe, it } from 'node:test'
 import { pino } from 'pino'
 import { parseAddress, type Address } from '../values/address.ts'
 import { ChainUnavailable } from './errors.ts'
 import { openChain, RECEIPTS_PER_BATCH_MAX } from './open-chain.ts'
 import { NODE_REST_MS } from './rpc-nodes.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
@@ -135,11 +136,6 @@ function open(nodes: readonly { url: string }[], timeoutMs = PATIENT_MS) {
   return Object.assign(chain, { log: () => lines.join('') })
 }
 
-/** Turns of the event loop until the condition holds. The test runner's own time limit bounds it. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(1)
-}
-
 async function failureOf(promise: Promise<unknown>): Promise<ChainUnavailable> {
   const error: unknown = await promise.then(
     () => assert.fail('it answered'),
@@ -231,7 +227,7 @@ describe('a chain with one node', () => {
     node.answer = () => undefined
     const chain = open([node], 60_000)
     const failure = failureOf(chain.readHead())
-    await until(() => node.batches.length === 1)
+    await waitFor('a request', () => node.batches.length === 1)
     chain.close()
     await failure
     assert.match((await failureOf(chain.readHead())).message, /closed/)
@@ -351,7 +347,7 @@ describe('a chain with two nodes', () => {
     const chain = open([first, second], 60_000)
     // The first node would hold this call for a minute; its connection is cut instead.
     const stuck = chain.readHead()
-    await until(() => first.batches.length === 1)
+    await waitFor('a request', () => first.batches.length === 1)
     first.answer = (_, response) => response.destroy()
     first.hangUp()
     assert.equal(await stuck, 20n)
@@ -360,17 +356,17 @@ describe('a chain with two nodes', () => {
     first.answer = () => undefined
     rests[0]?.abort()
     assert.equal(await chain.readHead(), 20n)
-    await until(() => first.batches.length === 2)
+    await waitFor('a second request', () => first.batches.length === 2)
     assert.equal(await chain.readHead(), 20n)
     first.hangUp()
-    await until(() => rests.length === 2)
+    await waitFor('a second rest', () => rests.length === 2)
 
     // Well again: the next call starts the probe, and later ones are answered by it.
     first.answer = well
     rests[1]?.abort()
     await setImmediate()
     assert.equal(await chain.readHead(), 20n)
-    await until(() => chain.log().includes('chain node is back'))
+    await waitFor('the node to be back', () => chain.log().includes('chain node is back'))
     assert.equal(await chain.readHead(), 16n)
   })
 })

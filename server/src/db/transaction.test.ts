@@ -6,6 +6,7 @@ import { createLogger } from '../lib/logger.ts'
 import { Database } from './database.ts'
 import { CommitUnknown, DatabaseUnavailable } from './errors.ts'
 import type { Query } from './query.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 describe('a transaction', () => {
   let fresh: FreshDatabase
@@ -130,7 +131,7 @@ describe('a transaction', () => {
       await transaction.commit([increment('h')])
     })
     outcome.catch(() => undefined)
-    while ((await find('h')) !== 1);
+    await waitFor('the commit', async () => (await find('h')) === 1)
     proxy.cut()
     await assert.rejects(outcome, CommitUnknown)
     proxy.restore()

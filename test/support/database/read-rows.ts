@@ -1,9 +1,21 @@
+import pg from 'pg'
 import type { Database } from '../../../server/src/db/database.ts'
 import type { Row } from '../../../server/src/db/query.ts'
 
 /** What stands in the database, past the stores. */
 export function readRows(db: Database, text: string, values: readonly unknown[] = []): Promise<Row[]> {
   return db.runDurable({ name: '', text, values, read: (rows) => [...rows] })
+}
+
+/** Runs a statement that takes longer than the service allows its own: it makes tens of thousands of rows. */
+export async function runUnlimited(url: string, text: string, values: readonly unknown[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(text, [...values])
+  } finally {
+    await client.end()
+  }
 }
 
 /** The types of an account's events, in the order of the alphabet. */

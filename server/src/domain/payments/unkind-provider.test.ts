@@ -12,6 +12,7 @@ import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type Tx
 import { reconcilePayment } from './reconcile-payment.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { settlePayments } from './settle-payments.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const FENCE_MS = ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
@@ -114,7 +115,7 @@ describe('an unkind provider', () => {
       assert.ok(open)
       const lookUps = given.enclave.lookUps
       const retry = create(seeded, { idempotencyKey: 'k' })
-      while (given.enclave.lookUps === lookUps) await new Promise(setImmediate)
+      await waitFor('a look-up', () => given.enclave.lookUps !== lookUps)
       assert.equal(requestsOf(open).length, 1)
       passFence()
       expectPayment(await retry, 'replayed')
