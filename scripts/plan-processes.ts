@@ -7,8 +7,12 @@ export interface TestProcess {
   readonly files: readonly string[]
 }
 
-/** Their files share a sandbox or a browser, which lives in their process: each of these folders is one process. */
-const WHOLE_FOLDERS = ['test/browser', 'test/conformance']
+/** These files share a sandbox, which lives in their process; those in a browser share the browser too. */
+const SHARING: readonly { readonly name: string; readonly files: string }[] = [
+  { name: 'test/browser', files: 'test/browser/*' },
+  { name: 'test/conformance', files: 'test/conformance/*' },
+  { name: 'test/flows', files: 'test/flows/{pay-and-confirm,provider-check,replace-grant}.test.ts' },
+]
 /** These tests stop processes, move clocks, measure time or look at their own process: each file has a process of its own. */
 const ALONE = [
   'test/{chaos,flows,house}/**',
@@ -41,8 +45,8 @@ export function planProcesses(root: string, files: readonly string[]): readonly 
 
 /** The folder whose files share processes, or the file itself if it runs alone. */
 function groupOf(root: string, file: string): string {
-  const folder = WHOLE_FOLDERS.find((name) => file.startsWith(`${name}/`))
-  if (folder !== undefined) return folder
+  const sharing = SHARING.find(({ files }) => matchesGlob(file, files))
+  if (sharing !== undefined) return sharing.name
   const runsAlone =
     ALONE.some((glob) => matchesGlob(file, glob)) || TOP_HOOK.test(readFileSync(join(root, file), 'utf8'))
   return runsAlone ? file : dirname(file).split('/').slice(0, 2).join('/')
@@ -50,7 +54,7 @@ function groupOf(root: string, file: string): string {
 
 /** Splits a group evenly over as many processes as it needs. */
 function split(name: string, files: readonly string[]): TestProcess[] {
-  const count = WHOLE_FOLDERS.includes(name) ? 1 : Math.ceil(files.length / FILES_MAX)
+  const count = SHARING.some((sharing) => sharing.name === name) ? 1 : Math.ceil(files.length / FILES_MAX)
   const boundary = (index: number): number => Math.ceil((index * files.length) / count)
   return Array.from({ length: count }, (_, index) => ({
     name: count === 1 ? name : `${name}-${index + 1}-of-${count}`,

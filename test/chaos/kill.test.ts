@@ -14,7 +14,7 @@ import {
 } from '../support/sandbox/payer-fixture.ts'
 import { startStatementGate, type StatementGate } from '../support/database/statement-gate.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** The leases of a dead server (the reconciler's is the longest), and with them its attempts, have run out by then. */
 const LEASES_SECONDS = 31
@@ -63,7 +63,7 @@ const STEPS: readonly Step[] = [
 ]
 
 describe('a server that is killed in the middle of a payment', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   let database: StatementGate | undefined
   before(async () => {
     fixture = await openSandboxFixture()

@@ -19,7 +19,7 @@ import {
 } from '../support/sandbox/payer-fixture.ts'
 import { address } from '../support/context/seed.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const HOUR_SECONDS = 60 * 60
 /** Longer than an owner's signature holds (D15). */
@@ -78,7 +78,7 @@ const TAMPERINGS: readonly Tampering[] = [
 ]
 
 describe("the enclave refuses on its own, whatever the service's database says", () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture()
   })

@@ -13,7 +13,7 @@ import { createLogger } from '../../server/src/lib/logger.ts'
 import { openContext } from '../../server/src/service.ts'
 import { createId } from '../../server/src/values/ids.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const EVENTS = 500
 const ENDPOINTS = 4
@@ -26,7 +26,7 @@ const LEASES_SECONDS = 31
 const ALL_MS_MAX = 120_000
 
 describe('webhooks, when their workers are killed', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   const counts = new Map<string, number>()
   const receiver = createServer((request, response) => {
     const key = `${request.url} ${String(request.headers['service-event-id'])}`

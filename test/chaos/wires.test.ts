@@ -19,7 +19,7 @@ import {
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** A key may pay 30 times a minute, failures included. */
 const KEYS = 12
@@ -29,7 +29,7 @@ const IN_FLIGHT = 9
 const KILL_AFTER = 25
 
 describe('wires that break', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   let chainWire: TcpProxy | undefined
   let restarted: Postgres | undefined
   before(async () => {

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
+import { openSharedAgentHost, type AgentHost } from '../support/sandbox/agent-host.ts'
 import { findFreePort } from '../support/free-port.ts'
 
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
@@ -20,14 +20,13 @@ interface Check {
 
 /** `conformance authorization`: the published test of an authorization server, unchanged. The person is the sandbox's. */
 describe('@modelcontextprotocol/conformance, authorization mode', () => {
-  let host: OwnAgentHost
+  let host: AgentHost
   let output: string
   before(async () => {
-    host = await openAgentHost()
+    host = await openSharedAgentHost()
     output = await mkdtemp(join(tmpdir(), 'bursar-conformance-'))
   })
   after(async () => {
-    await host.close()
     await rm(output, { recursive: true, force: true })
   })
 

@@ -9,7 +9,7 @@ import {
   waitForRecord,
   type PayerFixture,
 } from '../support/sandbox/payer-fixture.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const CONFIRMATIONS = 2
 const REORGANIZED_BLOCKS = 3
@@ -19,7 +19,7 @@ const GAP_BLOCKS = 600
 const LEASES_SECONDS = 31
 
 describe('deposits in the sandbox', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   let payer: PayerFixture
   before(async () => {
     fixture = await openSandboxFixture({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createPayer, pay, waitForRecord } from '../support/sandbox/payer-fixture.ts'
 import { runProgram } from '../support/sandbox/run-program.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const DOCTOR = 'server/src/doctor/main.ts'
 
 describe('npm run doctor, beside a running sandbox', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture()
   })

@@ -7,13 +7,13 @@ import { Browser } from '../console/browser.ts'
 import { signUp } from '../console/person.ts'
 import { call } from '../support/http-client.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** A balance may be shown as it was so long ago. */
 const BALANCE_SNAPSHOT_SECONDS = 1
 
 describe('the first wallet of a new workspace, in the sandbox', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture()
   })

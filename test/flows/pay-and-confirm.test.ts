@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { readConfig } from '../../server/src/config.ts'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
@@ -18,7 +18,7 @@ import {
   readPayment,
   waitForRecord,
 } from '../support/sandbox/payer-fixture.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** One-second blocks, one of them for a confirmation, and a look every 400 ms. */
 const CONFIRMED_MS_MAX = 5_000
@@ -26,9 +26,8 @@ const CONFIRMED_MS_MAX = 5_000
 describe('a payment, from the first signature to the chain', () => {
   let fixture: SandboxFixture
   before(async () => {
-    fixture = await openSandboxFixture()
+    fixture = await openSharedSandboxFixture()
   })
-  after(() => fixture.close())
 
   for (const mode of ['test', 'live'] as const) {
     test(`an agent pays once its owner has signed, and not before, in ${mode} mode`, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { runProgram } from '../support/sandbox/run-program.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const CHECK = 'server/src/provider-check/main.ts'
 const STEPS = 10
@@ -9,9 +9,8 @@ const STEPS = 10
 describe('npm run provider:check, against the local enclave', () => {
   let fixture: SandboxFixture
   before(async () => {
-    fixture = await openSandboxFixture()
+    fixture = await openSharedSandboxFixture()
   })
-  after(() => fixture.close())
 
   async function check(args: readonly string[], change: Readonly<Record<string, string>> = {}) {
     const env = { ...fixture.environment(), ...change }

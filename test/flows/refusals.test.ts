@@ -10,7 +10,7 @@ import {
   type PayerFixture,
   type PayerOptions,
 } from '../support/sandbox/payer-fixture.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -88,7 +88,7 @@ const CASES: readonly Case[] = [
 ]
 
 describe('a refused payment', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture()
   })

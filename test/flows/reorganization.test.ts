@@ -11,12 +11,12 @@ import {
   waitForRecord,
 } from '../support/sandbox/payer-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const CONFIRMATIONS = 3
 
 describe('a chain that takes blocks back', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
     await fixture.control('/chains/test', { mining: false })

@@ -21,7 +21,7 @@ import {
   type Owned,
 } from '../support/context/grant-fixture.ts'
 import { RECIPIENT } from '../support/context/seed.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** D14, D16, with an enclave and a chain that are real: what each of the two allows is seen apart. */
 describe('a payment while its policy is replaced', () => {
@@ -29,13 +29,12 @@ describe('a payment while its policy is replaced', () => {
   let ways: ReturnType<typeof openContext>
   let ctx: Context
   before(async () => {
-    fixture = await openSandboxFixture()
+    fixture = await openSharedSandboxFixture()
     ways = openContext(readConfig(fixture.environment()), { clock: createClock(), logger: createLogger('silent') })
     ctx = ways.context
   })
   after(async () => {
     await ways.close()
-    await fixture.close()
   })
 
   test('by a narrower one is bound by the old one, then by both, then by the new one, and what was spent stays', async () => {

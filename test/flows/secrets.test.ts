@@ -5,10 +5,10 @@ import { after, before, describe, test } from 'node:test'
 import { createApiKeySecret } from '../../server/src/values/api-key.ts'
 import { call } from '../support/http-client.ts'
 import { createPayer, pay } from '../support/sandbox/payer-fixture.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 describe('secrets', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture({ serverEnv: () => ({ LOG_LEVEL: 'trace' }) })
   })

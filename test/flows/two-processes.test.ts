@@ -11,7 +11,7 @@ import {
   type PayerFixture,
 } from '../support/sandbox/payer-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const PARALLEL = 50
 /** A key's rate for payments is 30 a minute. */
@@ -21,7 +21,7 @@ const HOUR_SECONDS = 60 * 60
 const GRACE_SECONDS = 24 * HOUR_SECONDS
 
 describe('two server processes on one database', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   let second: AddedServer
   let bases: readonly [string, string]
   before(async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import { after } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
 import { openHostOf, type AgentHost } from '../sandbox/agent-host.ts'
 import { launchBrowser, openPerson, type Person } from './launch-browser.ts'
+import { share } from '../sandbox/share.ts'
 import { createSandboxWorkspace } from '../sandbox/create-sandbox-workspace.ts'
 
 /** A sandbox, a browser, and the people who sit before it. */
@@ -25,21 +25,6 @@ export interface OwnBrowserFixture extends BrowserFixture {
 type EnterOptions = Parameters<typeof openPerson>[1] & {
   /** They go where pages have cause to complain: what browsers refuse others, they report as a fault. */
   readonly faultsExpected?: boolean
-}
-
-/** What the test files in one process share, and close when the last of them has ended. */
-const shared = new Map<string, Promise<{ readonly close: () => Promise<unknown> }>>()
-after(async () => {
-  for (const opening of shared.values()) await (await opening.catch(() => null))?.close()
-})
-
-function share<Shared extends { readonly close: () => Promise<unknown> }>(
-  name: string,
-  open: () => Promise<Shared>,
-): Promise<Shared> {
-  const opening = (shared.get(name) as Promise<Shared> | undefined) ?? open()
-  shared.set(name, opening)
-  return opening
 }
 
 /** The Chromium that the test files in one process share. */

@@ -1,6 +1,8 @@
 import type { AddedServer } from '../../../sandbox/src/processes/servers.ts'
 import type { SandboxFacts } from '../../../sandbox/src/state/sandbox-facts.ts'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
+import { createSandboxWorkspace } from './create-sandbox-workspace.ts'
+import { share } from './share.ts'
 import { call, type AnswerBody } from '../http-client.ts'
 
 /** What an agent host meets: the service of a sandbox, and a person who consents. */
@@ -29,6 +31,15 @@ export interface OwnAgentHost extends AgentHost {
 export async function openAgentHost(serverEnv: Record<string, string> = {}): Promise<OwnAgentHost> {
   const sandbox = await startThrowAwaySandbox({ serverEnv })
   return { ...openHostOf(sandbox, sandbox.facts.workspace), close: () => sandbox.remove() }
+}
+
+/** The sandbox that the test files in this process share, with a workspace for the caller alone. */
+export async function openSharedAgentHost(): Promise<AgentHost> {
+  const sandbox = await share('agent host', async () => {
+    const started = await startThrowAwaySandbox()
+    return { ...started, close: () => started.remove() }
+  })
+  return openHostOf(sandbox, await createSandboxWorkspace(sandbox))
 }
 
 /** The same, of a sandbox that others use too, for one of its workspaces. */

@@ -9,6 +9,7 @@ import type { Mode } from '../../../server/src/values/mode.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
 import { findSandboxDatabase } from './sandbox-database.ts'
+import { share } from './share.ts'
 import { openUsdcChain, type UsdcChain } from './usdc-chain.ts'
 
 /** A call to the control API that must succeed. */
@@ -33,6 +34,10 @@ export interface SandboxFixture {
   advanceClock(seconds: number): Promise<void>
   /** Asks PostgreSQL, past the service. */
   query(text: string, values?: readonly unknown[]): Promise<Row[]>
+}
+
+/** A sandbox of its own: nobody else notices what is done in it. */
+export interface OwnSandboxFixture extends SandboxFixture {
   close(): Promise<void>
 }
 
@@ -43,7 +48,15 @@ export interface SandboxFixtureOptions {
   readonly serverEnv?: (port: number) => Record<string, string> | Promise<Record<string, string>>
 }
 
-export async function openSandboxFixture(options: SandboxFixtureOptions = {}): Promise<SandboxFixture> {
+/**
+ * The sandbox that the test files in this process share. They make workspaces of their own, and leave its clock, its
+ * processes and its chains alone.
+ */
+export function openSharedSandboxFixture(): Promise<SandboxFixture> {
+  return share('sandbox fixture', openSandboxFixture)
+}
+
+export async function openSandboxFixture(options: SandboxFixtureOptions = {}): Promise<OwnSandboxFixture> {
   const [port, dataDir] = await Promise.all([findFreePorts(), makeDataDir()])
   const enclave = await startEnclaveProxy(() => port + ENCLAVE_OFFSET)
   const removeAll = async (): Promise<void> => {
