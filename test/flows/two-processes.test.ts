@@ -77,7 +77,7 @@ describe('two server processes on one database', () => {
     const keys = await makeKeys(fixture, payer, KEYS)
     const create = (index: number, id: string): Promise<JsonAnswer> =>
       call(baseOf(index), 'POST', '/v1/agents', { key: keyOf(keys, index), body: { id } })
-    // The party has one already.
+    // The payer has one already.
     for (let index = 0; index < AGENT_CAP - 4; index += 1) assert.equal((await create(index, `a${index}`)).status, 201)
     const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => create(index, `late ${index}`)))
     assert.deepEqual(countOutcomes(answers), { 201: 3, agent_cap_reached: 7 })
@@ -129,7 +129,7 @@ describe('two server processes on one database', () => {
 
   test('60 requests of one key at once, over both, are let through, and the 61st is not', async () => {
     const { key } = await createPayer(fixture, { plan: 'pro' })
-    // Making the party took one request.
+    // Creating the payer took one request.
     const requests = Array.from({ length: 70 }, (_, index) => call(baseOf(index), 'GET', '/v1/me', { key }))
     assert.deepEqual(countOutcomes(await Promise.all(requests)), { 200: 59, rate_limit_exceeded: 11 })
   })

@@ -33,7 +33,7 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /**
- * A stage in the shared Chromium. Its workspace is like the sandbox's demo workspace, and belongs to this stage alone; the
+ * Opens a fixture in the shared Chromium. Its workspace is like the demo workspace, and belongs to this fixture alone; the
  * sandbox itself is shared, so nothing may be changed in it that others would notice.
  */
 export async function openBrowserFixture(): Promise<BrowserFixture> {
@@ -42,7 +42,7 @@ export async function openBrowserFixture(): Promise<BrowserFixture> {
   return createBrowserFixture(browser, host)
 }
 
-/** A stage with a sandbox of its own, for tests that move the clock or need other settings of the server. */
+/** Opens a fixture with a sandbox of its own, for tests that move the clock or need other settings of the server. */
 export async function openOwnBrowserFixture(
   serverEnv: Readonly<Record<string, string>> = {},
 ): Promise<OwnBrowserFixture> {

@@ -5,7 +5,7 @@ import { call, type JsonAnswer, type WireAgent, type WirePayment } from '../http
 import { waitFor } from '../wait-for.ts'
 import type { SandboxFixture } from './sandbox-fixture.ts'
 
-/** What it takes to make a party. */
+/** What it takes to create a payer. */
 type SandboxAccess = Pick<SandboxFixture, 'control' | 'baseUrl'>
 
 /** Who pays: a workspace of its own with a key, an agent, a funded wallet and a signed grant. */
