@@ -10,6 +10,7 @@ import { parseAddress, type Address } from '../values/address.ts'
 import { ChainUnavailable } from './errors.ts'
 import { openChain, RECEIPTS_PER_BATCH_MAX } from './open-chain.ts'
 import { NODE_REST_MS } from './rpc-nodes.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 
 const CHAIN_ID = 84532
@@ -295,11 +296,7 @@ describe('a chain with two nodes', () => {
 
   it('passes over an address where nobody listens', async () => {
     const second = await startNode({ head: 20 })
-    const gone = createServer().listen(0, '127.0.0.1')
-    await once(gone, 'listening')
-    const { port } = gone.address() as AddressInfo
-    gone.close()
-    await once(gone, 'close')
+    const port = await findFreePort()
     assert.equal(await open([{ url: `http://127.0.0.1:${port}` }, second]).readHead(), 20n)
   })
 
