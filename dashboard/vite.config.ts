@@ -2,7 +2,7 @@ import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-// The server sends a strict content security policy with every page: nothing inline, nothing from elsewhere.
+// The server sends a strict Content Security Policy with every page: nothing inline, and nothing from other origins.
 // oxlint-disable-next-line import/no-default-export -- Vite takes its configuration from the default export.
 export default defineConfig({
   base: '/',
@@ -11,7 +11,7 @@ export default defineConfig({
     outDir: 'dist',
     assetsDir: 'assets',
     emptyOutDir: true,
-    // A `data:` address would be refused by the policy wherever it does not name `data:`.
+    // The policy rejects `data:` URLs, so small files must not be inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',

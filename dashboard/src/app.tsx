@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { createBrowserRouter, RouterProvider } from 'react-router'
 import { createQueryClient } from './api/query-client.ts'
 import { watchPresence } from './api/presence.ts'
-import { loadAllPages } from './navigation/page-loads.ts'
+import { preloadAllPages } from './navigation/page-loader.ts'
 import { ROUTES } from './routes.tsx'
 
 const queryClient = createQueryClient()
@@ -12,9 +12,9 @@ const router = createBrowserRouter(ROUTES)
 
 export function App() {
   useEffect(watchPresence, [])
-  useEffect(loadWhatFollows, [])
+  useEffect(preloadPages, [])
   useEffect(() => {
-    // A page that the browser kept for "back" may tell what is long over: a session, a request that was answered.
+    // A page restored from the back/forward cache may be outdated: the session or a consent request may have ended.
     const refresh = (event: PageTransitionEvent) => {
       if (event.persisted) void queryClient.resetQueries()
     }
@@ -23,7 +23,7 @@ export function App() {
   }, [])
 
   return (
-    // The content security policy lets no component write a <style> of its own.
+    // The Content Security Policy forbids inline <style> elements.
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
@@ -32,14 +32,14 @@ export function App() {
   )
 }
 
-/** Once somebody has a page of a workspace before them, the others come: to go to them takes no waiting then. */
-function loadWhatFollows(): () => void {
-  let isBegun = false
-  const look = ({ location, navigation, initialized }: typeof router.state) => {
-    if (isBegun || !initialized || navigation.state !== 'idle' || !location.pathname.startsWith('/w/')) return
-    isBegun = true
-    void loadAllPages()
+/** Once a page of a workspace is shown, preloads the code of all other pages, so that opening them is instant. */
+function preloadPages(): () => void {
+  let hasStarted = false
+  const startWhenIdle = ({ location, navigation, initialized }: typeof router.state) => {
+    if (hasStarted || !initialized || navigation.state !== 'idle' || !location.pathname.startsWith('/w/')) return
+    hasStarted = true
+    void preloadAllPages()
   }
-  look(router.state)
-  return router.subscribe(look)
+  startWhenIdle(router.state)
+  return router.subscribe(startWhenIdle)
 }

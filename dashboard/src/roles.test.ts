@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAdmin, rolesToGive } from './roles.ts'
+import { isAdmin, assignableRoles } from './roles.ts'
 
-test('an owner gives every role, an admin all but the owner’s, a viewer none', () => {
-  assert.deepEqual(rolesToGive('owner'), ['viewer', 'admin', 'owner'])
-  assert.deepEqual(rolesToGive('admin'), ['viewer', 'admin'])
-  assert.deepEqual(rolesToGive('viewer'), [])
+test('an owner can assign every role, an admin every role but owner, a viewer none', () => {
+  assert.deepEqual(assignableRoles('owner'), ['viewer', 'admin', 'owner'])
+  assert.deepEqual(assignableRoles('admin'), ['viewer', 'admin'])
+  assert.deepEqual(assignableRoles('viewer'), [])
 })
 
-test('owners and admins act, viewers look', () => {
+test('owners and admins can change things, viewers can only read', () => {
   assert.deepEqual((['owner', 'admin', 'viewer'] as const).map(isAdmin), [true, true, false])
 })

@@ -1,18 +1,18 @@
-import type { Role } from './api/wire.ts'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
 
 export const ROLE_TEXTS: Readonly<Record<Role, { readonly title: string; readonly meaning: string }>> = {
-  owner: { title: 'Owner', meaning: 'everything, other owners included' },
-  admin: { title: 'Admin', meaning: 'everything but owners: agents, wallets, keys, webhooks, people' },
-  viewer: { title: 'Viewer', meaning: 'sees everything, changes nothing' },
+  owner: { title: 'Owner', meaning: 'full access, including other owners' },
+  admin: { title: 'Admin', meaning: 'manages agents, wallets, keys, webhooks and members, but not owners' },
+  viewer: { title: 'Viewer', meaning: 'can see everything but change nothing' },
 }
 
-/** True for those who may approve applications, make agents and manage people. The server decides; this only shows. */
+/** Whether a role may approve applications, create agents and manage members. The server enforces this. */
 export function isAdmin(role: Role): boolean {
   return role !== 'viewer'
 }
 
-/** The roles that a person may give, and take from others. */
-export function rolesToGive(role: Role): readonly Role[] {
+/** The roles that a user with this role may assign and remove. */
+export function assignableRoles(role: Role): readonly Role[] {
   if (role === 'owner') return ['viewer', 'admin', 'owner']
   return role === 'admin' ? ['viewer', 'admin'] : []
 }

@@ -1,8 +1,8 @@
 import type { RouteObject } from 'react-router'
 import { Loading } from './components/loading.tsx'
 import { RequireSession } from './components/require-session.tsx'
-import { SheetLayout } from './components/sheet-layout.tsx'
-import { notePageLoad } from './navigation/page-loads.ts'
+import { CenteredCardLayout } from './components/centered-card-layout.tsx'
+import { registerLoader } from './navigation/page-loader.ts'
 import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { FailurePage, PageFailure } from './pages/failure-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
@@ -11,7 +11,7 @@ import { RecoverPage } from './pages/recover-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { SignUpPage } from './pages/sign-up-page.tsx'
 
-/** A workspace's pages, below its slug and mode. Each is loaded when it is first opened. */
+/** The pages of a workspace, below its slug and mode. The code of each is loaded when it is first opened. */
 const WORKSPACE_PAGES: RouteObject[] = [
   page('', async () => (await import('./pages/overview/overview-page.tsx')).OverviewPage),
   page('payments', async () => (await import('./pages/payments/payments-page.tsx')).PaymentsPage),
@@ -40,14 +40,14 @@ const WORKSPACE_PAGES: RouteObject[] = [
   { path: '*', Component: NotFoundPage },
 ]
 
-/** The map of the site. The server answers the same paths with the page that loads this (and others with a 404). */
+/** All routes. The server serves index.html for the same paths, and a 404 for others. */
 export const ROUTES: RouteObject[] = [
   {
     ErrorBoundary: FailurePage,
     HydrateFallback: Loading,
     children: [
       {
-        Component: SheetLayout,
+        Component: CenteredCardLayout,
         children: [
           { path: '/sign-in', Component: SignInPage },
           { path: '/sign-up', Component: SignUpPage },
@@ -62,7 +62,7 @@ export const ROUTES: RouteObject[] = [
           { path: '/consent', Component: ConsentPage },
           {
             lazy: {
-              Component: notePageLoad(async () => (await import('./components/dashboard-layout.tsx')).DashboardLayout),
+              Component: registerLoader(async () => (await import('./components/app-shell-layout.tsx')).AppShellLayout),
             },
             children: [
               {
@@ -77,11 +77,11 @@ export const ROUTES: RouteObject[] = [
           {
             path: '/w/:slug',
             lazy: {
-              Component: notePageLoad(
+              Component: registerLoader(
                 async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
               ),
             },
-            // A page that fails leaves standing what is around it.
+            // If a page fails, the layout around it stays.
             children: [
               { path: ':mode', ErrorBoundary: PageFailure, children: WORKSPACE_PAGES },
               { index: true },
@@ -95,6 +95,6 @@ export const ROUTES: RouteObject[] = [
 ]
 
 function page(path: string, load: () => Promise<NonNullable<RouteObject['Component']>>): RouteObject {
-  const lazy = { Component: notePageLoad(load) }
+  const lazy = { Component: registerLoader(load) }
   return path === '' ? { index: true, lazy } : { path, lazy }
 }

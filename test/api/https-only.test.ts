@@ -7,7 +7,7 @@ import { openTestService, type TestService } from '../support/service/test-servi
 
 const HSTS = 'max-age=63072000; includeSubDomains'
 
-/** D3. */
+/** A request over plain HTTP is rejected, never redirected: its credential has already leaked (D3). */
 describe('HTTPS only, in production', () => {
   let proxied: TestService
   let direct: TestService

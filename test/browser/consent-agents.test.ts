@@ -56,7 +56,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
   test("the limits are the agent's real ones: what was paid is gone from what is left", async () => {
     const page = await enterOwner()
     await openConsent(page, app.start().url)
-    const whole = { 'Left now': '100 USDC', 'Per 24 hours': '100 USDC', 'Per payment': '10 USDC' }
+    const whole = { 'Remaining now': '100 USDC', '24-hour limit': '100 USDC', 'Per-payment limit': '10 USDC' }
     assert.deepEqual(await readLimits(page), whole)
 
     const { keys, wallets, agent_id } = fixture.host.workspace
@@ -64,7 +64,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     const paid = await call(fixture.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: payment })
     assert.equal(paid.status, 201, paid.text)
     await page.reload()
-    assert.deepEqual(await readLimits(page), { ...whole, 'Left now': '98.5 USDC' })
+    assert.deepEqual(await readLimits(page), { ...whole, 'Remaining now': '98.5 USDC' })
     await page.getByRole('listitem').filter({ hasText: wallets.test }).waitFor()
     await page.getByRole('radio', { name: /^Live/ }).check()
     await page.getByRole('listitem').filter({ hasText: wallets.live }).waitFor()
@@ -77,8 +77,8 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     const id = `fresh-${randomBytes(4).toString('hex')}`
     await openConsent(page, authorization.url)
     await button(page, 'Create a new agent').click()
-    await page.getByLabel('Id of the new agent').fill(id)
-    await button(page, 'Create the agent').click()
+    await page.getByLabel('New agent ID').fill(id)
+    await button(page, 'Create agent').click()
     await page.getByText(`“${id}” can’t spend yet`).waitFor()
     assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
     await approve(page)
@@ -91,11 +91,11 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     await openConsent(page, app.start().url)
     await approveButton(page)
     await button(page, 'Create a new agent').click()
-    const field = page.getByLabel('Id of the new agent')
+    const field = page.getByLabel('New agent ID')
     assert.equal(await hasFocus(page, field), true)
     await approveButton(page)
     await field.fill('research-bot')
-    const obstacle = page.getByRole('status').filter({ hasText: 'create the new agent first, or cancel it.' })
+    const obstacle = page.getByRole('status').filter({ hasText: 'create the new agent first, or cancel.' })
     await obstacle.waitFor()
     assert.equal(await button(page, 'Approve').isDisabled(), true)
     await page.getByRole('radio', { name: /^Live/ }).check()
@@ -116,11 +116,11 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     const id = `asked-${randomBytes(4).toString('hex')}`
     const authorization = app.start({ agent_id: id })
     await openConsent(page, authorization.url)
-    await page.getByText(`It asked for the agent “${id}”`).waitFor()
+    await page.getByText(`The application asked for the agent “${id}”`).waitFor()
     await page.getByText('To approve, choose an agent first.').waitFor()
     assert.equal(await button(page, 'Approve').isDisabled(), true)
-    assert.equal(await page.getByLabel('Id of the new agent').inputValue(), id)
-    await button(page, 'Create the agent').click()
+    assert.equal(await page.getByLabel('New agent ID').inputValue(), id)
+    await button(page, 'Create agent').click()
     await approve(page)
     assert.equal((await connectWith(fixture.host, authorization, await arrive(page))).me.agent_id, id)
 
@@ -141,8 +141,8 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     const workspace = page.getByLabel('Workspace', { exact: true })
     assert.equal(await workspace.inputValue(), fixture.host.workspace.slug)
     await page.goto('/')
-    await page.getByLabel('Name of the workspace').fill('zen garden')
-    await button(page, 'Create the workspace').click()
+    await page.getByLabel('Workspace name').fill('zen garden')
+    await button(page, 'Create workspace').click()
     await heading(page, 'Overview').waitFor()
     await openConsent(page, app.start().url)
     assert.match(await workspace.inputValue(), /^zen/)

@@ -27,7 +27,7 @@ describe('what owners set out to do with their money', () => {
     const wallet = await createWallet(page, 'Main wallet')
     await signGrant(page, 'first-bot', { maxPerTx: '10', dailyCap: '50' })
     const key = await createKey(page, 'Laptop')
-    await page.getByRole('link', { name: 'See what to send with it' }).click()
+    await page.getByRole('link', { name: 'See example requests' }).click()
     const example = page.getByRole('region', { name: 'POST /v1/payments', exact: true })
     const command = await example.filter({ hasText: wallet }).innerText()
     assert.ok(!command.includes(key), 'the page names no secret')
@@ -60,9 +60,9 @@ describe('what owners set out to do with their money', () => {
     const refused = await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '6' })
     assert.equal(refused.body.error.code, 'daily_cap_exceeded')
 
-    await page.getByRole('main').getByRole('link', { name: 'Refused requests' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'Rejected requests' }).click()
     await page.getByRole('row').filter({ hasText: '6.00' }).getByRole('link').click()
-    await page.getByRole('heading', { level: 1, name: /^Refused: / }).waitFor()
+    await page.getByRole('heading', { level: 1, name: /^Rejected: / }).waitFor()
     const main = page.getByRole('main')
     for (const number of ['10', '15', '5', '6']) {
       await main
@@ -72,14 +72,14 @@ describe('what owners set out to do with their money', () => {
     }
     await main.getByText('daily_cap_exceeded').first().waitFor()
     await page
-      .getByRole('link', { name: /policy/i })
+      .getByRole('link', { name: /Replace grant/ })
       .first()
       .click()
-    await heading(page, 'Replace policy')
+    await heading(page, 'Replace grant')
       .or(page.getByRole('heading', { level: 1 }))
       .first()
       .waitFor()
-    await page.getByLabel('Most in 24 hours').fill('30')
+    await page.getByLabel('24-hour limit').fill('30')
     await button(page, 'Review and sign').click()
     await signWithPasskey(page)
     assert.equal((await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '6' })).status, 201)
@@ -96,17 +96,17 @@ describe('what owners set out to do with their money', () => {
 
     const signatures = await countSignatures(page)
     await page.goto(grantPage)
-    await doAndConfirm(page, 'Suspend', 'Suspend at once')
+    await doAndConfirm(page, 'Suspend', 'Suspend grant')
     await page.getByRole('main').getByText('Suspended', { exact: true }).first().waitFor()
     assert.equal((await payTwo()).body.error.code, 'permission_not_found')
     assert.equal(signatures.count, 0, 'stopping an agent waits for nobody')
 
-    await page.getByRole('link', { name: 'Replace policy' }).click()
-    await page.getByLabel('Most per payment').fill('1')
+    await page.getByRole('link', { name: 'Replace grant' }).click()
+    await page.getByLabel('Per-payment limit').fill('1')
     await button(page, 'Review and sign').click()
     await page.getByText('gate-bot').first().waitFor()
     await signWithPasskey(page)
-    assert.equal(signatures.count, 1, 'one signature replaces a policy')
+    assert.equal(signatures.count, 1, 'one signature replaces a grant')
     const tooMuch = await payTwo()
     assert.equal(tooMuch.body.error.code, 'amount_too_large')
     assert.equal((await pay(key, { agent_id: 'gate-bot', wallet, amount_usdc: '1' })).status, 201)
@@ -127,9 +127,9 @@ describe('what owners set out to do with their money', () => {
     await createWallet(page, 'Main wallet')
     await goTo(page, 'Grants')
     await page.getByRole('link', { name: 'New grant' }).first().click()
-    await page.getByLabel('Id of the new agent').fill('plain-bot')
-    await page.getByLabel('Most per payment').fill('10')
-    await page.getByLabel('Most in 24 hours').fill('20')
+    await page.getByLabel('New agent ID').fill('plain-bot')
+    await page.getByLabel('Per-payment limit').fill('10')
+    await page.getByLabel('24-hour limit').fill('20')
     await page.getByText('Only these…').click()
     const addresses = page.getByLabel('Addresses')
     await addresses.fill(RECIPIENT.replace(/E7$/, 'e7'))
@@ -148,14 +148,14 @@ describe('what owners set out to do with their money', () => {
         },
       }),
     )
-    await doAndConfirm(page, 'Suspend', 'Suspend at once')
-    const later = page.getByRole('alert').getByRole('link', { name: 'Open the later policy' })
+    await doAndConfirm(page, 'Suspend', 'Suspend grant')
+    const later = page.getByRole('alert').getByRole('link', { name: 'Open the newer grant' })
     assert.match((await later.getAttribute('href')) ?? '', new RegExp(`/grants/${successor}$`))
 
     await goTo(page, 'Agents')
     await page.getByRole('link', { name: 'plain-bot' }).click()
-    await page.getByText('An agent that has a grant can’t be deleted.').waitFor()
-    assert.equal(await button(page, 'Delete the agent').count(), 0)
+    await page.getByText('This agent can’t be deleted because it has a grant.').waitFor()
+    assert.equal(await button(page, 'Delete agent').count(), 0)
   })
 
   function pay(

@@ -10,8 +10,8 @@ import type { Person } from '../support/browser/launch-browser.ts'
 export async function enterOwner(fixture: BrowserFixture, name: string, workspace: string): Promise<Person> {
   const person = await fixture.enter()
   await signUp(person.page, name)
-  await person.page.getByLabel('Name of the workspace').fill(workspace)
-  await button(person.page, 'Create the workspace').click()
+  await person.page.getByLabel('Workspace name').fill(workspace)
+  await button(person.page, 'Create workspace').click()
   await heading(person.page, 'Overview').waitFor()
   return person
 }
@@ -30,10 +30,10 @@ export async function createWallet(page: Page, name: string): Promise<string> {
   await goTo(page, 'Wallets')
   await button(page, 'New wallet').click()
   await page.getByLabel('Name', { exact: true }).fill(name)
-  await button(page, 'Create the wallet').click()
+  await button(page, 'Create wallet').click()
   await heading(page, name).waitFor()
   await button(page, 'Get 100 test USDC').click()
-  await page.getByRole('status').filter({ hasText: '100.00 USDC arrived.' }).waitFor()
+  await page.getByRole('status').filter({ hasText: '100.00 USDC received.' }).waitFor()
   return decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '')
 }
 
@@ -46,9 +46,9 @@ export interface GrantTerms {
 export async function signGrant(page: Page, agentId: string, { maxPerTx, dailyCap }: GrantTerms): Promise<void> {
   await goTo(page, 'Grants')
   await page.getByRole('link', { name: 'New grant' }).first().click()
-  await page.getByLabel('Id of the new agent').fill(agentId)
-  await page.getByLabel('Most per payment').fill(maxPerTx)
-  await page.getByLabel('Most in 24 hours').fill(dailyCap)
+  await page.getByLabel('New agent ID').fill(agentId)
+  await page.getByLabel('Per-payment limit').fill(maxPerTx)
+  await page.getByLabel('24-hour limit').fill(dailyCap)
   await button(page, 'Review and sign').click()
   await signWithPasskey(page)
 }
@@ -63,20 +63,20 @@ export async function signWithPasskey(page: Page): Promise<void> {
 export async function createKey(page: Page, name: string): Promise<string> {
   await goTo(page, 'API keys')
   await button(page, 'Create a key').click()
-  await page.getByLabel('Name of the key').fill(name)
-  await button(page, 'Create the key').click()
-  const secret = await page.getByLabel('The key', { exact: true }).inputValue()
-  await button(page, 'I have kept it').click()
+  await page.getByLabel('Key name').fill(name)
+  await button(page, 'Create key').click()
+  const secret = await page.getByLabel('API key', { exact: true }).inputValue()
+  await button(page, 'I have saved it').click()
   return secret
 }
 
 /** Adds an endpoint for every kind of event. */
 export async function addEndpoint(page: Page, url: string): Promise<void> {
   await goTo(page, 'Webhooks')
-  await button(page, 'Add an endpoint').click()
-  await page.getByLabel('Address', { exact: true }).fill(url)
-  await button(page, 'Add the endpoint').click()
-  await button(page, 'I have kept it').click()
+  await button(page, 'Add endpoint').click()
+  await page.getByLabel('URL', { exact: true }).fill(url)
+  await button(page, 'Add endpoint').click()
+  await button(page, 'I have saved it').click()
 }
 
 /** Presses the button that asks first, and says yes. */

@@ -34,7 +34,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
     ['payments-no-match', () => 'payments?q=nothing-like-it', 'Payments'],
     ['payment', () => `payments/${ids['paid']}`, /^1\.50/],
     ['payment-failed', () => `payments/${ids['failed']}`, /^2\.00/],
-    ['refusal', () => `refusals/${ids['refused']}`, /^Refused: /],
+    ['refusal', () => `refusals/${ids['refused']}`, /^Rejected: /],
     ['agents', () => 'agents', 'Agents'],
     ['agent', () => `agents/${AGENT}`, AGENT],
     ['wallets', () => 'wallets', 'Wallets'],
@@ -47,7 +47,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
     ['grant-replace', () => `grants/${ids['active']}/replace`, /^Replace/],
     ['recipients', () => 'recipients', 'Recipients'],
     ['missing', () => 'payments/pay_00000000000000000000000000', 'Payment'],
-    ['nowhere', () => 'nowhere', 'There is no such page'],
+    ['nowhere', () => 'nowhere', 'Page not found'],
   ]
   for (const [name, path, title] of pages) {
     test(name, async () => {

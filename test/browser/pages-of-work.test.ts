@@ -18,7 +18,7 @@ import {
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
 const PHONE = { width: 375, height: 900 }
-const VIEWER_OBSTACLE = 'As a viewer you can’t approve.'
+const VIEWER_OBSTACLE = 'Viewers can’t approve.'
 
 describe('the pages of consent and of a workspace, in both themes and at every width', () => {
   let fixture: BrowserFixture
@@ -43,11 +43,11 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     await inspectPage(page, 'consent')
     await page.getByRole('radio', { name: /^Live/ }).check()
     await button(page, 'Create a new agent').click()
-    await page.getByLabel('Id of the new agent').fill('research-bot')
+    await page.getByLabel('New agent ID').fill('research-bot')
     await page.getByRole('status').filter({ hasText: 'create the new agent first' }).waitFor()
     await inspectPage(page, 'consent-live-new-agent')
     await openConsent(page, app.start({ agent_id: `long-${'agent-'.repeat(9)}id`, scope: 'wallet:read' }).url)
-    await page.getByText('It asked for the agent').waitFor()
+    await page.getByText('The application asked for the agent').waitFor()
     await inspectPage(page, 'consent-agent-missing')
     const answered = page.url()
     await button(page, 'Deny').click()
@@ -93,7 +93,7 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     const { page } = await fixture.enter()
     await joinDemo(page, 'Ada Augusta King, Countess of Lovelace', fixture.host)
     await page.goto(`/w/${fixture.host.workspace.slug}/test/developers/connections`)
-    await page.getByText('No application is connected in test mode').waitFor()
+    await page.getByText('No applications are connected in test mode').waitFor()
     await inspectPage(page, 'connections-empty')
     const authorization = app.start()
     await openConsent(page, authorization.url)

@@ -50,7 +50,7 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
     await page.getByText('0 ETH').waitFor()
     await inspectPage(page, 'refusal-gas')
 
-    await page.getByRole('link', { name: 'See the wallet' }).click()
+    await page.getByRole('link', { name: 'View wallet' }).click()
     const gas = page.getByRole('region', { name: 'Gas' })
     await gas.getByText('0 ETH').waitFor()
     await inspectPage(page, 'wallet-gas')

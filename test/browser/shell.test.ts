@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, before, describe, test } from 'node:test'
+import { inspectPage } from '../support/browser/inspect-page.ts'
+import { call } from '../support/http-client.ts'
 import {
   acceptInvitation,
   button,
@@ -7,6 +9,7 @@ import {
   createInvitation,
   hasFocus,
   heading,
+  joinDemo,
   signUp,
 } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
@@ -14,6 +17,8 @@ import { enterOwner, goTo } from './owner-steps.ts'
 
 /** A break in the live connection is told after some seconds, and its end once the browser has tried again. */
 const RECONNECTION_MS = 30_000
+/** More than a select shows: the field becomes a combobox. */
+const MANY_AGENTS = 51
 
 describe('what stands around every page', () => {
   let fixture: BrowserFixture
@@ -26,7 +31,7 @@ describe('what stands around every page', () => {
     const owner = (await enterOwner(fixture, 'Olive Owner', 'Loft')).page
     await goTo(owner, 'Members')
     const link = await createInvitation(owner, 'Viewer')
-    await button(owner, 'Make another link').waitFor()
+    await button(owner, 'Create another link').waitFor()
     const guest = (await fixture.enter()).page
     await signUp(guest, 'Guy Guest')
     await acceptInvitation(guest, link)
@@ -34,12 +39,12 @@ describe('what stands around every page', () => {
     await owner.reload()
     const row = owner.getByRole('main').getByRole('listitem').filter({ hasText: 'Guy Guest' })
     await row.getByRole('button', { name: /^Remove/ }).click()
-    await confirm(owner, 'Remove the member')
+    await confirm(owner, 'Remove member')
     await row.waitFor({ state: 'hidden' })
     await owner.locator('h1:focus').waitFor()
 
     await guest.getByRole('link', { name: 'Agents', exact: true }).first().click()
-    await heading(guest, 'You no longer belong to this workspace').waitFor()
+    await heading(guest, 'You are no longer a member of this workspace').waitFor()
     await guest.getByRole('link', { name: 'Go to your workspaces' }).click()
     await heading(guest, 'Your workspaces').waitFor()
   })
@@ -58,7 +63,7 @@ describe('what stands around every page', () => {
     await heading(page, 'Bursar can’t be reached').waitFor()
     await context.route(session, (route) => route.abort())
     await button(page, 'Try again').click()
-    await page.getByText('Still no answer.').waitFor()
+    await page.getByText('Bursar still can’t be reached.').waitFor()
     await goTo(page, 'Agents')
 
     await page.goBack()
@@ -73,7 +78,7 @@ describe('what stands around every page', () => {
     const { page, context } = await enterOwner(fixture, 'Lea Live', 'Tower')
     await context.route('**/changes?*', (route) => route.abort())
     await page.reload()
-    const notice = page.getByText('Not live: reconnecting…')
+    const notice = page.getByText('Connection lost. Reconnecting…')
     await notice.waitFor()
     await context.unroute('**/changes?*')
     await notice.waitFor({ state: 'hidden', timeout: RECONNECTION_MS })
@@ -82,13 +87,13 @@ describe('what stands around every page', () => {
   test('recovery codes are not lost by a click elsewhere', async () => {
     const { page } = await enterOwner(fixture, 'Cara Codes', 'Safe')
     await page.goto('/account')
-    await button(page, 'Make new codes').click()
-    await confirm(page, 'Make new codes')
+    await button(page, 'Generate new codes').click()
+    await confirm(page, 'Generate new codes')
     await page.getByRole('link', { name: 'Back to Safe' }).click()
     const dialog = page.getByRole('alertdialog', { name: 'Leave without the codes?' })
     await dialog.getByRole('button', { name: 'Stay' }).click()
     await dialog.waitFor({ state: 'hidden' })
-    await button(page, 'I have kept them').click()
+    await button(page, 'I have saved them').click()
     await page.getByRole('link', { name: 'Back to Safe' }).click()
     await heading(page, 'Overview').waitFor()
   })
@@ -97,17 +102,43 @@ describe('what stands around every page', () => {
     const { page } = await enterOwner(fixture, 'Kim Keys', 'Desk')
     await goTo(page, 'Agents')
     await button(page, 'New agent').click()
-    await page.getByLabel('Id of the agent').press('Escape')
+    await page.getByLabel('Agent ID').press('Escape')
     assert.ok(await hasFocus(page, button(page, 'New agent')))
     await page.keyboard.press('Enter')
-    await page.getByLabel('Id of the agent').fill('desk-bot')
-    await button(page, 'Create the agent').click()
+    await page.getByLabel('Agent ID').fill('desk-bot')
+    await button(page, 'Create agent').click()
     await heading(page, 'desk-bot').waitFor()
     await goTo(page, 'Wallets')
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Where to' }).fill('desk')
+    await page.getByRole('combobox', { name: 'Search' }).fill('desk')
     await page.getByRole('option', { name: 'desk-bot' }).waitFor()
     await page.keyboard.press('Enter')
     await heading(page, 'desk-bot').waitFor()
+  })
+
+  test('one of many agents is picked by typing a part of its ID', async () => {
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Mia Many', fixture.host)
+    for (let index = 0; index < MANY_AGENTS; index += 1) {
+      const body = { id: `many-${index}` }
+      const answer = await call(fixture.host.baseUrl, 'POST', '/v1/agents', {
+        key: fixture.host.workspace.keys.test,
+        body,
+      })
+      assert.equal(answer.status, 201)
+    }
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/grants/new`)
+    // A select stands in until the combobox is loaded.
+    const field = page.getByRole('combobox', { name: 'Agent', exact: true }).and(page.locator('input'))
+    await field.fill('ny-37')
+    await page.getByRole('option', { name: 'many-37' }).waitFor()
+    await field.press('Enter')
+    assert.equal(await field.inputValue(), 'many-37')
+    await page.getByText('many-37 may pay up to').waitFor()
+    await inspectPage(page, 'grant-new-many')
+    await field.fill('nobody')
+    await page.getByText('No results.').waitFor()
+    await field.press('Tab')
+    assert.equal(await field.inputValue(), 'many-37', 'text that matches nothing is no choice')
   })
 })

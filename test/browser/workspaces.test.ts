@@ -73,19 +73,19 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const guest = await fixture.enter()
     await signUp(guest.page, 'Guy Guest')
     await guest.page.goto(url)
-    await guest.page.getByText('Olive Owner invites you.').waitFor()
+    await guest.page.getByText('Olive Owner invited you.').waitFor()
     await acceptInvitation(guest.page, url)
     await guest.page.getByText('Your role: admin').waitFor()
 
     const late = await fixture.enter()
     await signUp(late.page, 'Lara Late')
     await late.page.goto(url)
-    await heading(late.page, 'This invitation does not open').waitFor()
+    await heading(late.page, 'This invitation can’t be used').waitFor()
     assert.equal(await late.page.getByRole('button', { name: /^Join/ }).count(), 0)
 
     await owner.page.reload()
     await memberRow(owner.page, 'Guy Guest').waitFor()
-    await open.getByText('Nobody is invited at the moment.').waitFor()
+    await open.getByText('There are no open invitations.').waitFor()
   })
 
   test('an invitation that is open in two browsers lets in the faster one only', async () => {
@@ -109,13 +109,13 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const owner = await enterOwner('Olive Owner', 'Cellar')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Owner')
-    await owner.page.getByRole('button', { name: /^Take back/ }).click()
-    await confirm(owner.page, 'Take it back')
-    await owner.page.getByText('Nobody is invited at the moment.').waitFor()
+    await owner.page.getByRole('button', { name: /^Revoke/ }).click()
+    await confirm(owner.page, 'Revoke invitation')
+    await owner.page.getByText('There are no open invitations.').waitFor()
 
     const guest = await fixture.enter()
     await guest.page.goto(url)
-    await heading(guest.page, 'This invitation does not open').waitFor()
+    await heading(guest.page, 'This invitation can’t be used').waitFor()
   })
 
   test('roles are changed and members removed, an admin touches no owner, and a viewer changes nothing', async () => {
@@ -129,7 +129,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await memberRow(guest.page, 'Olive Owner').waitFor()
     await guest.page.getByRole('button', { name: /^Leave/ }).waitFor()
     assert.equal(await guest.page.getByRole('combobox').count(), 0)
-    assert.equal(await button(guest.page, 'Create a link').count(), 0)
+    assert.equal(await button(guest.page, 'Create link').count(), 0)
 
     await owner.page.reload()
     const row = memberRow(owner.page, 'Guy Guest')
@@ -141,7 +141,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await row.locator('select:focus').waitFor()
 
     await guest.page.reload()
-    await button(guest.page, 'Create a link').waitFor()
+    await button(guest.page, 'Create link').waitFor()
     assert.equal(await memberRow(guest.page, 'Olive Owner').getByRole('button').count(), 0)
     assert.deepEqual(await guest.page.getByLabel('Role', { exact: true }).getByRole('option').allInnerTexts(), [
       'Viewer',
@@ -149,10 +149,10 @@ describe('workspaces and who belongs to them, in a browser', () => {
     ])
 
     await row.getByRole('button', { name: /^Remove/ }).click()
-    await confirm(owner.page, 'Remove the member')
+    await confirm(owner.page, 'Remove member')
     await row.waitFor({ state: 'hidden' })
     await guest.page.reload()
-    await heading(guest.page, 'There is no such page').waitFor()
+    await heading(guest.page, 'Page not found').waitFor()
   })
 
   test('the last owner can neither leave nor step down', async () => {
@@ -160,7 +160,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await openMembers(page)
     await page.getByRole('button', { name: /^Leave/ }).click()
     const dialog = page.getByRole('alertdialog')
-    await dialog.getByRole('button', { name: 'Leave the workspace' }).click()
+    await dialog.getByRole('button', { name: 'Leave workspace' }).click()
     await dialog.getByRole('alert').filter({ hasText: 'needs an owner' }).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('combobox', { name: 'Role of Olive Owner' }).selectOption('Viewer')
@@ -192,16 +192,16 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await page.getByRole('link', { name: 'Audit log' }).click()
     const entries = page.getByRole('main').getByRole('listitem')
     await entries.filter({ hasText: 'Dora Demo disconnected an application' }).waitFor()
-    await entries.filter({ hasText: 'Dora Demo let an application connect' }).waitFor()
+    await entries.filter({ hasText: 'Dora Demo approved a connection' }).waitFor()
   })
 
   test('two people at one browser, one after the other, see their own workspaces only', async () => {
     const { page } = await enterOwner('Olive Owner', 'Hall')
     await signOut(page, 'Olive Owner')
     await signUp(page, 'Nora Next')
-    await page.getByText('You belong to no workspace yet').waitFor()
+    await page.getByText('You don’t have a workspace yet').waitFor()
     await page.goto('/w/hall')
-    await heading(page, 'There is no such page').waitFor()
+    await heading(page, 'Page not found').waitFor()
     await signOut(page, 'Nora Next')
     await signIn(page)
   })
@@ -255,8 +255,8 @@ async function enterWithOffer(fixture: BrowserFixture, name: string, url: string
 }
 
 async function createWorkspace(page: Page, name: string): Promise<void> {
-  await page.getByLabel('Name of the workspace').fill(name)
-  await button(page, 'Create the workspace').click()
+  await page.getByLabel('Workspace name').fill(name)
+  await button(page, 'Create workspace').click()
   await page.getByRole('navigation', { name: `Workspace ${name}`, exact: true }).waitFor()
 }
 

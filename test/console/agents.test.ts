@@ -18,7 +18,7 @@ interface WireAgent {
   readonly created_at: string
 }
 
-/** D9, D11. */
+/** What the dashboard shows of agents, and when one can be deleted (D9, D11). */
 describe('agents in the dashboard', () => {
   let server: ConsoleServer
   let owner: Visitor

@@ -1,112 +1,110 @@
 import { addConsole } from '../../server/src/console/add-console.ts'
+import { CONSOLE_ROUTES, type Route } from '../../server/src/console/contract/all-routes.ts'
+import type { Access, InputOf } from '../../server/src/console/contract/route.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
 import type { ConsoleServer } from '../support/service/console-server.ts'
 
-/** Who may call it at the least: `nobody` needs no session, `person` any, the others that role in the workspace. */
-type Least = 'nobody' | 'person' | 'viewer' | 'admin'
-export type Row = readonly [least: Least, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object]
-
-const W = '/console/workspaces/:slug'
-const RESPONSE = { id: 'AA', rawId: 'AA', type: 'public-key' }
-const ASSERTION = {
-  response: { ...RESPONSE, response: { clientDataJSON: 'AA', authenticatorData: 'AA', signature: 'AA' } },
+/** An endpoint as its contract declares it, and how these tests call it. */
+export interface Endpoint extends Access {
+  readonly method: Route['method']
+  readonly url: Route['url']
+  /** `url` with the query that it needs. The parameters still have to be filled in. */
+  readonly path: string
+  /** Well formed, if it takes one. */
+  readonly body?: object
 }
-const REGISTRATION = { response: { ...RESPONSE, response: { clientDataJSON: 'AA', attestationObject: 'AA' } } }
+
+type Name = `${Route['method']} ${Route['url']}`
+/** One body for each endpoint that takes one. The compiler checks it against the schema. */
+type Bodies = {
+  readonly [
+    One in Route as One['schema'] extends { body: unknown } ? `${One['method']} ${One['url']}` : never
+  ]: Readonly<InputOf<One> extends { body: infer Body } ? Body : never>
+}
+
+const CREDENTIAL = { id: 'AA', rawId: 'AA', type: 'public-key' } as const
+const ASSERTION = {
+  response: { ...CREDENTIAL, response: { clientDataJSON: 'AA', authenticatorData: 'AA', signature: 'AA' } },
+}
+const REGISTRATION = { response: { ...CREDENTIAL, response: { clientDataJSON: 'AA', attestationObject: 'AA' } } }
 export const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7'
 const TERMS = { max_per_tx_usdc: '1', daily_cap_usdc: '1', recipient_allowlist: [], expires_at: null }
-const HOOK = { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] }
-const RANGE = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', only: 'all' }
 
-/** All of them, each with a body that is well formed: `every-endpoint.test.ts` holds this table to what the server has. */
-export const ROWS: readonly Row[] = [
-  ['nobody', 'GET', '/console/session'],
-  ['nobody', 'POST', '/console/sign-up/options', { name: 'A' }],
-  ['nobody', 'POST', '/console/sign-up', REGISTRATION],
-  ['nobody', 'POST', '/console/sign-in/options', {}],
-  ['nobody', 'POST', '/console/sign-in', ASSERTION],
-  ['nobody', 'POST', '/console/recovery', { code: 'x' }],
-  ['nobody', 'POST', '/console/sign-out', {}],
-  ['nobody', 'POST', '/console/invitations/look-up', { token: 'x' }],
-  ['person', 'POST', '/console/sign-out-elsewhere', {}],
-  ['person', 'GET', '/console/sessions'],
-  ['person', 'DELETE', '/console/sessions/:id'],
-  ['person', 'POST', '/console/verification/options', {}],
-  ['person', 'POST', '/console/verification', ASSERTION],
-  ['person', 'GET', '/console/passkeys'],
-  ['person', 'POST', '/console/passkeys/options', {}],
-  ['person', 'POST', '/console/passkeys', { ...REGISTRATION, name: 'A' }],
-  ['person', 'DELETE', '/console/passkeys/:id'],
-  ['person', 'POST', '/console/recovery-codes', {}],
-  ['person', 'POST', '/console/workspaces', { name: 'A' }],
-  ['person', 'POST', '/console/invitations/accept', { token: 'x' }],
-  ['person', 'GET', '/console/authorization-requests/:handle'],
-  ['viewer', 'GET', W],
-  ['viewer', 'GET', `${W}/plan`],
-  ['viewer', 'GET', `${W}/members`],
-  ['admin', 'PATCH', `${W}/members/:user_id`, { role: 'viewer' }],
-  // Whoever wants to leave may.
-  ['viewer', 'DELETE', `${W}/members/:user_id`],
-  ['admin', 'GET', `${W}/invitations`],
-  ['admin', 'POST', `${W}/invitations`, { role: 'viewer' }],
-  ['admin', 'DELETE', `${W}/invitations/:id`],
-  ['viewer', 'GET', `${W}/audit`],
-  ['viewer', 'GET', `${W}/overview?mode=test&range=7d`],
-  ['viewer', 'GET', `${W}/payments?mode=test`],
-  ['viewer', 'GET', `${W}/payments/export?mode=test`],
-  ['viewer', 'GET', `${W}/payments/:id?mode=test`],
-  ['viewer', 'GET', `${W}/refusals?mode=test`],
-  ['viewer', 'GET', `${W}/refusals/:id?mode=test`],
-  ['viewer', 'GET', `${W}/changes?mode=test`],
-  ['viewer', 'GET', `${W}/agents?mode=test`],
-  ['admin', 'POST', `${W}/agents`, { mode: 'test', id: 'a' }],
-  ['viewer', 'GET', `${W}/agents/:id?mode=test`],
-  ['admin', 'DELETE', `${W}/agents/:id?mode=test`],
-  ['viewer', 'GET', `${W}/wallets?mode=test`],
-  ['admin', 'POST', `${W}/wallets`, { mode: 'test', name: 'W' }],
-  ['viewer', 'GET', `${W}/wallets/:address?mode=test`],
-  ['admin', 'POST', `${W}/wallets/:address/faucet`, { mode: 'test' }],
-  ['viewer', 'GET', `${W}/deposits?mode=test`],
-  ['viewer', 'GET', `${W}/grants?mode=test`],
-  ['viewer', 'GET', `${W}/grants/:id`],
-  ['admin', 'POST', `${W}/grants`, { mode: 'test', agent_id: 'a', wallet: ADDRESS, ...TERMS }],
-  ['admin', 'POST', `${W}/grants/:id/replacement`, TERMS],
-  ['admin', 'POST', `${W}/grants/:id/signing-request`, { change: 'activate' }],
-  ['admin', 'POST', `${W}/grants/:id/signature`, ASSERTION],
-  ['admin', 'POST', `${W}/grants/:id/suspend`, {}],
-  ['viewer', 'GET', `${W}/recipients?mode=test`],
-  ['admin', 'POST', `${W}/recipients`, { mode: 'test', address: ADDRESS, label: 'L' }],
-  ['admin', 'DELETE', `${W}/recipients/:address?mode=test`],
-  ['viewer', 'GET', `${W}/keys?mode=test`],
-  ['admin', 'POST', `${W}/keys`, { mode: 'test', name: 'K' }],
-  ['admin', 'POST', `${W}/keys/:id/rotate`, {}],
-  ['admin', 'POST', `${W}/keys/:id/revoke`, {}],
-  ['viewer', 'GET', `${W}/connections`],
-  ['admin', 'DELETE', `${W}/connections/:id`],
-  ['viewer', 'GET', `${W}/webhooks?mode=test`],
-  ['admin', 'POST', `${W}/webhooks`, HOOK],
-  ['viewer', 'GET', `${W}/webhooks/:id`],
-  ['admin', 'PATCH', `${W}/webhooks/:id`, { enabled: false }],
-  ['admin', 'DELETE', `${W}/webhooks/:id`],
-  ['admin', 'POST', `${W}/webhooks/:id/rotate-secret`, {}],
-  ['admin', 'POST', `${W}/webhooks/:id/test`, {}],
-  ['admin', 'POST', `${W}/webhooks/:id/replay`, RANGE],
-  ['viewer', 'GET', `${W}/deliveries?mode=test`],
-  ['viewer', 'GET', `${W}/deliveries/:id`],
-  ['admin', 'POST', `${W}/deliveries/:id/replay`, {}],
-  ['viewer', 'GET', `${W}/events?mode=test`],
-  ['viewer', 'GET', `${W}/events/:id?mode=test`],
-]
+const BODIES: Bodies = {
+  'POST /console/sign-up/options': { name: 'A' },
+  'POST /console/sign-up': REGISTRATION,
+  'POST /console/sign-in/options': {},
+  'POST /console/sign-in': ASSERTION,
+  'POST /console/recovery': { code: 'x' },
+  'POST /console/recovery-codes': {},
+  'POST /console/verification/options': {},
+  'POST /console/verification': ASSERTION,
+  'POST /console/sign-out': {},
+  'POST /console/sign-out-elsewhere': {},
+  'POST /console/passkeys/options': {},
+  'POST /console/passkeys': { ...REGISTRATION, name: 'A' },
+  'POST /console/workspaces': { name: 'A' },
+  'POST /console/invitations/look-up': { token: 'x' },
+  'POST /console/invitations/accept': { token: 'x' },
+  'PATCH /console/workspaces/:slug/members/:user_id': { role: 'viewer' },
+  'POST /console/workspaces/:slug/invitations': { role: 'viewer' },
+  'POST /console/workspaces/:slug/agents': { mode: 'test', id: 'a' },
+  'POST /console/workspaces/:slug/wallets': { mode: 'test', name: 'W' },
+  'POST /console/workspaces/:slug/wallets/:address/faucet': { mode: 'test' },
+  'POST /console/workspaces/:slug/recipients': { mode: 'test', address: ADDRESS, label: 'L' },
+  'POST /console/workspaces/:slug/grants': { mode: 'test', agent_id: 'a', wallet: ADDRESS, ...TERMS },
+  'POST /console/workspaces/:slug/grants/:id/replacement': TERMS,
+  'POST /console/workspaces/:slug/grants/:id/signing-request': { change: 'activate' },
+  'POST /console/workspaces/:slug/grants/:id/signature': ASSERTION,
+  'POST /console/workspaces/:slug/grants/:id/suspend': {},
+  'POST /console/workspaces/:slug/keys': { mode: 'test', name: 'K' },
+  'POST /console/workspaces/:slug/keys/:id/rotate': {},
+  'POST /console/workspaces/:slug/keys/:id/revoke': {},
+  'POST /console/workspaces/:slug/webhooks': {
+    mode: 'test',
+    url: 'https://hooks.example/x',
+    events: ['payment.confirmed'],
+  },
+  'PATCH /console/workspaces/:slug/webhooks/:id': { enabled: false },
+  'POST /console/workspaces/:slug/webhooks/:id/rotate-secret': {},
+  'POST /console/workspaces/:slug/webhooks/:id/test': {},
+  'POST /console/workspaces/:slug/webhooks/:id/replay': {
+    from: '2026-01-01T00:00:00Z',
+    to: '2026-01-02T00:00:00Z',
+    only: 'all',
+  },
+  'POST /console/workspaces/:slug/deliveries/:id/replay': {},
+}
 
-/** Method and path of every endpoint that the server has. */
-export async function listConsoleRoutes({ config, context, clock }: ConsoleServer): Promise<string[]> {
+/** The values of the query parameters that some endpoints require. */
+const QUERY: Readonly<Record<string, string>> = { mode: 'test', range: '7d' }
+
+/** Every endpoint of the dashboard, as the contract declares it. */
+export const ENDPOINTS: readonly Endpoint[] = CONSOLE_ROUTES.map((route) => {
+  const { method, url, config } = route
+  const body = new Map<string, object>(Object.entries(BODIES)).get(nameOf(route))
+  return { method, url, ...config, path: url + queryOf(route), ...(body === undefined ? {} : { body }) }
+})
+
+export function nameOf({ method, url }: Pick<Route, 'method' | 'url'>): Name {
+  return `${method} ${url}`
+}
+
+function queryOf({ schema }: Route): string {
+  const required = 'querystring' in schema ? (schema.querystring.required ?? []) : []
+  return required.length === 0 ? '' : `?${required.map((name) => `${name}=${QUERY[name]}`).join('&')}`
+}
+
+/** Every endpoint that the server has, with what it really requires. */
+export async function listServedRoutes({ config, context, clock }: ConsoleServer): Promise<object[]> {
   const http = openHttp(config, { clock, logger: context.logger })
-  const known: string[] = []
-  http.addHook('onRoute', ({ method, url }) => {
-    const methods = [method].flat().filter((one) => one !== 'HEAD')
-    if (url.startsWith('/console/') && !url.endsWith('*')) known.push(...methods.map((one) => `${one} ${url}`))
+  const served: object[] = []
+  http.addHook('onRoute', ({ method, url, config: access }) => {
+    if (!url.startsWith('/console/') || url.endsWith('*') || method === 'HEAD') return
+    served.push({ method, url, role: access?.role, proof: access?.proof, bucket: access?.bucket })
   })
   await addConsole(http, context, config)
   await http.ready()
   await http.close()
-  return [...new Set(known)]
+  return served
 }

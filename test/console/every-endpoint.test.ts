@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { enforceAccess } from '../../server/src/console/authorize.ts'
+import { READS } from '../../server/src/console/contract/route.ts'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
+import { openHttp } from '../../server/src/http/open-http.ts'
+import { ATTEMPT_LIMITS } from '../../server/src/limiter/attempts.ts'
 import { seedAccount } from '../support/context/connection-rows.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { Browser } from './browser.ts'
-import { ADDRESS, listConsoleRoutes, ROWS } from './endpoints.ts'
+import { ADDRESS, ENDPOINTS, listServedRoutes } from './endpoints.ts'
 import { openVisitor } from './person.ts'
 
-/** D46, D47: what each of them answers to those who may is told by the tests of its topic. */
+/**
+ * Real requests by those who may not call an endpoint (D46, D47). What it returns to those who may is tested by topic, in
+ * the other files of this folder.
+ */
 describe('every endpoint of the dashboard', () => {
   let server: ConsoleServer
   let account: Account
@@ -27,15 +34,31 @@ describe('every endpoint of the dashboard', () => {
   })
   after(() => server.close())
 
-  test('is in the table of these tests', async () => {
-    const known = await listConsoleRoutes(server)
-    const told = ROWS.map(([, method, path]) => `${method} ${path.split('?')[0]}`)
-    assert.deepEqual(told.toSorted(), known.toSorted())
+  test('is declared in the contract, and requires what it declares', async () => {
+    const served = await listServedRoutes(server)
+    const declared = ENDPOINTS.map(({ method, url, role, proof, bucket }) => ({ method, url, role, proof, bucket }))
+    assert.deepEqual(served.map(sortable).toSorted(), declared.map(sortable).toSorted())
   })
 
-  for (const [least, method, path, body] of ROWS) {
+  test('cannot be served without declaring what it requires', async () => {
+    const { config, context, clock } = server
+    const http = openHttp(config, { clock, logger: context.logger })
+    enforceAccess(http, context)
+    const handler = async () => ({})
+    const access = { role: 'viewer', proof: READS, bucket: 'dashboard' } as const
+    assert.throws(() => http.get('/console/open', handler), /must declare/)
+    for (const missing of ['role', 'proof', 'bucket']) {
+      const rest = Object.fromEntries(Object.entries(access).filter(([name]) => name !== missing))
+      assert.throws(() => http.get('/console/half', { config: rest }, handler), /must declare/, missing)
+    }
+    assert.throws(() => http.get('/console/nowhere', { config: access }, handler), /names no workspace/)
+    http.get('/console/workspaces/:slug/x', { config: access }, handler)
+    await http.close()
+  })
+
+  for (const { role, method, url, path, body } of ENDPOINTS) {
     const change = method !== 'GET'
-    test(`${method} ${path}: for ${least}`, async () => {
+    test(`${method} ${url} requires ${role}`, async () => {
       const before = await readState()
       const call = (browser: Browser, headers?: readonly string[]) => browser.call(method, fill(path), body, headers)
       const nobody = new Browser(server)
@@ -45,16 +68,35 @@ describe('every endpoint of the dashboard', () => {
           expectError(await call(browser, crossSite), { type: 'forbidden', code: 'cross_origin' })
         }
       }
-      if (least !== 'nobody') {
+      if (role !== 'none') {
         assert.equal(expectError(await call(nobody), { type: 'unauthenticated' }).code, undefined)
       }
-      if (least === 'viewer' || least === 'admin') expectError(await call(stranger), { type: 'not_found' })
-      if (least === 'admin') expectError(await call(viewer), { type: 'forbidden', code: 'role_insufficient' })
+      const isOfWorkspace = url.includes('/:slug')
+      assert.equal(isOfWorkspace, role !== 'none' && role !== 'session', 'a role in a workspace needs a workspace')
+      if (isOfWorkspace) expectError(await call(stranger), { type: 'not_found' })
+      if (role === 'admin' || role === 'owner') {
+        expectError(await call(viewer), { type: 'forbidden', code: 'role_insufficient' })
+      }
       assert.equal(await readState(), before, 'nothing was left behind')
     })
   }
 
-  /** Ids of nothing: whoever is refused is told so before anything is looked for. */
+  test('counts against the bucket that it declares', async () => {
+    const browser = new Browser(server, '10.2.0.1')
+    const { sign_in: signIn, sign_up: signUp } = ATTEMPT_LIMITS
+    for (let index = 0; index < signIn.limit; index += 1) {
+      await browser.ask('POST', '/console/sign-in/options', {})
+    }
+    for (let index = 0; index < signUp.limit; index += 1) {
+      await browser.ask('POST', '/console/sign-up/options', { name: 'A' })
+    }
+    for (const { method, path, body, bucket } of ENDPOINTS) {
+      const answer = await browser.call(method, fill(path), body)
+      assert.equal(answer.status === 429, bucket !== 'dashboard', `${method} ${path}`)
+    }
+  })
+
+  /** The ids of nothing: callers are rejected before anything is looked up. */
   function fill(path: string): string {
     return path.replace(':slug', account.slug).replace(':address', ADDRESS).replaceAll(/:\w+/g, 'x')
   }
@@ -68,3 +110,7 @@ describe('every endpoint of the dashboard', () => {
     return (await readRows(server.context.db, sums.join(' union all '))).map((row) => String(row['sum'])).join(' ')
   }
 })
+
+function sortable(declaration: object): string {
+  return JSON.stringify(declaration)
+}

@@ -15,7 +15,7 @@ import { openVisitor } from './person.ts'
 const NOT_FOUND = { type: 'not_found' } as const
 const SIGNING_REQUEST_MS = 5 * 60 * 1_000
 
-/** D14, D15. */
+/** Grants from opening to revoking, with the owner's signature (D14, D15). */
 describe('grants in the dashboard', () => {
   let sandbox: SandboxEnclave
   let server: ConsoleServer

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { ApiKey, IssuedApiKey } from '../../dashboard/src/api/wire-developers.ts'
+import type { ApiKey, IssuedApiKey } from '../../server/src/console/contract/keys.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { KEYS_LISTED_MAX, KEYS_MAX, ROTATION_GRACE_MS } from '../../server/src/domain/keys/api-key.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'

@@ -11,7 +11,7 @@ const CEREMONIES = 20
 const SIGN_UPS = 10
 const REQUESTS = 300
 
-/** D33. */
+/** The dashboard has rate limits of its own, apart from those of `/v1` (D33). */
 describe('rate limits of the dashboard', () => {
   let server: ConsoleServer
   before(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { Recipient } from '../../dashboard/src/api/wire-spending.ts'
+import type { Recipient } from '../../server/src/console/contract/recipients.ts'
 import { SAVED_RECIPIENTS_MAX } from '../../server/src/domain/recipients/recipient.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'

@@ -25,7 +25,7 @@ const TABLES = ['wallets', 'recipients', 'api_keys', 'rate_windows', 'audit_entr
 const COUNTED_ANYWAY = 'attempt_windows'
 const CROSS_SITE = ['sec-fetch-site', 'cross-site', 'origin', 'https://evil.example']
 
-/** D46, D47. */
+/** What each role may do with a workspace's assets, by the session's cookie (D46, D47). */
 describe('who may do what with keys, wallets, recipients and logs', () => {
   let faucet: FakeServer
   let server: ConsoleServer

@@ -39,7 +39,7 @@ const TABLES = [
 const HOOK = { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] } as const
 const REFUSALS: Readonly<Record<number, ProblemType>> = { 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found' }
 
-/** D46. */
+/** What owners, admins and viewers may do to each other (D46). */
 describe('who may do what in a workspace', () => {
   let server: ConsoleServer
   let account: Account

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { SessionEntry } from '../../dashboard/src/api/wire.ts'
+import type { SessionEntry } from '../../server/src/console/contract/sessions.ts'
 import { createWorkspace } from '../../server/src/domain/members/create-workspace.ts'
 import { SESSION_IDLE_MS } from '../../server/src/domain/sessions/session.ts'
 import { readAudit } from '../support/context/audit.ts'

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const EXPIRED = { type: 'validation_failed', code: 'ceremony_expired' } as const
 
-/** D46, D47. */
+/** People sign up and in by passkey, and the session's cookie ends when they sign out (D46, D47). */
 describe('signing up, in and out', () => {
   let server: ConsoleServer
   let browser: Browser

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { READS } from '../../server/src/console/contract/route.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
@@ -10,61 +11,19 @@ import { readRows } from '../support/database/read-rows.ts'
 import { seedEndpoint } from '../support/context/webhook-rows.ts'
 import { Browser } from './browser.ts'
 import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
-import { ADDRESS, ROWS } from './endpoints.ts'
+import { ADDRESS, ENDPOINTS, nameOf } from './endpoints.ts'
 import { openVisitor, verify, type Visitor } from './person.ts'
 
 const UNPROVED = { type: 'forbidden', code: 'verification_required' } as const
 const W = '/console/workspaces/:slug'
 
-/** What takes a proof of the last ten minutes (D59); the body, where another one than the table's is meant. */
-const NEEDS_PROOF: ReadonlyMap<string, object | undefined> = new Map<string, object | undefined>([
-  ['POST /console/passkeys/options', undefined],
-  ['POST /console/passkeys', undefined],
-  ['DELETE /console/passkeys/:id', undefined],
-  ['POST /console/recovery-codes', undefined],
+/** For the endpoints that need a proof for some requests only: one that does. */
+const CRITICAL_BODIES: ReadonlyMap<string, object | undefined> = new Map<string, object | undefined>([
   [`PATCH ${W}/members/:user_id`, { role: 'owner' }],
+  // Without a body: of an admin.
   [`DELETE ${W}/members/:user_id`, undefined],
   [`POST ${W}/invitations`, { role: 'admin' }],
-  [`POST ${W}/wallets`, undefined],
-  [`POST ${W}/keys`, undefined],
-  [`POST ${W}/keys/:id/rotate`, undefined],
-  [`POST ${W}/webhooks`, undefined],
   [`PATCH ${W}/webhooks/:id`, { url: 'https://thief.example/x' }],
-  [`POST ${W}/webhooks/:id/rotate-secret`, undefined],
-])
-
-/** What does not, and why. */
-const NEEDS_NONE: ReadonlyMap<string, string> = new Map([
-  ['POST /console/sign-up/options', 'begins a ceremony'],
-  ['POST /console/sign-up', 'is a passkey’s own proof'],
-  ['POST /console/sign-in/options', 'begins a ceremony'],
-  ['POST /console/sign-in', 'is a passkey’s own proof'],
-  ['POST /console/recovery', 'takes a recovery code'],
-  ['POST /console/verification/options', 'begins the proof itself'],
-  ['POST /console/verification', 'is the proof itself'],
-  ['POST /console/sign-out', 'ends power'],
-  ['POST /console/sign-out-elsewhere', 'ends power'],
-  ['DELETE /console/sessions/:id', 'ends power'],
-  ['POST /console/workspaces', 'makes an empty workspace'],
-  ['POST /console/invitations/look-up', 'reads'],
-  ['POST /console/invitations/accept', 'takes the invitation’s secret, and its maker has proved to be there'],
-  [`DELETE ${W}/invitations/:id`, 'ends power'],
-  [`POST ${W}/agents`, 'an agent has no power without a grant'],
-  [`DELETE ${W}/agents/:id`, 'ends power'],
-  [`POST ${W}/wallets/:address/faucet`, 'brings money in'],
-  [`POST ${W}/grants`, 'nothing is in force before the owner’s passkey signs'],
-  [`POST ${W}/grants/:id/replacement`, 'nothing is in force before the owner’s passkey signs'],
-  [`POST ${W}/grants/:id/signing-request`, 'nothing is in force before the owner’s passkey signs'],
-  [`POST ${W}/grants/:id/signature`, 'is the owner’s passkey over the grant itself'],
-  [`POST ${W}/grants/:id/suspend`, 'stopping an agent never waits'],
-  [`POST ${W}/recipients`, 'names an address that can be paid only when an owner signs it'],
-  [`DELETE ${W}/recipients/:address`, 'takes a name away'],
-  [`POST ${W}/keys/:id/revoke`, 'ends power'],
-  [`DELETE ${W}/connections/:id`, 'ends power'],
-  [`DELETE ${W}/webhooks/:id`, 'ends power'],
-  [`POST ${W}/webhooks/:id/test`, 'sends to where the owner wanted it'],
-  [`POST ${W}/webhooks/:id/replay`, 'sends to where the owner wanted it'],
-  [`POST ${W}/deliveries/:id/replay`, 'sends to where the owner wanted it'],
 ])
 
 /** D59: the owner proved by passkey ten minutes ago, and somebody has copied the cookie since. */
@@ -123,22 +82,21 @@ describe('whoever has stolen a session cookie', () => {
     await thief.ask('DELETE', owner.at(`members/${accomplice.userId}`))
   })
 
-  test('has their every endpoint that changes something on one of the two lists', () => {
-    const changing = ROWS.filter(([, method]) => method !== 'GET').map(([, method, path]) => name(method, path))
-    assert.deepEqual([...NEEDS_PROOF.keys(), ...NEEDS_NONE.keys()].toSorted(), changing.toSorted())
+  test('is tested at every endpoint that declares a proof for some requests', () => {
+    const conditional = ENDPOINTS.filter(({ proof }) => proof === 'conditional').map(nameOf)
+    assert.deepEqual([...CRITICAL_BODIES.keys()].toSorted(), conditional.toSorted())
   })
 
-  for (const [, method, path, body] of ROWS) {
-    const endpoint = name(method, path)
-    if (NEEDS_PROOF.has(endpoint)) {
-      test(`is refused ${endpoint}`, async () => {
+  for (const endpoint of ENDPOINTS.filter(({ method }) => method !== 'GET')) {
+    const { method, path, proof, body } = endpoint
+    const name = nameOf(endpoint)
+    if (proof === 'required' || proof === 'conditional') {
+      test(`is refused ${name}`, async () => {
         thief.cookies.set('ceremony', 'x')
-        await thief.refuse(method, fill(method, path), UNPROVED, NEEDS_PROOF.get(endpoint) ?? body)
+        await thief.refuse(method, fill(method, path), UNPROVED, CRITICAL_BODIES.get(name) ?? body)
       })
-    }
-    const reason = NEEDS_NONE.get(endpoint)
-    if (reason !== undefined) {
-      test(`is asked for no proof at ${endpoint}, which ${reason}`, async () => {
+    } else {
+      test(`is asked for no proof at ${name}, which ${proof.notNeeded}`, async () => {
         // Somebody else each time: signing out would end the thief's session.
         const stale = await openConsoleFixture(server, { account: owner.account })
         await letProofGrowOld(stale)
@@ -147,6 +105,11 @@ describe('whoever has stolen a session cookie', () => {
       })
     }
   }
+
+  test('is asked for no proof where something is only read', () => {
+    const reading = ENDPOINTS.filter(({ method }) => method === 'GET')
+    assert.deepEqual(new Set(reading.map(({ proof }) => proof)), new Set([READS]))
+  })
 
   test('has lost it as soon as the owner proves to be there', async () => {
     await verify(owner.browser, owner.passkey)
@@ -165,10 +128,6 @@ describe('whoever has stolen a session cookie', () => {
   async function listRoles(): Promise<string[]> {
     const { members } = await thief.ask<{ members: { role: string }[] }>('GET', owner.at('members'))
     return members.map(({ role }) => role).toSorted()
-  }
-
-  function name(method: string, path: string): string {
-    return `${method} ${path.split('?')[0]}`
   }
 
   /** The ids of what is there to be changed. */

@@ -12,7 +12,7 @@ import { URL_OF_HOOK, WebhookDesk, type WireWebhook } from './webhook-desk.ts'
 const NO_WEBHOOK = { type: 'not_found', code: 'webhook_not_found' } as const
 const NO_DELIVERY = { type: 'not_found', code: 'delivery_not_found' } as const
 
-/** D45. */
+/** Endpoints, their limits and their deliveries, as owners manage them (D45). */
 describe('webhook endpoints in the dashboard', () => {
   let server: ConsoleServer
   let fixture: WebhookDesk

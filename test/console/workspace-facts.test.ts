@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { PlanUse, WorkspaceDetail } from '../../dashboard/src/api/wire.ts'
+import type { PlanUse, WorkspaceDetail } from '../../server/src/console/contract/workspaces.ts'
 import { changePlan } from '../../server/src/domain/accounts/change-plan.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { nextMonthOf } from '../../server/src/domain/plans/plan.ts'

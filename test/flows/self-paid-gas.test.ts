@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { Wallet } from '../../dashboard/src/api/wire-spending.ts'
+import type { Wallet } from '../../server/src/console/contract/wallets.ts'
 import type { Config } from '../../server/src/config.ts'
 import { openConsoleFixture } from '../console/console-fixture.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'

@@ -1,8 +1,8 @@
 const SERVER = 'server/src/'
 
 /**
- * The room of a file of the server: `domain/grants` for `server/src/domain/grants/policy.ts`, `lib` for
- * `server/src/lib/clock.ts`, `domain` for a file that stands in `domain/` itself.
+ * Returns the room of a file of the server: `domain/grants` for `server/src/domain/grants/policy.ts`, `lib` for
+ * `server/src/lib/clock.ts`, and `domain` for a file directly in `domain/`.
  */
 export function roomOf(path: string): string {
   const [first = '', second = ''] = path.slice(SERVER.length).split('/')

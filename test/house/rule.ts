@@ -3,13 +3,13 @@ import { lineAt } from './source-tree.ts'
 
 export interface Violation {
   readonly path: string
-  /** From 1. */
+  /** The first line is 1. */
   readonly line: number
-  /** What is wrong and what to write instead. */
+  /** What is wrong, and what to write instead. */
   readonly message: string
 }
 
-/** A rule of the house; its name is a sentence. */
+/** A rule of the house. Its name is a sentence. */
 export interface Rule {
   readonly name: string
   check(tree: SourceTree): readonly Violation[]
@@ -18,13 +18,13 @@ export interface Rule {
 export interface Ban {
   readonly name: string
   readonly pattern: RegExp
-  /** What to use instead; it ends the message. */
+  /** What to use instead. The message ends with it. */
   readonly instead: string
-  /** Where the ban holds. */
+  /** Whether the ban applies to this file. */
   holdsIn(module: Module): boolean
 }
 
-/** A rule that bans a pattern in code (comments and strings don't count). */
+/** Makes a rule that bans a pattern in code. Comments and strings do not count. */
 export function banInCode(ban: Ban): Rule {
   const pattern = new RegExp(ban.pattern, `g${ban.pattern.flags.replace('g', '')}`)
   return {
@@ -42,7 +42,7 @@ export function banInCode(ban: Ban): Rule {
   }
 }
 
-/** Code that ships with the server or the sandbox: no tests, no tools. */
+/** Whether the file ships with the server or the sandbox. Tests and tools do not. */
 export function isShipped(module: Module): boolean {
   return /^(?:server|sandbox)\/src\//.test(module.path) && !module.isTest
 }

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
-import { maskSource, type MaskedSource } from './mask-source.ts'
-import { scanImports, type Import } from './scan-imports.ts'
+import { parseSource, type Import, type ParsedSource } from './parse-source.ts'
 
-/** A module (`.ts`, `.mjs`) with everything the rules ask of it. Paths are relative to the root, with slashes. */
-export interface Module extends MaskedSource {
+/**
+ * A module (TypeScript or JavaScript) with everything that the rules need. Paths are relative to the root, with
+ * slashes.
+ */
+export interface Module extends ParsedSource {
   readonly path: string
   readonly text: string
   readonly imports: readonly ResolvedImport[]
@@ -12,25 +14,25 @@ export interface Module extends MaskedSource {
 }
 
 export interface ResolvedImport extends Import {
-  /** The project's file that is meant, or null for a package or a Node module. */
+  /** The imported file of the project, or null for a package or a Node module. */
   readonly target: string | null
   readonly line: number
 }
 
 export interface SourceTree {
   readonly modules: readonly Module[]
-  /** Every text file of the project, modules included. */
+  /** All text files of the project, modules included. */
   readonly texts: readonly { readonly path: string; readonly text: string }[]
 }
 
-const MODULE_PATTERN = /\.(?:ts|mjs)$/
-const TEXT_PATTERN = /(?:\.(?:tsx?|mjs|js|json|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
+const MODULE_PATTERN = /\.[cm]?[jt]sx?$/
+const TEXT_PATTERN = /(?:\.(?:[cm]?[jt]sx?|json|txt|svg|toml|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
 const IGNORED_FOLDERS = new Set(['node_modules', '.git', '.bursar', 'coverage', 'dist'])
-/** npm writes the address that it fetched from into its lock file. */
+/** npm writes the URL of the registry into its lock file. */
 const IGNORED_FILES = new Set(['package-lock.json'])
 const WORKSPACE_PATTERN = /^@bursar\/(?<workspace>\w+)\/(?<path>.+)$/
 
-/** Reads the project below `root`. */
+/** Reads all source files below `root`. */
 export function readSourceTree(root: string): SourceTree {
   const texts = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -42,7 +44,7 @@ export function readSourceTree(root: string): SourceTree {
   return createSourceTree(Object.fromEntries(texts.map(({ path, text }) => [path, text])))
 }
 
-/** A tree from texts by path: what the tests of the rules are made of. */
+/** Makes a tree from texts by path. The tests of the rules use it. */
 export function createSourceTree(files: Readonly<Record<string, string>>): SourceTree {
   const texts = Object.entries(files).map(([path, text]) => ({ path, text }))
   const modules = texts.filter(({ path }) => MODULE_PATTERN.test(path))
@@ -50,8 +52,8 @@ export function createSourceTree(files: Readonly<Record<string, string>>): Sourc
 }
 
 function readModule(path: string, text: string): Module {
-  const source = maskSource(text)
-  const imports = scanImports(source).map((found) => ({
+  const source = parseSource(path, text)
+  const imports = source.imports.map((found) => ({
     ...found,
     target: resolveTarget(path, found.specifier),
     line: lineAt(text, found.start),
@@ -59,9 +61,9 @@ function readModule(path: string, text: string): Module {
   return { path, text, ...source, imports, isTest: isTestPath(path) }
 }
 
-/** Tests, and what only tests and benchmarks use. */
+/** Whether the file is a test, or is used only by tests and benchmarks. */
 function isTestPath(path: string): boolean {
-  return /\.test\.ts$|^(?:test|bench)\/|^\w+\/test\//.test(path)
+  return /\.test\.tsx?$|^(?:test|bench)\/|^\w+\/test\//.test(path)
 }
 
 function resolveTarget(importer: string, specifier: string): string | null {
@@ -70,7 +72,7 @@ function resolveTarget(importer: string, specifier: string): string | null {
   return groups === undefined ? null : `${groups['workspace']}/${groups['path']}`
 }
 
-/** The line, from 1, of an offset. */
+/** Returns the line of an offset. The first line is 1. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length
 }

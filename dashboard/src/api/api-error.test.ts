@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { hasCode, isPassing, isSignedOut, parseApiError, unreachable } from './api-error.ts'
+import { hasCode, isTransient, isSignedOut, parseApiError, unreachable } from './api-error.ts'
 
 describe('parseApiError', () => {
-  test('an envelope is read whole', () => {
+  test('reads a whole envelope', () => {
     const error = parseApiError(409, {
       error: { type: 'conflict', message: 'It is your only passkey.', code: 'last_passkey', details: [1] },
     })
@@ -24,14 +24,14 @@ describe('parseApiError', () => {
     { error: { type: 1, message: 2 } },
   ]
   for (const body of strange) {
-    test(`${JSON.stringify(body) ?? 'no body'} gives an error that tells the status`, () => {
+    test(`${JSON.stringify(body) ?? 'no body'} gives an error that names the status`, () => {
       const error = parseApiError(502, body)
       assert.equal(error.type, 'internal')
       assert.match(error.message, /502/)
     })
   }
 
-  test('a code that is no text is none', () => {
+  test('ignores a code that is not text', () => {
     assert.equal(parseApiError(400, { error: { type: 'x', message: 'y', code: 7 } }).code, undefined)
   })
 })
@@ -41,16 +41,16 @@ describe('what an error means', () => {
     assert.equal(isSignedOut(parseApiError(401, { error: { type: 'unauthenticated', message: 'Sign in.' } })), true)
   })
 
-  test('a refused passkey is not', () => {
+  test('a rejected passkey is not', () => {
     const error = parseApiError(401, { error: { type: 'unauthenticated', message: 'No.', code: 'passkey_unknown' } })
     assert.equal(isSignedOut(error), false)
     assert.equal(hasCode(error, 'passkey_unknown'), true)
   })
 
-  test('an outage passes, a refusal does not', () => {
-    assert.equal(isPassing(unreachable()), true)
-    assert.equal(isPassing(parseApiError(503, {})), true)
-    assert.equal(isPassing(parseApiError(404, {})), false)
-    assert.equal(isPassing(new Error('a fault of ours')), false)
+  test('an outage is transient, a rejection is not', () => {
+    assert.equal(isTransient(unreachable()), true)
+    assert.equal(isTransient(parseApiError(503, {})), true)
+    assert.equal(isTransient(parseApiError(404, {})), false)
+    assert.equal(isTransient(new Error('a fault of ours')), false)
   })
 })

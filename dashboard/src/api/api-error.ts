@@ -1,6 +1,6 @@
-/** What the server's error envelope says, or what stands in its place when no envelope came. */
+/** An error that the server returned, or one of ours if no error envelope came back. */
 export class ApiError extends Error {
-  /** The HTTP status; 0 when there was no answer at all. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number
   readonly type: string
   readonly code: string | undefined
@@ -19,17 +19,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads an error answer: the envelope `{ error: { type, message, code?, details? } }`, or anything a proxy may send. */
+/** Parses an error response: the envelope `{ error: { type, message, code?, details? } }`, or anything that a proxy may send. */
 export function parseApiError(status: number, body: unknown): ApiError {
   const error = isRecord(body) ? body['error'] : undefined
   if (!isRecord(error) || typeof error['type'] !== 'string' || typeof error['message'] !== 'string') {
-    return new ApiError(status, { type: 'internal', message: `Bursar answered with an error (${status}). Try again.` })
+    return new ApiError(status, { type: 'internal', message: `Bursar responded with an error (${status}). Try again.` })
   }
   const { type, message, code, details } = error
   return new ApiError(status, { type, message, code: typeof code === 'string' ? code : undefined, details })
 }
 
-/** Nothing came back: no connection, or too late. */
+/** There was no response: no connection, or a timeout. */
 export function unreachable(): ApiError {
   return new ApiError(0, {
     type: 'unreachable',
@@ -37,13 +37,13 @@ export function unreachable(): ApiError {
   })
 }
 
-/** True when the session has ended. A refused passkey or recovery code is a 401 too, and has a code. */
+/** Whether the session has ended. A rejected passkey or recovery code is a 401 as well, but has a code. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && error.code === undefined
 }
 
-/** True when asking again may help. */
-export function isPassing(error: unknown): boolean {
+/** Whether a retry may succeed. */
+export function isTransient(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 500)
 }
 

@@ -1,31 +1,31 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import { pathOf } from './build-path.ts'
 import { sessionQuery } from './session.ts'
-import type { Mode } from './wire.ts'
-import { workspacePath } from './workspaces.ts'
 
-/** Changes come in bursts; the page reads anew at most this often: several pages stay far from the session's rate limit. */
+/** Changes come in bursts. A page reads again at most this often, so that several pages stay far below the session's rate limit. */
 const REFRESH_GAP_MS = 3_000
-/** What takes long to read is read the more seldom: nothing piles up at the server. */
+/** After a read that took long, the page waits this many times as long, so that requests do not pile up at the server. */
 const REFRESH_GAP_FACTOR = 3
-/** The server refuses a stream while it has too many, or is out of reach. */
+/** How long the page waits after the server rejected a stream or could not be reached. */
 const RETRY_GAP_MS = 20_000
-/** A short break is nobody's concern. */
-const TELL_AFTER_MS = 5_000
+/** A shorter interruption is not shown. */
+const OFFLINE_AFTER_MS = 5_000
 
 /**
- * Keeps what is shown of a workspace true without a reload: the server tells that something changed, and what is on the
- * screen is read anew. Answers whether it does: false once nothing could be heard for a while.
+ * Keeps a workspace's pages up to date without a reload: when the server says that something has changed, the queries on
+ * the screen are read again. Returns false once the server could not be heard for a while.
  */
 export function useLiveChanges(slug: string, mode: Mode): boolean {
   const client = useQueryClient()
   const [isLive, setLive] = useState(true)
   useEffect(
     () =>
-      listenToChanges(`${workspacePath(slug, 'changes')}?mode=${mode}`, {
+      listenToChanges(pathOf('GET /console/workspaces/:slug/changes', { params: { slug }, query: { mode } }), {
         onChange: () => client.invalidateQueries({ queryKey: liveKey(slug, mode) }),
         onLive: setLive,
-        // Perhaps one no longer belongs here: the session says.
+        // Perhaps the person is no longer a member. The session says so.
         onRefused: () => void client.invalidateQueries({ queryKey: sessionQuery.queryKey }),
       }),
     [client, slug, mode],
@@ -40,19 +40,19 @@ interface Listener {
 }
 
 /**
- * A page that nobody looks at is told nothing; it reads anew when it is looked at again. A stream that ends is opened
- * again by the browser; one that was refused, by us, later. Answers how to end it.
+ * Listens while the page is visible; a hidden page reads again once it is shown. The browser reopens a stream that ends. We
+ * reopen one that was rejected, after a while. Returns a function that stops listening.
  */
 function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener): () => void {
   let source: EventSource | null = null
   let refreshTimer: ReturnType<typeof setTimeout> | undefined
   let retryTimer: ReturnType<typeof setTimeout> | undefined
-  let tellTimer: ReturnType<typeof setTimeout> | undefined
+  let offlineTimer: ReturnType<typeof setTimeout> | undefined
   let isRefreshing = false
   let hasMore = false
   let refreshableAt = Number.NEGATIVE_INFINITY
   const note = () => {
-    // A read that is under way may be older than the change: it is let finish, and another one follows.
+    // A read that is under way may have begun before the change, so another one follows it.
     if (isRefreshing) hasMore = true
     else refreshTimer ??= setTimeout(() => void run(), Math.max(0, refreshableAt - performance.now()))
   }
@@ -68,11 +68,11 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
   }
   const setLive = (isLive: boolean) => {
     if (isLive) {
-      clearTimeout(tellTimer)
-      tellTimer = undefined
+      clearTimeout(offlineTimer)
+      offlineTimer = undefined
       onLive(true)
     } else {
-      tellTimer ??= setTimeout(() => onLive(false), TELL_AFTER_MS)
+      offlineTimer ??= setTimeout(() => onLive(false), OFFLINE_AFTER_MS)
     }
   }
   const close = () => {
@@ -84,7 +84,7 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
     close()
     const opened = new EventSource(path)
     opened.addEventListener('change', note)
-    // What happened before it was listened to, or while the connection was away.
+    // Something may have changed before we listened, or while the connection was lost.
     opened.addEventListener('ready', () => {
       setLive(true)
       note()
@@ -114,7 +114,7 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
   }
 }
 
-/** The beginning of the key of every query whose answer changes by itself: `[...liveKey(slug, mode), 'payments', …]`. */
+/** The beginning of the key of every query whose data changes by itself: `[...liveKey(slug, mode), 'payments', …]`. */
 export function liveKey(slug: string, mode: Mode): readonly ['workspaces', string, Mode] {
   return ['workspaces', slug, mode]
 }

@@ -1,27 +1,22 @@
+import type { Delivery, DeliveryQuery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-import type { Mode } from './wire.ts'
-import type { Delivery, DeliveryDetail, DeliveryPage } from './wire-developers.ts'
-import { workspacePath } from './workspaces.ts'
 
-/** While a delivery waits for its next attempt, it is looked at this often: no live change tells of it. */
+/** No live change announces an attempt, so a pending delivery is read again this often. */
 const PENDING_REFRESH_MS = 2_000
-/** A list is read anew more slowly, and while one of its deliveries is pending only. */
+/** A list is read again less often, and only while one of its deliveries is pending. */
 const LIST_REFRESH_MS = 5_000
 
-export interface DeliveryFilter {
-  readonly webhook?: string
-  readonly status?: string
-  readonly type?: string
-}
+export type DeliveryFilter = Readonly<Pick<DeliveryQuery, 'webhook' | 'status' | 'type'>>
 
 export function deliveriesQuery(slug: string, mode: Mode, filter: DeliveryFilter) {
   return infiniteQueryOptions({
     queryKey: [...deliveriesKey(slug, mode), filter],
     queryFn: ({ signal, pageParam }) => {
-      const query = new URLSearchParams({ mode, ...filter, ...(pageParam === null ? {} : { before: pageParam }) })
-      return request<DeliveryPage>('GET', `${workspacePath(slug, 'deliveries')}?${query}`, { signal })
+      const query = { mode, ...filter, ...(pageParam === null ? {} : { before: pageParam }) }
+      return request('GET /console/workspaces/:slug/deliveries', { params: { slug }, query, signal })
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
@@ -33,15 +28,15 @@ export function deliveriesQuery(slug: string, mode: Mode, filter: DeliveryFilter
 export function deliveryQuery(slug: string, mode: Mode, id: string) {
   return queryOptions({
     queryKey: [...deliveriesKey(slug, mode), id],
-    queryFn: ({ signal }) => request<DeliveryDetail>('GET', workspacePath(slug, 'deliveries', id), { signal }),
+    queryFn: ({ signal }) => request('GET /console/workspaces/:slug/deliveries/:id', { params: { slug, id }, signal }),
     refetchInterval: ({ state }) => state.data !== undefined && isPending(state.data.delivery) && PENDING_REFRESH_MS,
   })
 }
 
-/** Sends a delivery's event to the same address once more, as a delivery of its own. */
+/** Sends a delivery's event to the same address again, as a new delivery. */
 export async function replayDelivery(slug: string, id: string): Promise<Delivery> {
-  const path = workspacePath(slug, 'deliveries', id, 'replay')
-  return (await request<{ delivery: Delivery }>('POST', path, { body: {} })).delivery
+  const input = { params: { slug, id }, body: {} }
+  return (await request('POST /console/workspaces/:slug/deliveries/:id/replay', input)).delivery
 }
 
 /** The beginning of the key of every query of deliveries. */

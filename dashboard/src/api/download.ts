@@ -1,11 +1,11 @@
 import { parseApiError, unreachable } from './api-error.ts'
 
-/** As long as the server takes at the most for a file. */
+/** The longest time that the server takes for a file. */
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000
 
 /**
- * Has the browser save a file of ours, under the name that the server gives it. A refusal is told like any other, which a
- * plain link could not do.
+ * Makes the browser save a file of our server, under the name that the server gives it. Unlike with a plain link, the page can
+ * show an error if the server rejects the request.
  *
  * @throws ApiError
  */

@@ -1,30 +1,30 @@
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-import type { Mode } from './wire.ts'
-import type { ApiKey, IssuedApiKey } from './wire-developers.ts'
-import { workspacePath } from './workspaces.ts'
 
 export function keysQuery(slug: string, mode: Mode) {
   return queryOptions({
     queryKey: [...liveKey(slug, mode), 'keys'],
-    queryFn: async ({ signal }) =>
-      (await request<{ keys: readonly ApiKey[] }>('GET', `${workspacePath(slug, 'keys')}?mode=${mode}`, { signal }))
-        .keys,
+    queryFn: async ({ signal }) => {
+      const input = { params: { slug }, query: { mode }, signal }
+      return (await request('GET /console/workspaces/:slug/keys', input)).keys
+    },
   })
 }
 
-/** A key outlives the session: the passkey is asked for. */
+/** The person is asked for their passkey, because a key outlives the session. */
 export async function createKey(slug: string, mode: Mode, name: string): Promise<IssuedApiKey> {
-  return await request<IssuedApiKey>('POST', workspacePath(slug, 'keys'), { body: { mode, name } })
+  return await request('POST /console/workspaces/:slug/keys', { params: { slug }, body: { mode, name } })
 }
 
-/** A new secret for the same name; the old one authenticates for 24 hours more. */
+/** Issues a new key of the same name. The old one authenticates for another 24 hours. */
 export async function rotateKey(slug: string, id: string): Promise<IssuedApiKey> {
-  return await request<IssuedApiKey>('POST', workspacePath(slug, 'keys', id, 'rotate'), { body: {} })
+  return await request('POST /console/workspaces/:slug/keys/:id/rotate', { params: { slug, id }, body: {} })
 }
 
 /** Ends a key at once. */
 export async function revokeKey(slug: string, id: string): Promise<void> {
-  await request('POST', workspacePath(slug, 'keys', id, 'revoke'), { body: {} })
+  await request('POST /console/workspaces/:slug/keys/:id/revoke', { params: { slug, id }, body: {} })
 }

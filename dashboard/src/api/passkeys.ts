@@ -1,30 +1,24 @@
-import { startRegistration, type PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser'
+import type { Passkey } from '@bursar/server/src/console/contract/passkeys.ts'
+import { startRegistration } from '@simplewebauthn/browser'
 import { queryOptions } from '@tanstack/react-query'
 import { request } from './request.ts'
-import type { Passkey } from './wire.ts'
 
 export const passkeysQuery = queryOptions({
   queryKey: ['passkeys'],
-  queryFn: async ({ signal }) =>
-    (await request<{ passkeys: readonly Passkey[] }>('GET', '/console/passkeys', { signal })).passkeys,
+  queryFn: async ({ signal }) => (await request('GET /console/passkeys', { signal })).passkeys,
 })
 
 export async function addPasskey(name: string): Promise<Passkey> {
-  const { options } = await request<{ options: PublicKeyCredentialCreationOptionsJSON }>(
-    'POST',
-    '/console/passkeys/options',
-    { body: {} },
-  )
+  const { options } = await request('POST /console/passkeys/options', { body: {} })
   const response = await startRegistration({ optionsJSON: options })
-  return (await request<{ passkey: Passkey }>('POST', '/console/passkeys', { body: { response, name } })).passkey
+  return (await request('POST /console/passkeys', { body: { response, name } })).passkey
 }
 
 export async function removePasskey(id: string): Promise<void> {
-  await request('DELETE', `/console/passkeys/${encodeURIComponent(id)}`)
+  await request('DELETE /console/passkeys/:id', { params: { id } })
 }
 
-/** Makes ten new recovery codes; the old ones are worth nothing from then on. */
+/** Issues ten new recovery codes. The earlier ones stop working. */
 export async function issueRecoveryCodes(): Promise<readonly string[]> {
-  const answer = await request<{ recovery_codes: readonly string[] }>('POST', '/console/recovery-codes', { body: {} })
-  return answer.recovery_codes
+  return (await request('POST /console/recovery-codes', { body: {} })).recovery_codes
 }

@@ -1,31 +1,20 @@
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { PaymentDetail, PaymentFilter } from '@bursar/server/src/console/contract/payments.ts'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { pathOf } from './build-path.ts'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-import type { Mode } from './wire.ts'
-import type { PaymentDetail, PaymentPage, PaymentStatus, Refusal, RefusalPage } from './wire-spending.ts'
-import { workspacePath } from './workspaces.ts'
 
 const REFRESH_MS = 4_000
 
-/** What a list of payments is narrowed to. */
-export interface PaymentFilter {
-  /** A payment's id, a transaction's hash, an address, an idempotency key, or a part of a memo. */
-  readonly q?: string
-  readonly agent?: string
-  readonly wallet?: string
-  readonly status?: PaymentStatus
-  /** ISO 8601: made at this time or later, and before that time. */
-  readonly from?: string
-  readonly to?: string
-}
-
 /** The newest first, 50 a page. */
 export function paymentsQuery(slug: string, mode: Mode, filter: PaymentFilter = {}) {
-  const query = searchOf(mode, filter)
   return infiniteQueryOptions({
-    queryKey: [...liveKey(slug, mode), 'payments', 'list', query],
-    queryFn: ({ signal, pageParam }) =>
-      request<PaymentPage>('GET', `${workspacePath(slug, 'payments')}?${query}${before(pageParam)}`, { signal }),
+    queryKey: [...liveKey(slug, mode), 'payments', 'list', filter],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { mode, ...filter, ...(pageParam === null ? {} : { before: pageParam }) }
+      return request('GET /console/workspaces/:slug/payments', { params: { slug }, query, signal })
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
@@ -36,24 +25,25 @@ export function paymentQuery(slug: string, mode: Mode, id: string) {
   return queryOptions({
     queryKey: [...liveKey(slug, mode), 'payments', 'one', id],
     queryFn: ({ signal }) =>
-      request<PaymentDetail>('GET', `${workspacePath(slug, 'payments', id)}?mode=${mode}`, { signal }),
-    // Its deliveries tell of no change: they are looked after while there is anything to come.
+      request('GET /console/workspaces/:slug/payments/:id', { params: { slug, id }, query: { mode }, signal }),
+    // No live change announces a delivery, so the payment is read again while something may still happen.
     refetchInterval: ({ state }) => (isUnderWay(state.data) ? REFRESH_MS : false),
   })
 }
 
-/** Where the payments of a filter are had as a file: CSV, the newest first. More than 100,000 rows are refused. */
+/** The path of the file with the payments of a filter: CSV, the newest first. More than 100,000 rows are refused. */
 export function paymentsExportPath(slug: string, mode: Mode, filter: PaymentFilter): string {
-  return `${workspacePath(slug, 'payments', 'export')}?${searchOf(mode, filter)}`
+  return pathOf('GET /console/workspaces/:slug/payments/export', { params: { slug }, query: { mode, ...filter } })
 }
 
-/** Requests that were refused; kept for 30 days. */
+/** Requests that a limit rejected. They are kept for 30 days. */
 export function refusalsQuery(slug: string, mode: Mode, filter: Pick<PaymentFilter, 'agent'> = {}) {
-  const query = searchOf(mode, filter)
   return infiniteQueryOptions({
-    queryKey: [...liveKey(slug, mode), 'refusals', 'list', query],
-    queryFn: ({ signal, pageParam }) =>
-      request<RefusalPage>('GET', `${workspacePath(slug, 'refusals')}?${query}${before(pageParam)}`, { signal }),
+    queryKey: [...liveKey(slug, mode), 'refusals', 'list', filter],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { mode, ...filter, ...(pageParam === null ? {} : { before: pageParam }) }
+      return request('GET /console/workspaces/:slug/refusals', { params: { slug }, query, signal })
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
@@ -64,8 +54,8 @@ export function refusalQuery(slug: string, mode: Mode, id: string) {
   return queryOptions({
     queryKey: [...liveKey(slug, mode), 'refusals', 'one', id],
     queryFn: async ({ signal }) => {
-      const path = `${workspacePath(slug, 'refusals', id)}?mode=${mode}`
-      return (await request<{ refusal: Refusal }>('GET', path, { signal })).refusal
+      const input = { params: { slug, id }, query: { mode }, signal }
+      return (await request('GET /console/workspaces/:slug/refusals/:id', input)).refusal
     },
   })
 }
@@ -73,15 +63,7 @@ export function refusalQuery(slug: string, mode: Mode, id: string) {
 function isUnderWay(detail: PaymentDetail | undefined): boolean {
   if (detail === undefined) return false
   const deliveries = detail.events.flatMap((event) => event.deliveries)
-  // A delivery that failed once is tried again after a minute at the earliest.
+  // A delivery that has failed once is retried after a minute at the earliest.
   const isFresh = deliveries.some(({ status, attempt_count }) => status === 'pending' && attempt_count === 0)
   return detail.payment.status === 'pending' || isFresh
-}
-
-function searchOf(mode: Mode, filter: PaymentFilter): string {
-  return new URLSearchParams({ mode, ...filter }).toString()
-}
-
-function before(next: string | null): string {
-  return next === null ? '' : `&before=${encodeURIComponent(next)}`
 }

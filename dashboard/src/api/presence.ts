@@ -1,22 +1,22 @@
-/** So long after the last key or touch nobody is taken to sit before the page. */
+/** A page without a key press or touch for this long counts as unattended. */
 const UNATTENDED_AFTER_MS = 5 * 60_000
-const SIGNS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
+const ACTIVITY_EVENTS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
 
 let seenAt = 0
 
-/** Notes each sign of the person before the page. Answers how to end it. */
+/** Notes when the person last used the page. Returns a function that stops watching. */
 export function watchPresence(): () => void {
   const note = () => {
     seenAt = performance.now()
   }
   note()
-  for (const sign of SIGNS) window.addEventListener(sign, note, { passive: true, capture: true })
+  for (const type of ACTIVITY_EVENTS) window.addEventListener(type, note, { passive: true, capture: true })
   return () => {
-    for (const sign of SIGNS) window.removeEventListener(sign, note, { capture: true })
+    for (const type of ACTIVITY_EVENTS) window.removeEventListener(type, note, { capture: true })
   }
 }
 
-/** What the page reads while nobody sits before it keeps no session from ending. */
+/** Requests of an unattended page do not keep the session alive. */
 export function isUnattended(): boolean {
   return performance.now() - seenAt > UNATTENDED_AFTER_MS
 }

@@ -1,22 +1,23 @@
 import { QueryCache, MutationCache, QueryClient } from '@tanstack/react-query'
-import { ApiError, hasCode, isPassing, isSignedOut } from './api-error.ts'
+import { ApiError, hasCode, isTransient, isSignedOut } from './api-error.ts'
 import { sessionQuery } from './session.ts'
 
 const RETRIES_MAX = 2
-/** Bursar may run on this very computer: the browser's being offline says nothing. */
+/** Bursar may run on this very computer, so a browser that is offline may still reach it. */
 const ALWAYS = { networkMode: 'always' } as const
-/** However many answers say that one's place is another by now, the session is read anew at most this often. */
+/** However many responses say that the person's role has changed, the session is read again at most this often. */
 const SESSION_GAP_MS = 3_000
 
 /**
- * The cache of what was read. A session that ended is noted wherever it shows; the pages then lead to signing in. What
- * is refused to one's role, or gone with the whole workspace, has the session read anew: it says where one belongs.
+ * Creates the cache of all queries. Any response may show that the session has ended; the pages then lead to the sign-in
+ * page. A response that the person's role does not allow, or a workspace that is gone, makes the session be read again: it
+ * lists the person's workspaces and roles.
  */
 export function createQueryClient(): QueryClient {
   let readableAt = Number.NEGATIVE_INFINITY
   const note = (error: unknown) => {
     if (isSignedOut(error)) client.setQueryData(sessionQuery.queryKey, null)
-    if (!mayTellOfPlace(error) || performance.now() < readableAt) return
+    if (!mayConcernMembership(error) || performance.now() < readableAt) return
     readableAt = performance.now() + SESSION_GAP_MS
     void client.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
@@ -30,7 +31,7 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         ...ALWAYS,
-        retry: (failures, error) => failures < RETRIES_MAX && isPassing(error),
+        retry: (failures, error) => failures < RETRIES_MAX && isTransient(error),
       },
       mutations: { ...ALWAYS, retry: false },
     },
@@ -38,6 +39,6 @@ export function createQueryClient(): QueryClient {
   return client
 }
 
-function mayTellOfPlace(error: unknown): boolean {
+function mayConcernMembership(error: unknown): boolean {
   return hasCode(error, 'role_insufficient') || (error instanceof ApiError && error.status === 404)
 }

@@ -1,19 +1,20 @@
+import type { Output, RouteName } from '@bursar/server/src/console/contract/all-routes.ts'
 import { hasCode } from './api-error.ts'
 import { verify } from './verify.ts'
-import { send, type Method, type SendOptions } from './send.ts'
+import { send, type SendOptions } from './send.ts'
 
 /**
- * Asks the server, as the signed-in person. Where it wants the person to prove first to be there, the passkey is asked
- * for, and the request is made once more.
+ * Sends a request as the signed-in person. If the server requires a recent passkey proof, the person is asked for their
+ * passkey, and the request is sent once more.
  *
- * @throws ApiError, or the browser's error when the passkey was not given
+ * @throws ApiError, or the browser's error if the person gave no passkey
  */
-export async function request<T>(method: Method, path: string, options: SendOptions = {}): Promise<T> {
+export async function request<Name extends RouteName>(name: Name, options: SendOptions<Name>): Promise<Output<Name>> {
   try {
-    return await send<T>(method, path, options)
+    return await send(name, options)
   } catch (error) {
     if (!hasCode(error, 'verification_required')) throw error
     await verify()
-    return await send<T>(method, path, options)
+    return await send(name, options)
   }
 }

@@ -1,19 +1,38 @@
-import { isUnattended } from './presence.ts'
+import type { Input, Output, RouteName } from '@bursar/server/src/console/contract/all-routes.ts'
 import { parseApiError, unreachable } from './api-error.ts'
+import { buildPath } from './build-path.ts'
+import { isUnattended } from './presence.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+/** What an endpoint takes, and what aborts the request. */
+export type SendOptions<Name extends RouteName> = Input<Name> & Abortable
 
-export interface SendOptions {
-  readonly body?: Readonly<Record<string, unknown>>
+interface Abortable {
   readonly signal?: AbortSignal
+}
+
+interface AnyInput extends Abortable {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly body?: object
 }
 
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** One request and its answer. The cookie goes along by itself; nothing is followed or kept. */
-export async function send<T>(method: Method, path: string, { body, signal }: SendOptions = {}): Promise<T> {
+/**
+ * Sends one request to our server and returns the response. The browser adds the session cookie. Redirects are not
+ * followed, and nothing is cached.
+ *
+ * The response needs no check here: the server writes it by the schema that its type comes from, and both are built and
+ * shipped together.
+ *
+ * @throws ApiError
+ */
+export async function send<Name extends RouteName>(name: Name, options: SendOptions<Name>): Promise<Output<Name>>
+export async function send(name: string, options: AnyInput): Promise<unknown> {
+  const [method = '', url = ''] = name.split(' ')
+  const { body, signal } = options
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  const response = await fetch(path, {
+  const response = await fetch(buildPath(url, options), {
     method,
     headers: {
       accept: 'application/json',
@@ -28,8 +47,7 @@ export async function send<T>(method: Method, path: string, { body, signal }: Se
     if (signal?.aborted === true) throw error
     throw unreachable()
   })
-  const answer: unknown = await response.json().catch(() => undefined)
-  if (!response.ok || answer === undefined) throw parseApiError(response.status, answer)
-  // The server's own tests hold it to the shapes of wire.ts; both are built and shipped together.
-  return answer as T
+  const payload: unknown = await response.json().catch(() => undefined)
+  if (!response.ok || payload === undefined) throw parseApiError(response.status, payload)
+  return payload
 }

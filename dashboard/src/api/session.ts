@@ -1,18 +1,12 @@
-import {
-  startAuthentication,
-  startRegistration,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-} from '@simplewebauthn/browser'
+import type { Session } from '@bursar/server/src/console/contract/session.ts'
+import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import { queryOptions } from '@tanstack/react-query'
 import { send } from './send.ts'
-import type { Session } from './wire.ts'
 
-/** Who is signed in; null when nobody is. */
+/** The session of the signed-in person; null if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }) =>
-    (await send<{ session: Session | null }>('GET', '/console/session', { signal })).session,
+  queryFn: async ({ signal }) => (await send('GET /console/session', { signal })).session,
   staleTime: 30_000,
 })
 
@@ -21,50 +15,40 @@ export interface SignedUp {
   readonly recovery_codes: readonly string[]
 }
 
-/** Whether anybody may sign up, or only who is invited. */
+/** Whether anyone may sign up, or only people with an invitation. */
 export const signUpPolicyQuery = queryOptions({
   queryKey: ['sign-up-policy'],
-  queryFn: async ({ signal }) =>
-    (await send<{ sign_up: 'open' | 'invited' }>('GET', '/console/session', { signal })).sign_up,
+  queryFn: async ({ signal }) => (await send('GET /console/session', { signal })).sign_up,
   staleTime: Infinity,
 })
 
-/** With the secret of the invitation that the person came by, where they came by one. */
+/** `invitation` is the secret of the invitation whose link the person followed, if they followed one. */
 export async function signUp(name: string, invitation: string | null): Promise<SignedUp> {
-  const { options } = await send<{ options: PublicKeyCredentialCreationOptionsJSON }>(
-    'POST',
-    '/console/sign-up/options',
-    { body: invitation === null ? { name } : { name, invitation } },
-  )
+  const body = invitation === null ? { name } : { name, invitation }
+  const { options } = await send('POST /console/sign-up/options', { body })
   const response = await startRegistration({ optionsJSON: options })
-  return send<SignedUp>('POST', '/console/sign-up', { body: { response } })
+  return await send('POST /console/sign-up', { body: { response } })
 }
 
-/** Signs in with whatever passkey of this site the person picks: no name is asked for. */
+/** Signs in with any passkey of this site that the person picks. No name is asked for. */
 export async function signIn(): Promise<Session> {
-  const { options } = await send<{ options: PublicKeyCredentialRequestOptionsJSON }>(
-    'POST',
-    '/console/sign-in/options',
-    { body: {} },
-  )
+  const { options } = await send('POST /console/sign-in/options', { body: {} })
   const response = await startAuthentication({ optionsJSON: options })
-  const { session } = await send<{ session: Session }>('POST', '/console/sign-in', { body: { response } })
-  return session
+  return (await send('POST /console/sign-in', { body: { response } })).session
 }
 
-/** Signs in with a recovery code, which is used up by it. */
+/** Signs in with a recovery code, which is used up. */
 export async function recover(code: string): Promise<Session> {
-  const { session } = await send<{ session: Session }>('POST', '/console/recovery', { body: { code } })
-  return session
+  return (await send('POST /console/recovery', { body: { code } })).session
 }
 
-/** Signs the person out in every other browser; answers in how many. */
+/** Signs the person out in every other browser. Returns how many sessions ended. */
 export async function signOutElsewhere(): Promise<number> {
-  return (await send<{ ended: number }>('POST', '/console/sign-out-elsewhere', { body: {} })).ended
+  return (await send('POST /console/sign-out-elsewhere', { body: {} })).ended
 }
 
-/** Signs out and loads the page at `to` afresh, so that nothing of the person stays in the page's memory. */
+/** Signs out and loads the page at `to` anew, so that nothing about the person stays in the page's memory. */
 export async function signOut(to: string): Promise<void> {
-  await send('POST', '/console/sign-out', { body: {} })
+  await send('POST /console/sign-out', { body: {} })
   window.location.assign(to)
 }

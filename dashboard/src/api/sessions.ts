@@ -1,14 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import { request } from './request.ts'
-import type { SessionEntry } from './wire.ts'
 
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
-  queryFn: async ({ signal }) =>
-    (await request<{ sessions: readonly SessionEntry[] }>('GET', '/console/sessions', { signal })).sessions,
+  queryFn: async ({ signal }) => (await request('GET /console/sessions', { signal })).sessions,
 })
 
 /** Signs the person out in one browser. */
 export async function endSession(id: string): Promise<void> {
-  await request('DELETE', `/console/sessions/${encodeURIComponent(id)}`)
+  await request('DELETE /console/sessions/:id', { params: { id } })
 }

@@ -1,20 +1,15 @@
-import { startAuthentication, type PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser'
+import { startAuthentication } from '@simplewebauthn/browser'
 import { send } from './send.ts'
-import type { Session } from './wire.ts'
 
-/** Proves by passkey that the signed-in person is there. The session's secret is changed with it. */
+/** Proves by passkey that the signed-in person is present. The session gets a new secret. */
 export async function verify(): Promise<void> {
-  const { options } = await send<{ options: PublicKeyCredentialRequestOptionsJSON }>(
-    'POST',
-    '/console/verification/options',
-    { body: {} },
-  )
+  const { options } = await send('POST /console/verification/options', { body: {} })
   const response = await startAuthentication({ optionsJSON: options })
-  await send('POST', '/console/verification', { body: { response } })
+  await send('POST /console/verification', { body: { response } })
 }
 
-/** Does so unless the person proved it just now. Whoever is signed in no longer is left to what comes next, to sign in. */
+/** Does the same, unless the person has proved it recently. If nobody is signed in, the next request will say so. */
 export async function ensureVerified(): Promise<void> {
-  const { session } = await send<{ session: Session | null }>('GET', '/console/session')
+  const { session } = await send('GET /console/session', {})
   if (session?.verified === false) await verify()
 }

@@ -1,19 +1,16 @@
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-import type { Mode } from './wire.ts'
-import type { Wallet } from './wire-spending.ts'
-import { workspacePath } from './workspaces.ts'
 
 export function walletsQuery(slug: string, mode: Mode) {
   return queryOptions({
     queryKey: [...liveKey(slug, mode), 'wallets'],
-    queryFn: async ({ signal }) =>
-      (
-        await request<{ wallets: readonly Wallet[] }>('GET', `${workspacePath(slug, 'wallets')}?mode=${mode}`, {
-          signal,
-        })
-      ).wallets,
+    queryFn: async ({ signal }) => {
+      const input = { params: { slug }, query: { mode }, signal }
+      return (await request('GET /console/workspaces/:slug/wallets', input)).wallets
+    },
   })
 }
 
@@ -21,8 +18,8 @@ export function walletQuery(slug: string, mode: Mode, address: string) {
   return queryOptions({
     queryKey: [...liveKey(slug, mode), 'wallets', address],
     queryFn: async ({ signal }) => {
-      const path = `${workspacePath(slug, 'wallets', address)}?mode=${mode}`
-      return (await request<{ wallet: Wallet }>('GET', path, { signal })).wallet
+      const input = { params: { slug, address }, query: { mode }, signal }
+      return (await request('GET /console/workspaces/:slug/wallets/:address', input)).wallet
     },
   })
 }
@@ -30,17 +27,17 @@ export function walletQuery(slug: string, mode: Mode, address: string) {
 interface NewWallet {
   readonly mode: Mode
   readonly name: string
-  /** The passkey that is to own it. */
+  /** The passkey that will own it. */
   readonly credentialId: string
 }
 
 export async function createWallet(slug: string, { mode, name, credentialId }: NewWallet): Promise<Wallet> {
-  const body = { mode, name, credential_id: credentialId }
-  return (await request<{ wallet: Wallet }>('POST', workspacePath(slug, 'wallets'), { body })).wallet
+  const input = { params: { slug }, body: { mode, name, credential_id: credentialId } }
+  return (await request('POST /console/workspaces/:slug/wallets', input)).wallet
 }
 
-/** Asks for test USDC; answers how much is on its way. */
+/** Requests test USDC for a wallet. Returns the amount that is on its way. */
 export async function askFaucet(slug: string, address: string): Promise<string> {
-  const path = workspacePath(slug, 'wallets', address, 'faucet')
-  return (await request<{ amount_usdc: string }>('POST', path, { body: { mode: 'test' } })).amount_usdc
+  const input = { params: { slug, address }, body: { mode: 'test' } } as const
+  return (await request('POST /console/workspaces/:slug/wallets/:address/faucet', input)).amount_usdc
 }

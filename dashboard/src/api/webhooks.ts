@@ -1,19 +1,17 @@
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { IssuedWebhook, ReplayRange, WebhookTerms } from '@bursar/server/src/console/contract/webhooks.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-import type { Mode } from './wire.ts'
-import type { Delivery, IssuedWebhook, Webhook } from './wire-developers.ts'
-import { workspacePath } from './workspaces.ts'
 
 export function webhooksQuery(slug: string, mode: Mode) {
   return queryOptions({
     queryKey: [...liveKey(slug, mode), 'webhooks'],
-    queryFn: async ({ signal }) =>
-      (
-        await request<{ webhooks: readonly Webhook[] }>('GET', `${workspacePath(slug, 'webhooks')}?mode=${mode}`, {
-          signal,
-        })
-      ).webhooks,
+    queryFn: async ({ signal }) => {
+      const input = { params: { slug }, query: { mode }, signal }
+      return (await request('GET /console/workspaces/:slug/webhooks', input)).webhooks
+    },
   })
 }
 
@@ -21,18 +19,13 @@ export function webhookQuery(slug: string, mode: Mode, id: string) {
   return queryOptions({
     queryKey: [...webhooksQuery(slug, mode).queryKey, id],
     queryFn: async ({ signal }) =>
-      (await request<{ webhook: Webhook }>('GET', workspacePath(slug, 'webhooks', id), { signal })).webhook,
+      (await request('GET /console/workspaces/:slug/webhooks/:id', { params: { slug, id }, signal })).webhook,
   })
 }
 
-export interface WebhookTerms {
-  readonly url: string
-  readonly events: readonly string[]
-}
-
 export async function createWebhook(slug: string, mode: Mode, { url, events }: WebhookTerms): Promise<IssuedWebhook> {
-  const path = workspacePath(slug, 'webhooks')
-  return (await request<{ webhook: IssuedWebhook }>('POST', path, { body: { mode, url, events } })).webhook
+  const input = { params: { slug }, body: { mode, url, events } }
+  return (await request('POST /console/workspaces/:slug/webhooks', input)).webhook
 }
 
 export async function changeWebhook(
@@ -40,33 +33,26 @@ export async function changeWebhook(
   id: string,
   change: Partial<WebhookTerms> & { readonly enabled?: boolean },
 ): Promise<void> {
-  await request('PATCH', workspacePath(slug, 'webhooks', id), { body: { ...change } })
+  await request('PATCH /console/workspaces/:slug/webhooks/:id', { params: { slug, id }, body: change })
 }
 
 export async function deleteWebhook(slug: string, id: string): Promise<void> {
-  await request('DELETE', workspacePath(slug, 'webhooks', id))
+  await request('DELETE /console/workspaces/:slug/webhooks/:id', { params: { slug, id } })
 }
 
-/** A new signing secret; for 24 hours the one before signs too. */
+/** Issues a new signing secret. For 24 hours deliveries are signed with both. */
 export async function rotateWebhookSecret(slug: string, id: string): Promise<string> {
-  const path = workspacePath(slug, 'webhooks', id, 'rotate-secret')
-  return (await request<{ webhook: IssuedWebhook }>('POST', path, { body: {} })).webhook.secret
+  const input = { params: { slug, id }, body: {} }
+  return (await request('POST /console/workspaces/:slug/webhooks/:id/rotate-secret', input)).webhook.secret
 }
 
 export async function sendTestEvent(slug: string, id: string): Promise<Delivery> {
-  const path = workspacePath(slug, 'webhooks', id, 'test')
-  return (await request<{ delivery: Delivery }>('POST', path, { body: {} })).delivery
+  const input = { params: { slug, id }, body: {} }
+  return (await request('POST /console/workspaces/:slug/webhooks/:id/test', input)).delivery
 }
 
-export interface ReplayRange {
-  /** ISO 8601. */
-  readonly from: string
-  readonly to: string
-  readonly only: 'failed' | 'all'
-}
-
-/** Sends the events of a range of time once more; answers how many. */
-export async function replayRange(slug: string, id: string, { from, to, only }: ReplayRange): Promise<number> {
-  const path = workspacePath(slug, 'webhooks', id, 'replay')
-  return (await request<{ replayed: number }>('POST', path, { body: { from, to, only } })).replayed
+/** Sends the events of a time range again. Returns how many deliveries were created. */
+export async function replayRange(slug: string, id: string, range: ReplayRange): Promise<number> {
+  const input = { params: { slug, id }, body: range }
+  return (await request('POST /console/workspaces/:slug/webhooks/:id/replay', input)).replayed
 }

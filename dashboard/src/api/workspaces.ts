@@ -1,103 +1,85 @@
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
+import type { IssuedInvitation } from '@bursar/server/src/console/contract/invitations.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { request } from './request.ts'
-import type {
-  AuditPage,
-  IssuedInvitation,
-  Invitation,
-  Member,
-  OfferedInvitation,
-  Role,
-  Workspace,
-  WorkspaceDetail,
-} from './wire.ts'
 
 export async function createWorkspace(name: string): Promise<Workspace> {
-  return (await request<{ workspace: Workspace }>('POST', '/console/workspaces', { body: { name } })).workspace
+  return (await request('POST /console/workspaces', { body: { name } })).workspace
 }
 
 const DETAIL_STALE_AFTER_MS = 5 * 60_000
 
-/** The whole of a workspace: its plan, and where its API and its chains are. It hardly ever changes. */
+/** A workspace with its plan, and where its API and its chains are. It hardly ever changes. */
 export function workspaceQuery(slug: string) {
   return queryOptions({
     queryKey: ['workspaces', slug, 'detail'],
     queryFn: async ({ signal }) =>
-      (await request<{ workspace: WorkspaceDetail }>('GET', workspacePath(slug), { signal })).workspace,
+      (await request('GET /console/workspaces/:slug', { params: { slug }, signal })).workspace,
     staleTime: DETAIL_STALE_AFTER_MS,
   })
 }
 
-/** Who comes and goes is told by no event: while somebody looks at a list of people, it is read anew this often. */
+/** No live change announces that members come and go, so a list of people is read again this often while it is shown. */
 const PEOPLE_REFRESH_MS = 15_000
 
 export function membersQuery(slug: string) {
   return queryOptions({
     queryKey: ['workspaces', slug, 'members'],
     queryFn: async ({ signal }) =>
-      (await request<{ members: readonly Member[] }>('GET', workspacePath(slug, 'members'), { signal })).members,
+      (await request('GET /console/workspaces/:slug/members', { params: { slug }, signal })).members,
     refetchInterval: PEOPLE_REFRESH_MS,
   })
 }
 
 export async function changeRole(slug: string, userId: string, role: Role): Promise<void> {
-  await request('PATCH', workspacePath(slug, 'members', userId), { body: { role } })
+  const input = { params: { slug, user_id: userId }, body: { role } }
+  await request('PATCH /console/workspaces/:slug/members/:user_id', input)
 }
 
 export async function removeMember(slug: string, userId: string): Promise<void> {
-  await request('DELETE', workspacePath(slug, 'members', userId))
+  await request('DELETE /console/workspaces/:slug/members/:user_id', { params: { slug, user_id: userId } })
 }
 
 export function invitationsQuery(slug: string) {
   return queryOptions({
     queryKey: ['workspaces', slug, 'invitations'],
     queryFn: async ({ signal }) =>
-      (await request<{ invitations: readonly Invitation[] }>('GET', workspacePath(slug, 'invitations'), { signal }))
-        .invitations,
+      (await request('GET /console/workspaces/:slug/invitations', { params: { slug }, signal })).invitations,
     refetchInterval: PEOPLE_REFRESH_MS,
   })
 }
 
 export async function createInvitation(slug: string, role: Role): Promise<IssuedInvitation> {
-  const path = workspacePath(slug, 'invitations')
-  return (await request<{ invitation: IssuedInvitation }>('POST', path, { body: { role } })).invitation
+  const input = { params: { slug }, body: { role } }
+  return (await request('POST /console/workspaces/:slug/invitations', input)).invitation
 }
 
 export async function revokeInvitation(slug: string, id: string): Promise<void> {
-  await request('DELETE', workspacePath(slug, 'invitations', id))
+  await request('DELETE /console/workspaces/:slug/invitations/:id', { params: { slug, id } })
 }
 
 export function offeredInvitationQuery(token: string) {
   return queryOptions({
     queryKey: ['invitation', token],
-    // A POST, so that the link's secret is in no address that a proxy could log.
+    // A POST, so that the link's secret is in no URL that a proxy could log.
     queryFn: async ({ signal }) =>
-      (
-        await request<{ invitation: OfferedInvitation }>('POST', '/console/invitations/look-up', {
-          body: { token },
-          signal,
-        })
-      ).invitation,
+      (await request('POST /console/invitations/look-up', { body: { token }, signal })).invitation,
   })
 }
 
 export async function acceptInvitation(token: string): Promise<Workspace> {
-  const answer = await request<{ workspace: Workspace }>('POST', '/console/invitations/accept', { body: { token } })
-  return answer.workspace
+  return (await request('POST /console/invitations/accept', { body: { token } })).workspace
 }
 
 export function auditQuery(slug: string) {
   return infiniteQueryOptions({
     queryKey: ['workspaces', slug, 'audit'],
     queryFn: ({ signal, pageParam }) => {
-      const older = pageParam === null ? '' : `?before=${encodeURIComponent(pageParam)}`
-      return request<AuditPage>('GET', `${workspacePath(slug, 'audit')}${older}`, { signal })
+      const query = pageParam === null ? {} : { before: pageParam }
+      return request('GET /console/workspaces/:slug/audit', { params: { slug }, query, signal })
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
   })
-}
-
-/** The address of something of a workspace, each part of it escaped. */
-export function workspacePath(slug: string, ...parts: readonly string[]): string {
-  return ['/console/workspaces', ...[slug, ...parts].map(encodeURIComponent)].join('/')
 }

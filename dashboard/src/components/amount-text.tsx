@@ -1,6 +1,6 @@
 import { formatAmount } from '../format/amount.ts'
 
-/** An amount of USDC, its digits under each other where amounts stand in a column. */
+/** An amount of USDC. Digits have equal width, so that amounts line up in a column. */
 export function AmountText({ usdc, isStrong = false }: { readonly usdc: string; readonly isStrong?: boolean }) {
   return (
     <span className={`whitespace-nowrap tabular-nums ${isStrong ? 'font-semibold' : ''}`}>

@@ -1,32 +1,35 @@
 import type { ButtonHTMLAttributes } from 'react'
 
-type ButtonLook = 'primary' | 'plain' | 'danger' | 'quiet'
+type ButtonVariant = 'primary' | 'plain' | 'danger' | 'quiet'
 
 const SHAPE =
   'inline-flex min-h-11 items-center justify-center gap-2 rounded-lg px-4 py-2 text-center font-semibold leading-tight ' +
   'transition-colors ' +
   'aria-disabled:cursor-not-allowed aria-disabled:border-line aria-disabled:bg-sunken aria-disabled:text-muted'
 
-const LOOKS: Readonly<Record<ButtonLook, string>> = {
+const VARIANTS: Readonly<Record<ButtonVariant, string>> = {
   primary: 'border border-transparent bg-accent text-on-accent hover:bg-accent-strong',
   plain: 'border border-edge bg-surface text-ink hover:bg-sunken',
   danger: 'border border-transparent bg-danger text-on-danger hover:bg-danger-strong',
   quiet: 'border border-transparent bg-transparent text-accent hover:bg-accent-soft',
 }
 
-/** The classes of a button, for a link that leads on like one. */
-export function buttonClass(look: ButtonLook): string {
-  return `${SHAPE} ${LOOKS[look]}`
+/** The classes of a button, for links that look like one. */
+export function buttonClass(variant: ButtonVariant): string {
+  return `${SHAPE} ${VARIANTS[variant]}`
 }
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className'> {
-  readonly look?: ButtonLook
+  readonly variant?: ButtonVariant
   readonly wide?: boolean
 }
 
-/** Disabled, it does nothing and says so, but keeps the focus: whoever pressed it by the keyboard is where they were. */
+/**
+ * A button. While disabled it ignores clicks and announces that it is disabled, but stays focusable, so that keyboard
+ * users do not lose their place.
+ */
 export function Button({
-  look = 'plain',
+  variant = 'plain',
   wide = false,
   type = 'button',
   disabled = false,
@@ -38,9 +41,9 @@ export function Button({
       {...rest}
       type={type}
       aria-disabled={disabled || rest['aria-disabled']}
-      // A form is not sent by it either, nor by the Enter key in one of its fields.
+      // This also keeps a disabled submit button from submitting its form, including by the Enter key in a field.
       onClick={disabled ? (event) => event.preventDefault() : onClick}
-      className={`${buttonClass(look)} ${wide ? 'w-full' : ''}`}
+      className={`${buttonClass(variant)} ${wide ? 'w-full' : ''}`}
     />
   )
 }

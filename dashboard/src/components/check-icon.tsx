@@ -1,4 +1,4 @@
-/** A tick: this is so, and nothing to press. */
+/** A tick mark. Decorative: it is not a checkbox. */
 export function CheckIcon({ className }: { readonly className: string }) {
   return (
     <svg

@@ -1,4 +1,4 @@
-/** Points down: more opens here. */
+/** An arrow that points down, for elements that open. */
 export function ChevronIcon({ className }: { readonly className: string }) {
   return (
     <svg

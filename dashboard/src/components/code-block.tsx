@@ -1,14 +1,14 @@
 import { CopyButton } from './copy-button.tsx'
 
 interface CodeBlockProps {
-  /** What it is: its caption, and its name for readers of the screen. */
+  /** The caption. Also the accessible name. */
   readonly what: string
-  /** What the button copies, to follow "Copy": "the command". */
+  /** What the button copies. Completes its label: "Copy the command". */
   readonly copied: string
   readonly code: string
 }
 
-/** A command, a body or a program, to be read and taken away. */
+/** A command, a request body or a program, with a button that copies it. */
 export function CodeBlock({ what, copied, code }: CodeBlockProps) {
   return (
     <figure className="grid min-w-0 gap-1">
@@ -17,7 +17,7 @@ export function CodeBlock({ what, copied, code }: CodeBlockProps) {
         <CopyButton text={code} what={copied} isShort />
       </figcaption>
       <pre
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll, so the keyboard must get there
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it can scroll, so it must be reachable by keyboard
         tabIndex={0}
         role="region"
         aria-label={what}

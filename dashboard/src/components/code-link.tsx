@@ -4,11 +4,11 @@ import { TextLink } from './text-link.tsx'
 interface CodeLinkProps {
   readonly to: string
   readonly text: string
-  /** Head and tail only, with the whole at hand. */
+  /** Shows only the beginning and the end. The full text is in the tooltip. */
   readonly isShort?: boolean
 }
 
-/** An id, an address or the like that leads to its page. */
+/** An ID or an address that links to its page. */
 export function CodeLink({ to, text, isShort = false }: CodeLinkProps) {
   return (
     <TextLink to={to}>

@@ -3,13 +3,13 @@ import { CopyButton } from './copy-button.tsx'
 
 interface CodeTextProps {
   readonly text: string
-  /** What it is, for the button that copies it: "the address". Without it there is no such button. */
+  /** What the copy button copies, such as "the address". Without it there is no copy button. */
   readonly what?: string
-  /** Head and tail only, with the whole at hand. */
+  /** Shows only the beginning and the end. The full text is in the tooltip. */
   readonly isShort?: boolean
 }
 
-/** An address, a hash or an id, letter by letter. */
+/** An address, a hash or an ID, in a monospaced font. */
 export function CodeText({ text, what, isShort = false }: CodeTextProps) {
   return (
     <span className="inline-flex max-w-full flex-wrap items-baseline gap-x-2">

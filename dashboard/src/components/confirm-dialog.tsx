@@ -1,43 +1,45 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { AlertFrame } from './alert-frame.tsx'
+import { AlertDialogContent } from './alert-dialog-content.tsx'
 import { Button, buttonClass } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
-import { useDeed } from './use-deed.ts'
+import { useAction } from './use-action.ts'
 
 interface ConfirmDialogProps {
-  /** What the button says that opens it, and what readers of the screen hear besides. */
+  /** The label of the button that opens the dialog, and what screen readers read after it. */
   readonly label: string
   readonly labelDetail?: string
   readonly title: string
   readonly children: ReactNode
-  /** What the button says that does it. */
+  /** The label of the button that performs the action. */
   readonly confirmLabel: string
-  /** For a deed that takes nothing from anybody. */
+  /** The action is not destructive, so its buttons are not red. */
   readonly isHarmless?: boolean
   readonly onConfirm: () => Promise<void>
 }
 
-/** A button whose deed can't be undone: it asks first, and stays open with the reason when the deed fails. */
+/**
+ * A button that asks for confirmation before it acts. If the action fails, the dialog stays open and shows the error.
+ */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { label, labelDetail, title, children, confirmLabel, isHarmless = false, onConfirm } = props
   const [isOpen, setOpen] = useState(false)
-  const deed = useDeed({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
-  const isTold = useRef(false)
+  const action = useAction({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
+  const isConfirmed = useRef(false)
   useEffect(
     () => () => {
-      if (isTold.current) setTimeout(returnToHeading)
+      if (isConfirmed.current) setTimeout(returnToHeading)
     },
     [],
   )
   const change = (open: boolean) => {
-    if (deed.isPending) return
-    deed.reset()
+    if (action.isPending) return
+    action.reset()
     setOpen(open)
   }
   const confirm = () => {
-    isTold.current = true
-    deed.mutate()
+    isConfirmed.current = true
+    action.mutate()
   }
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={change}>
@@ -47,20 +49,20 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       >
         {label}
       </AlertDialog.Trigger>
-      <AlertFrame title={title} lead={children}>
-        <ErrorNotice error={deed.error} />
+      <AlertDialogContent title={title} lead={children}>
+        <ErrorNotice error={action.error} />
         <div className="flex flex-wrap justify-end gap-3">
           <AlertDialog.Close className={buttonClass('plain')}>Cancel</AlertDialog.Close>
-          <Button look={isHarmless ? 'primary' : 'danger'} disabled={deed.isPending} onClick={confirm}>
+          <Button variant={isHarmless ? 'primary' : 'danger'} disabled={action.isPending} onClick={confirm}>
             {confirmLabel}
           </Button>
         </div>
-      </AlertFrame>
+      </AlertDialogContent>
     </AlertDialog.Root>
   )
 }
 
-/** What was deleted takes its button along, and the focus with it: reading goes on at the page's beginning then. */
+/** The action may have removed the button that had the focus. If the focus is lost, moves it to the page heading. */
 function returnToHeading(): void {
   if (document.activeElement !== null && document.activeElement !== document.body) return
   document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })

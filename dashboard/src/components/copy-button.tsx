@@ -4,15 +4,15 @@ import { TextButton } from './text-link.tsx'
 
 interface CopyButtonProps {
   readonly text: string
-  /** What is copied, to follow "Copy". */
+  /** What is copied. Completes the label: "Copy the address". */
   readonly what: string
-  /** Stands like a link, and shows the word "Copy" alone; readers of the screen hear the whole. */
+  /** Looks like a link and shows only "Copy". Screen readers read the full label. */
   readonly isShort?: boolean
 }
 
-type Outcome = 'copied' | 'refused' | null
+type Outcome = 'copied' | 'failed' | null
 
-/** So long the button says that it was copied. */
+/** How long the button shows that the text was copied. */
 const SHOWN_MS = 2_000
 
 export function CopyButton({ text, what, isShort = false }: CopyButtonProps) {
@@ -25,7 +25,7 @@ export function CopyButton({ text, what, isShort = false }: CopyButtonProps) {
   const copy = () => {
     navigator.clipboard.writeText(text).then(
       () => setOutcome('copied'),
-      () => setOutcome('refused'),
+      () => setOutcome('failed'),
     )
   }
   const word = outcome === 'copied' ? 'Copied' : 'Copy'
@@ -38,9 +38,9 @@ export function CopyButton({ text, what, isShort = false }: CopyButtonProps) {
       ) : (
         <Button onClick={copy}>{`${word} ${what}`}</Button>
       )}
-      <span role="status" className={outcome === 'refused' ? 'text-sm text-danger' : 'sr-only'}>
+      <span role="status" className={outcome === 'failed' ? 'text-sm text-danger' : 'sr-only'}>
         {outcome === 'copied' && `Copied ${what}`}
-        {outcome === 'refused' && 'The browser did not allow it. Select the text and copy it yourself.'}
+        {outcome === 'failed' && 'The browser did not allow copying. Select the text and copy it yourself.'}
       </span>
     </>
   )

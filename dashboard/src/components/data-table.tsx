@@ -1,38 +1,38 @@
-/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- they are lost in some browsers once a table is laid out as cards */
+/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- some browsers drop the implicit roles of a table whose CSS display is changed */
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 
 export interface Column<Item> {
   readonly title: string
-  /** Numbers stand at the end of their column. */
+  /** Numbers are aligned to the right. */
   readonly isNumber?: boolean
-  /** Left out where there is no room: the page of the entry has it. */
-  readonly isSpare?: boolean
-  /** May be long, and has no width of its own: it shares the room that is left, and is to be cut off at its end. */
+  /** Hidden on narrow screens. The value must also be on the page that the row links to. */
+  readonly isSecondary?: boolean
+  /** May hold long text. Long columns share the remaining width, and their text is truncated. */
   readonly isLong?: boolean
-  /** Has a line of its own on a phone. */
+  /** Takes a full line on a phone. */
   readonly isWide?: boolean
   readonly render: (item: Item) => ReactNode
 }
 
 interface DataTableProps<Item> {
-  /** What the table holds, for readers of the screen. */
+  /** What the table lists. For screen readers only. */
   readonly caption: string
   readonly columns: readonly Column<Item>[]
   readonly items: readonly Item[]
   readonly keyOf: (item: Item) => string
-  /** Where an entry leads: its first cell is the link, and the whole row can be pressed. */
-  readonly toOf?: (item: Item) => string
+  /** The page that a row links to. The first cell is the link, and the whole row is clickable. */
+  readonly hrefOf?: (item: Item) => string
 }
 
-/** How much of the width each long column has, by how many there are: one, two, or three. */
+/** The width of each long column, by the number of long columns: one, two, or three. */
 const LONG_SHARES = ['md:w-2/5 md:max-w-0', 'md:w-1/4 md:max-w-0', 'md:w-[22%] md:max-w-0'] as const
 
 /**
- * A table that becomes a list of cards on a phone. The roles are said outright, since a browser forgets those of a table
- * that is laid out as something else.
+ * A table that becomes a list of cards on a phone. The ARIA roles are explicit because some browsers drop the implicit
+ * ones when the CSS display of a table changes.
  */
-export function DataTable<Item>({ caption, columns, items, keyOf, toOf }: DataTableProps<Item>) {
+export function DataTable<Item>({ caption, columns, items, keyOf, hrefOf }: DataTableProps<Item>) {
   const share = LONG_SHARES[columns.filter(({ isLong }) => isLong === true).length - 1] ?? LONG_SHARES[2]
   return (
     <div className="overflow-hidden rounded-xl border border-line bg-surface">
@@ -48,7 +48,7 @@ export function DataTable<Item>({ caption, columns, items, keyOf, toOf }: DataTa
                 key={column.title}
                 role="columnheader"
                 scope="col"
-                className={`px-4 py-2.5 font-semibold whitespace-nowrap first:pl-5 last:pr-5 ${column.isNumber === true ? 'text-right' : ''} ${column.isSpare === true ? 'hidden xl:table-cell' : ''}`}
+                className={`px-4 py-2.5 font-semibold whitespace-nowrap first:pl-5 last:pr-5 ${column.isNumber === true ? 'text-right' : ''} ${column.isSecondary === true ? 'hidden xl:table-cell' : ''}`}
               >
                 {column.title}
               </th>
@@ -60,17 +60,17 @@ export function DataTable<Item>({ caption, columns, items, keyOf, toOf }: DataTa
             <tr
               key={keyOf(item)}
               role="row"
-              className={`relative grid grid-cols-[minmax(min-content,1fr)_fit-content(60%)] gap-x-4 gap-y-1 px-4 py-3 md:table-row md:p-0 ${toOf === undefined ? '' : 'hover:bg-sunken'}`}
+              className={`relative grid grid-cols-[minmax(min-content,1fr)_fit-content(60%)] gap-x-4 gap-y-1 px-4 py-3 md:table-row md:p-0 ${hrefOf === undefined ? '' : 'hover:bg-sunken'}`}
             >
               {columns.map((column, index) => (
                 <td
                   key={column.title}
                   role="cell"
-                  className={`min-w-0 md:px-4 md:py-3 md:align-middle md:first:pl-5 md:last:pr-5 ${column.isWide === true ? 'max-md:col-span-full' : index % 2 === 1 ? 'text-right md:text-left' : ''} ${column.isNumber === true ? 'md:text-right' : ''} ${column.isSpare === true ? 'hidden xl:table-cell' : ''} ${column.isLong === true ? share : ''} ${index === 0 && column.isNumber === true ? 'md:w-px' : ''}`}
+                  className={`min-w-0 md:px-4 md:py-3 md:align-middle md:first:pl-5 md:last:pr-5 ${column.isWide === true ? 'max-md:col-span-full' : index % 2 === 1 ? 'text-right md:text-left' : ''} ${column.isNumber === true ? 'md:text-right' : ''} ${column.isSecondary === true ? 'hidden xl:table-cell' : ''} ${column.isLong === true ? share : ''} ${index === 0 && column.isNumber === true ? 'md:w-px' : ''}`}
                 >
-                  {index === 0 && toOf !== undefined ? (
+                  {index === 0 && hrefOf !== undefined ? (
                     <Link
-                      to={toOf(item)}
+                      to={hrefOf(item)}
                       className="font-semibold after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
                     >
                       {column.render(item)}

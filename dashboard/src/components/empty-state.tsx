@@ -2,13 +2,13 @@ import type { ReactNode } from 'react'
 
 interface EmptyStateProps {
   readonly title: string
-  /** What it would be, and the next step towards it. */
+  /** What would be shown here, and what to do next. */
   readonly children: ReactNode
-  /** The next step itself: a link or a button. */
+  /** A link or a button for the next step. */
   readonly action?: ReactNode
 }
 
-/** In the place of what is not there yet: it says the next step. */
+/** Shown in place of content that does not exist yet. Says what to do next. */
 export function EmptyState({ title, children, action }: EmptyStateProps) {
   return (
     <div className="grid justify-items-center gap-2 rounded-xl border border-dashed border-edge/60 px-6 py-10 text-center">

@@ -3,12 +3,12 @@ import { Button } from './button.tsx'
 import { Notice } from './notice.tsx'
 
 interface ErrorNoticeProps {
-  /** What was thrown; null or undefined while all is well. */
+  /** The error to show. Null or undefined: nothing is shown. */
   readonly error: unknown
   readonly onRetry?: () => void
 }
 
-/** Tells what went wrong, to readers of the screen at once. */
+/** Explains an error. Screen readers announce it immediately. */
 export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
   if (error === null || error === undefined) return null
   return (

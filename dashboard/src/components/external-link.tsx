@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A link to another site: it opens beside ours, and is told nothing of where one came from. */
+/** A link to another site. Opens in a new tab and sends no referrer. */
 export function ExternalLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
   return (
     <a

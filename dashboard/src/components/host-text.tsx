@@ -1,11 +1,11 @@
 import { Fragment } from 'react'
 
-/** A host's name, which may be very long: its lines break behind the dots if they can. */
+/** A host name. Long ones wrap after a dot where possible. */
 export function HostText({ host }: { readonly host: string }) {
   return (
     <bdi>
       {host.split('.').map((label, index) => (
-        // The labels never change places.
+        // The labels are never reordered, so the index is a stable key.
         <Fragment key={`${index} ${label}`}>
           {index > 0 && '.'}
           {index > 0 && <wbr />}

@@ -1,17 +1,20 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
-import { AlertFrame } from './alert-frame.tsx'
+import { AlertDialogContent } from './alert-dialog-content.tsx'
 import { Button, buttonClass } from './button.tsx'
 
 interface LeaveGuardProps {
   readonly title: string
   readonly lead: string
-  /** What the button says that leaves all the same. */
+  /** The label of the button that leaves anyway. */
   readonly leaveLabel: string
 }
 
-/** While it stands, whoever goes elsewhere is asked first: by us within the dashboard, by the browser on the way out. */
+/**
+ * While mounted, asks for confirmation before the user leaves the page: with our own dialog inside the dashboard, with
+ * the browser’s when the tab is closed or another site is opened.
+ */
 export function LeaveGuard({ title, lead, leaveLabel }: LeaveGuardProps) {
   const blocker = useBlocker(({ currentLocation, nextLocation }) => currentLocation.pathname !== nextLocation.pathname)
   useEffect(() => {
@@ -21,14 +24,14 @@ export function LeaveGuard({ title, lead, leaveLabel }: LeaveGuardProps) {
   }, [])
   return (
     <AlertDialog.Root open={blocker.state === 'blocked'} onOpenChange={() => blocker.reset?.()}>
-      <AlertFrame title={title} lead={lead}>
+      <AlertDialogContent title={title} lead={lead}>
         <div className="flex flex-wrap justify-end gap-3">
           <AlertDialog.Close className={buttonClass('primary')}>Stay</AlertDialog.Close>
-          <Button look="danger" onClick={() => blocker.proceed?.()}>
+          <Button variant="danger" onClick={() => blocker.proceed?.()}>
             {leaveLabel}
           </Button>
         </div>
-      </AlertFrame>
+      </AlertDialogContent>
     </AlertDialog.Root>
   )
 }

@@ -1,16 +1,16 @@
 interface MeterProps {
-  /** What is measured, and how it stands, for readers of the screen. */
+  /** What is measured, and the current value in words. For screen readers. */
   readonly label: string
   readonly text: string
-  /** How much of it is used, from 0 to 1000. */
+  /** The share that is used, from 0 to 1000. */
   readonly permille: number
 }
 
 const NEARLY_PERMILLE = 750
-/** What is used shows, however little it is. */
+/** Any use is drawn at least this wide, so that it can be seen. */
 const SHOWN_PERMILLE_MIN = 12
 
-/** How much of a limit is used: a bar whose numbers stand beside it. */
+/** A bar that shows how much of a limit is used. The numbers are printed next to it. */
 export function Meter({ label, text, permille }: MeterProps) {
   const width = permille === 0 ? 0 : Math.max(permille, SHOWN_PERMILLE_MIN)
   const tone = permille >= 1_000 ? 'fill-danger' : permille >= NEARLY_PERMILLE ? 'fill-live' : 'fill-accent'

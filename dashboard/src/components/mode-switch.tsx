@@ -1,5 +1,5 @@
 import { Link, useLocation } from 'react-router'
-import type { Mode } from '../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { inMode } from '../navigation/paths.ts'
 
 const MODES = [
@@ -7,7 +7,10 @@ const MODES = [
   { mode: 'live', text: 'Live' },
 ] as const
 
-/** Leads to the same list in the other mode. Live is real money: it has a colour of its own here and in the band below. */
+/**
+ * Links to the same list in the other mode. Live mode moves real money, so it has its own colour here and in the
+ * banner.
+ */
 export function ModeSwitch({ slug, mode }: { readonly slug: string; readonly mode: Mode }) {
   const { pathname } = useLocation()
   return (
@@ -37,24 +40,26 @@ const CURRENT: Readonly<Record<Mode, string>> = {
   live: 'bg-live text-on-live',
 }
 
-/** Stands over every page of a workspace: by words, colour and pattern nobody takes one mode for the other. */
-export function ModeBand({ mode, isLive }: { readonly mode: Mode; readonly isLive: boolean }) {
+/** Shown above every page of a workspace. Text, colour and pattern tell the modes apart. */
+export function ModeBanner({ mode, isConnected }: { readonly mode: Mode; readonly isConnected: boolean }) {
   return (
     <div
-      className={`flex flex-wrap items-center justify-center gap-x-4 gap-y-0.5 px-4 text-center py-1 text-sm font-semibold ${BANDS[mode].look}`}
+      className={`flex flex-wrap items-center justify-center gap-x-4 gap-y-0.5 px-4 text-center py-1 text-sm font-semibold ${BANNERS[mode].className}`}
     >
-      <p>{BANDS[mode].text}</p>
+      <p>{BANNERS[mode].text}</p>
       <p role="status" className="empty:absolute">
-        {!isLive && <span className="rounded-full border border-current px-2.5 py-0.5">Not live: reconnecting…</span>}
+        {!isConnected && (
+          <span className="rounded-full border border-current px-2.5 py-0.5">Connection lost. Reconnecting…</span>
+        )}
       </p>
     </div>
   )
 }
 
-const BANDS = {
+const BANNERS = {
   test: {
-    text: 'Test mode: nothing here is real money',
-    look: 'mode-stripes border-y border-line text-test-ink',
+    text: 'Test mode: no real money',
+    className: 'mode-stripes border-y border-line text-test-ink',
   },
-  live: { text: 'Live mode: real money', look: 'bg-live text-on-live' },
+  live: { text: 'Live mode: real money', className: 'bg-live text-on-live' },
 } as const

@@ -1,10 +1,10 @@
 import { useRef, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
-import { readText } from './form-text.ts'
+import { readFormText } from './read-form-text.ts'
 import { TextField } from './text-field.tsx'
 import { useCancel } from './use-cancel.ts'
-import { useDeed } from './use-deed.ts'
+import { useAction } from './use-action.ts'
 
 interface NameFormProps {
   readonly label: string
@@ -14,30 +14,30 @@ interface NameFormProps {
   readonly initial?: string
   readonly isMono?: boolean
   readonly autoComplete?: 'off' | 'name'
-  readonly look?: 'primary' | 'plain'
-  /** Does it. The field is emptied afterwards. */
+  readonly variant?: 'primary' | 'plain'
+  /** Called with the name. The field is cleared if it succeeds. */
   readonly onSubmit: (name: string) => Promise<unknown>
-  /** Is told what the field holds, as it is typed. */
-  readonly onType?: (text: string) => void
-  /** Takes the form away; without it the form stays. */
+  /** Called with the text as it is typed. */
+  readonly onTextChange?: (text: string) => void
+  /** Closes the form. Without it there is no Cancel button. */
   readonly onCancel?: (() => void) | undefined
 }
 
-/** The smallest form there is: something gets a name, and with it comes to be. */
+/** A form with a single text field, mostly used to create something by its name. */
 export function NameForm(props: NameFormProps) {
-  const { label, hint, submitLabel, charsMax, initial = '', isMono = false, look = 'plain', onSubmit } = props
-  const { autoComplete = 'off', onType } = props
+  const { label, hint, submitLabel, charsMax, initial = '', isMono = false, variant = 'plain', onSubmit } = props
+  const { autoComplete = 'off', onTextChange } = props
   const cancel = useCancel(props.onCancel)
   const form = useRef<HTMLFormElement>(null)
-  const creation = useDeed({ mutationFn: onSubmit, onSuccess: () => form.current?.reset() })
+  const submission = useAction({ mutationFn: onSubmit, onSuccess: () => form.current?.reset() })
   return (
     <form
       ref={form}
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault()
-        const name = readText(event.currentTarget, 'name')
-        if (name !== '' && !creation.isPending) creation.mutate(name)
+        const name = readFormText(event.currentTarget, 'name')
+        if (name !== '' && !submission.isPending) submission.mutate(name)
       }}
     >
       <TextField
@@ -52,19 +52,19 @@ export function NameForm(props: NameFormProps) {
         autoCapitalize={isMono ? 'none' : 'sentences'}
         spellCheck={!isMono}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape' || cancel === undefined || creation.isPending) return
+          if (event.key !== 'Escape' || cancel === undefined || submission.isPending) return
           event.preventDefault()
           cancel()
         }}
-        onChange={(event) => onType?.(event.currentTarget.value)}
+        onChange={(event) => onTextChange?.(event.currentTarget.value)}
       />
-      <ErrorNotice error={creation.error} />
+      <ErrorNotice error={submission.error} />
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" look={look} disabled={creation.isPending}>
+        <Button type="submit" variant={variant} disabled={submission.isPending}>
           {submitLabel}
         </Button>
         {cancel !== undefined && (
-          <Button look="quiet" disabled={creation.isPending} onClick={cancel}>
+          <Button variant="quiet" disabled={submission.isPending} onClick={cancel}>
             Cancel
           </Button>
         )}

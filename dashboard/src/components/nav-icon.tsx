@@ -1,4 +1,4 @@
-import type { PageIcon } from '../pages/workspace/pages-of-workspace.ts'
+import type { PageIcon } from '../pages/workspace/workspace-pages.ts'
 
 const PATHS: Readonly<Record<PageIcon, string>> = {
   overview: 'M3 10.5 10 4l7 6.5V16a1 1 0 0 1-1 1h-4v-4.5H8V17H4a1 1 0 0 1-1-1z',
@@ -20,7 +20,7 @@ const PATHS: Readonly<Record<PageIcon, string>> = {
   audit: 'M6 3.5h8.5V16.5H6A1.5 1.5 0 0 1 4.5 15V5A1.5 1.5 0 0 1 6 3.5zM7.5 7.5h4.5m-4.5 3h4.5m-4.5 3h3',
 }
 
-/** A page's sign in the navigation, beside its name. */
+/** The icon of a page in the navigation. */
 export function NavIcon({ icon }: { readonly icon: PageIcon }) {
   return (
     <svg

@@ -1,11 +1,11 @@
 import { useNavigation } from 'react-router'
 
-/** A thin line at the lower edge of what it stands in, while a page that was asked for is on its way. */
+/** A thin progress bar at the bottom of its container, shown while a page is loading. */
 export function NavigationProgress() {
-  const isUnderWay = useNavigation().state !== 'idle'
+  const isLoading = useNavigation().state !== 'idle'
   return (
     <div role="status" className="relative z-10 h-0">
-      {isUnderWay && (
+      {isLoading && (
         <>
           <span className="sr-only">Loading the page…</span>
           <span

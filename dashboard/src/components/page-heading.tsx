@@ -2,40 +2,43 @@ import { useEffect, useEffectEvent, useRef, type ReactNode } from 'react'
 import { useLocation, useOutletContext } from 'react-router'
 
 interface PageHeadingProps {
-  /** The page's title in the browser's tab. */
+  /** The title of the browser tab. */
   readonly title: string
-  /** The heading, where it is more than the title. */
+  /** The heading, if it differs from the title. */
   readonly children?: ReactNode
-  /** A line above it that says where one is. */
-  readonly place?: ReactNode
+  /** A line above the heading: the workspace, or a link to the parent page. */
+  readonly breadcrumb?: ReactNode
   readonly lead?: ReactNode
-  /** What can be done with what the page is about. */
+  /** Buttons next to the heading. */
   readonly actions?: ReactNode
-  /** A further step of the same page: the heading takes the focus as if it were a page of its own. */
+  /** The heading of a further step on the same URL. It takes the focus as if it were a new page. */
   readonly isStep?: boolean
 }
 
-/** A page's title and first heading. Opened from another page, the heading takes the focus: there reading goes on. */
-export function PageHeading({ title, children = title, place, lead, actions, isStep = false }: PageHeadingProps) {
+/**
+ * The title and the first heading of a page. After navigation within the dashboard the heading takes the focus, so that
+ * screen readers continue from there.
+ */
+export function PageHeading({ title, children = title, breadcrumb, lead, actions, isStep = false }: PageHeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { key, pathname } = useLocation()
-  // A workspace's name stands in the header already, where that has room for it.
-  const around = useOutletContext<{ readonly name?: string } | undefined>()
-  const isInHeader = place !== undefined && place === around?.name
+  // On wide screens the header already shows the name of the workspace.
+  const workspace = useOutletContext<{ readonly name?: string } | undefined>()
+  const isInHeader = breadcrumb !== undefined && breadcrumb === workspace?.name
   const takeFocus = useEffectEvent(() => {
-    // The first page of a visit has the key `default`; there the browser has put the focus well.
+    // The first page of a visit has the key `default`. There the browser already set the focus.
     if (isStep || key !== 'default') heading.current?.focus({ preventScroll: true })
   })
-  // A filter in the address makes no new page: whoever types it keeps the focus.
-  // oxlint-disable-next-line react/exhaustive-deps -- a page of the same kind is another one by its path
+  // Only the path counts as a new page. A filter in the query string must not take the focus from its field.
+  // oxlint-disable-next-line react/exhaustive-deps -- the path decides whether this is another page
   useEffect(() => takeFocus(), [isStep, pathname])
 
   return (
     <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
       <title>{`${title} · Bursar`}</title>
       <div className="grid min-w-0 flex-1 basis-80 gap-2">
-        {place !== undefined && (
-          <p className={`text-sm font-semibold text-muted ${isInHeader ? 'truncate md:hidden' : ''}`}>{place}</p>
+        {breadcrumb !== undefined && (
+          <p className={`text-sm font-semibold text-muted ${isInHeader ? 'truncate md:hidden' : ''}`}>{breadcrumb}</p>
         )}
         <h1 ref={heading} tabIndex={-1} className="text-2xl leading-tight font-bold sm:text-[1.75rem]">
           {children}

@@ -4,17 +4,17 @@ import { LeaveGuard } from './leave-guard.tsx'
 
 interface RecoveryCodesProps {
   readonly codes: readonly string[]
-  readonly onKept: () => void
+  readonly onSaved: () => void
 }
 
-/** Recovery codes, which are told once: to be copied, kept as a file, or written down before going on. */
-export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps) {
+/** Recovery codes. They are shown only once, so the user must confirm that they saved them. */
+export function RecoveryCodes({ codes, onSaved }: RecoveryCodesProps) {
   const text = codes.join('\n')
   return (
     <div className="grid gap-5">
       <p className="text-muted">
-        Each code signs you in once, when you have no passkey at hand. They are shown now and never again: keep them
-        where only you can get at them.
+        Each code signs you in once if you don’t have your passkey. This is the only time they are shown. Save them
+        where only you can find them.
       </p>
       <ol className="grid gap-x-6 gap-y-1.5 rounded-lg border border-line bg-sunken px-4 py-4 font-mono text-sm sm:grid-cols-2">
         {codes.map((code) => (
@@ -25,15 +25,17 @@ export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps) {
       </ol>
       <div className="flex flex-wrap gap-3">
         <CopyButton text={text} what="the codes" />
-        <DownloadLink text={`Recovery codes for Bursar at ${window.location.host}\nEach works once.\n\n${text}\n`} />
+        <DownloadLink
+          text={`Recovery codes for Bursar at ${window.location.host}\nEach code works once.\n\n${text}\n`}
+        />
       </div>
-      <Button look="primary" wide onClick={onKept}>
-        I have kept them
+      <Button variant="primary" wide onClick={onSaved}>
+        I have saved them
       </Button>
       <LeaveGuard
         title="Leave without the codes?"
         leaveLabel="Leave without them"
-        lead="They are shown now and never again, and you have not said that you kept them."
+        lead="You won’t be able to see these codes again."
       />
     </div>
   )

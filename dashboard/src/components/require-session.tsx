@@ -7,12 +7,12 @@ import { ErrorNotice } from './error-notice.tsx'
 import { Loading } from './loading.tsx'
 import { SessionContext } from './session-context.ts'
 
-/** What the page of signing in is told: whether somebody was signed in a moment ago. */
+/** Navigation state of the sign-in page: whether a session has just ended. */
 export interface SignInState {
   readonly hasEnded: boolean
 }
 
-/** The pages below are for signed-in people; others sign in first, and come back to where they wanted to go. */
+/** Requires a session for the pages below. Without one, redirects to sign-in, which returns to the requested page. */
 export function RequireSession() {
   const { data: session, error, refetch } = useQuery(sessionQuery)
   const { pathname, search } = useLocation()

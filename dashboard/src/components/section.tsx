@@ -3,14 +3,14 @@ import { useEffect, useId, useRef, type ReactNode } from 'react'
 interface SectionProps {
   readonly title: string
   readonly lead?: ReactNode
-  /** Stands at the end of its heading's line. */
+  /** Shown at the end of the heading line. */
   readonly actions?: ReactNode
   readonly children: ReactNode
-  /** For a part that a deed brought up: its heading takes the focus when it comes. */
+  /** Focuses the heading on mount, for a section that an action opened. */
   readonly takesFocus?: boolean
 }
 
-/** A part of a page under its own heading. */
+/** A section of a page with its own heading. */
 export function Section({ title, lead, actions, children, takesFocus = false }: SectionProps) {
   const id = useId()
   const heading = useRef<HTMLHeadingElement>(null)

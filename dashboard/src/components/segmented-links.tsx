@@ -8,15 +8,15 @@ interface Segment {
 }
 
 interface SegmentedLinksProps {
-  /** What is chosen by them, for readers of the screen. */
+  /** What the links choose between. The accessible name. */
   readonly label: string
   readonly segments: readonly Segment[]
 }
 
-/** So much of what comes before the chosen one is seen, as a sign that there is more. */
+/** How much of the previous link stays visible, to show that the list scrolls. */
 const EDGE_PX = 24
 
-/** A few ways to look at the same page, one of them chosen. The address says which. Where there is no room they scroll. */
+/** Links between views of the same page. The URL holds the choice. Scrolls sideways if there is not enough room. */
 export function SegmentedLinks({ label, segments }: SegmentedLinksProps) {
   const nav = useRef<HTMLElement>(null)
   const current = segments.findIndex(({ isCurrent }) => isCurrent)

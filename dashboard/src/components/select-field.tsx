@@ -1,22 +1,35 @@
-import { useId } from 'react'
+import { lazy, Suspense, useId } from 'react'
 import { ChevronIcon } from './chevron-icon.tsx'
-import { ComboField, type SelectFieldProps } from './combo-field.tsx'
-import { FieldFault } from './field-fault.tsx'
+import { FieldError } from './field-error.tsx'
+import type { SelectFieldProps } from './select-field-props.ts'
 import { FIELD_CLASS } from './text-field.tsx'
 
-/** More choices than these are typed, not looked through. */
-const SELECTED_MAX = 50
+/** Longer lists get a combobox, where typing filters the choices. */
+const PLAIN_CHOICES_MAX = 50
 
-/** One of some choices. */
+/** Loaded when it is first needed. If it cannot be loaded, the native select takes its place and works as well. */
+const ComboboxField = lazy(() =>
+  import('./combobox-field.tsx').then(
+    (module) => ({ default: module.ComboboxField }),
+    () => ({ default: PlainSelect }),
+  ),
+)
+
+/** A field to pick one of several choices. */
 export function SelectField(props: SelectFieldProps) {
-  return props.choices.length > SELECTED_MAX ? <ComboField {...props} /> : <PlainSelect {...props} />
+  if (props.choices.length <= PLAIN_CHOICES_MAX) return <PlainSelect {...props} />
+  return (
+    <Suspense fallback={<PlainSelect {...props} />}>
+      <ComboboxField {...props} />
+    </Suspense>
+  )
 }
 
-/** The browser's own select: the keyboard, the screen reader and the phone know it best. */
+/** The native select: it works best with keyboards, screen readers and phones. */
 function PlainSelect(props: SelectFieldProps) {
-  const { label, value, choices, placeholder, hint, isLabelHidden = false, isRequired = false, fault, onChange } = props
+  const { label, value, choices, placeholder, hint, isLabelHidden = false, isRequired = false, error, onChange } = props
   const id = useId()
-  const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`].join(' ').trim()
+  const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim()
   return (
     <div className="grid min-w-0 grid-cols-1 gap-1.5">
       <label htmlFor={id} className={isLabelHidden ? 'sr-only' : 'font-semibold'}>
@@ -28,7 +41,7 @@ function PlainSelect(props: SelectFieldProps) {
           value={value}
           required={isRequired}
           aria-describedby={described === '' ? undefined : described}
-          aria-invalid={fault === undefined ? undefined : true}
+          aria-invalid={error === undefined ? undefined : true}
           className={`${FIELD_CLASS} appearance-none truncate pr-10`}
           onChange={(event) => onChange(event.target.value)}
         >
@@ -45,7 +58,7 @@ function PlainSelect(props: SelectFieldProps) {
         </select>
         <ChevronIcon className="pointer-events-none absolute top-1/2 right-3.5 size-3 -translate-y-1/2 text-muted" />
       </div>
-      {fault !== undefined && <FieldFault id={`${id}-fault`}>{fault}</FieldFault>}
+      {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
       {hint !== undefined && (
         <p id={`${id}-hint`} className="text-sm text-muted">
           {hint}

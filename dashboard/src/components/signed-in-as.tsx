@@ -2,17 +2,17 @@ import { signOut } from '../api/session.ts'
 import { ErrorNotice } from './error-notice.tsx'
 import { TextButton } from './text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
-import { useDeed } from './use-deed.ts'
+import { useAction } from './use-action.ts'
 
 interface SignedInAsProps {
   readonly userName: string
-  /** The page that the other person comes back to. */
+  /** The page to return to after signing in as somebody else. */
   readonly here: string
 }
 
-/** Says who is about to decide: another's session in this browser would give away that person's agents. */
+/** Shows who is signed in. On a shared browser the user might otherwise approve with another person's account. */
 export function SignedInAs({ userName, here }: SignedInAsProps) {
-  const out = useDeed({ mutationFn: () => signOut(withNext('/sign-in', here)) })
+  const signingOut = useAction({ mutationFn: () => signOut(withNext('/sign-in', here)) })
   return (
     <div className="grid gap-2">
       <p>
@@ -21,11 +21,11 @@ export function SignedInAs({ userName, here }: SignedInAsProps) {
           <bdi>{userName}</bdi>
         </strong>
         <span className="text-muted">. </span>
-        <TextButton disabled={out.isPending} onClick={() => out.mutate()}>
+        <TextButton disabled={signingOut.isPending} onClick={() => signingOut.mutate()}>
           Not you?
         </TextButton>
       </p>
-      <ErrorNotice error={out.error} />
+      <ErrorNotice error={signingOut.error} />
     </div>
   )
 }

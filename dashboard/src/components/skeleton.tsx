@@ -1,11 +1,11 @@
 interface SkeletonProps {
-  /** How many lines are to come, at a guess. */
+  /** The expected number of lines. */
   readonly lines?: number
 }
 
 const WIDTHS = ['w-full', 'w-11/12', 'w-10/12', 'w-full', 'w-9/12'] as const
 
-/** Stands where something is about to be, in about its shape. Readers of the screen hear that it is loading. */
+/** A placeholder while content is loading. Screen readers hear "Loading". */
 export function Skeleton({ lines = 4 }: SkeletonProps) {
   return (
     <div

@@ -1,11 +1,11 @@
-/** The first thing that the Tab key comes to: past the navigation, to what the page is about. */
+/** The first focusable element. Skips the navigation. */
 export function SkipLink({ to }: { readonly to: string }) {
   return (
     <a
       href={`#${to}`}
       className="sr-only focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:z-20 focus:rounded-lg focus:bg-surface focus:px-4 focus:py-3 focus:font-semibold"
     >
-      Skip to the content
+      Skip to content
     </a>
   )
 }

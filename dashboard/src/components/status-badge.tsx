@@ -2,14 +2,14 @@ import type { ReactNode } from 'react'
 
 const TONES = {
   success: 'border-success-line bg-success-soft text-success',
-  waiting: 'border-line bg-sunken text-muted',
+  neutral: 'border-line bg-sunken text-muted',
   warning: 'border-warning-line bg-warning-soft text-warning',
   danger: 'border-danger-line bg-danger-soft text-danger',
 } as const
 
 export type Tone = keyof typeof TONES
 
-/** How something stands, in a word. The word says it; the colour only helps. */
+/** A status in a word or two. The colour only supports the text. */
 export function StatusBadge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span

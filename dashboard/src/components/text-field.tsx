@@ -1,20 +1,20 @@
 import { useId, type InputHTMLAttributes, type ReactNode } from 'react'
-import { FieldFault } from './field-fault.tsx'
+import { FieldError } from './field-error.tsx'
 
 interface TextFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'className' | 'id' | 'name'> {
   readonly name: string
   readonly label: string
   readonly hint?: ReactNode
   readonly mono?: boolean
-  /** What is wrong with what the field holds. */
-  readonly fault?: string | undefined
-  /** What the value is counted in, shown at its end. */
+  /** The error message for the current value. */
+  readonly error?: string | undefined
+  /** The unit of the value, shown at the end of the field. */
   readonly unit?: string
 }
 
-export function TextField({ label, hint, mono = false, fault, unit, ...rest }: TextFieldProps) {
+export function TextField({ label, hint, mono = false, error, unit, ...rest }: TextFieldProps) {
   const id = useId()
-  const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`].join(' ').trim()
+  const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim()
   return (
     <div className="grid min-w-0 grid-cols-1 gap-1.5">
       <label htmlFor={id} className="font-semibold">
@@ -25,7 +25,7 @@ export function TextField({ label, hint, mono = false, fault, unit, ...rest }: T
           {...rest}
           id={id}
           aria-describedby={described === '' ? undefined : described}
-          aria-invalid={fault === undefined ? undefined : true}
+          aria-invalid={error === undefined ? undefined : true}
           className={`${FIELD_CLASS} ${mono ? 'font-mono' : ''} ${unit === undefined ? '' : 'pr-16'}`}
         />
         {unit !== undefined && (
@@ -34,7 +34,7 @@ export function TextField({ label, hint, mono = false, fault, unit, ...rest }: T
           </span>
         )}
       </div>
-      {fault !== undefined && <FieldFault id={`${id}-fault`}>{fault}</FieldFault>}
+      {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
       {hint !== undefined && (
         <p id={`${id}-hint`} className="text-sm text-muted">
           {hint}
@@ -44,7 +44,7 @@ export function TextField({ label, hint, mono = false, fault, unit, ...rest }: T
   )
 }
 
-/** The look of inputs and selects. Text of 16 px keeps phones from zooming in. */
+/** The classes of inputs and selects. With text of at least 16 px, phones do not zoom in on focus. */
 export const FIELD_CLASS =
   'min-h-11 w-full min-w-0 rounded-lg border border-edge bg-surface px-3 py-2 text-base text-ink ' +
   'disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-danger'

@@ -5,12 +5,12 @@ const LINK =
   'rounded-sm font-semibold text-accent underline decoration-1 underline-offset-4 hover:decoration-2 ' +
   'disabled:cursor-not-allowed disabled:text-muted'
 
-/** A link in or among text. */
+/** A link within text. */
 export function TextLink(props: Omit<LinkProps, 'className'>) {
   return <Link {...props} className={LINK} />
 }
 
-/** A button that stands in or among text like a link, for what leads nowhere by itself. */
+/** A button that looks like a text link, for actions that are not navigation. */
 export function TextButton(props: Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className' | 'type'>) {
   return <button {...props} type="button" className={`${LINK} py-1`} />
 }

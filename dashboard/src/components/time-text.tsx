@@ -1,21 +1,21 @@
 import { useNow } from './use-now.ts'
-import { formatDate, formatSince, formatTime } from '../format/date.ts'
+import { formatDate, formatRelativeTime, formatTime } from '../format/date.ts'
 
 interface TimeTextProps {
   /** ISO 8601. */
   readonly at: string
-  /** To the minute, not the day. */
+  /** Shows the time to the minute, not only the day. */
   readonly isExact?: boolean
-  /** To the second: for what happens within a minute. */
+  /** Shows the time to the second. */
   readonly hasSeconds?: boolean
-  /** How long ago, while that is less than a day. */
-  readonly isSince?: boolean
+  /** Shows how long ago it was, if less than a day. */
+  readonly isRelative?: boolean
 }
 
-/** A time in the reader's zone; the exact value, to the second and with its zone, is at hand. */
-export function TimeText({ at, isExact = false, hasSeconds = false, isSince = false }: TimeTextProps) {
-  const text = isSince ? (
-    <SinceText at={at} />
+/** A time in the user's time zone. The tooltip has the exact time with its zone. */
+export function TimeText({ at, isExact = false, hasSeconds = false, isRelative = false }: TimeTextProps) {
+  const text = isRelative ? (
+    <RelativeTime at={at} />
   ) : hasSeconds ? (
     formatTime(at, 'second')
   ) : isExact ? (
@@ -32,6 +32,6 @@ export function TimeText({ at, isExact = false, hasSeconds = false, isSince = fa
 
 const STEP_MS = 30_000
 
-function SinceText({ at }: { readonly at: string }) {
-  return formatSince(at, useNow(STEP_MS))
+function RelativeTime({ at }: { readonly at: string }) {
+  return formatRelativeTime(at, useNow(STEP_MS))
 }

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 
-/** How far a step is: done, under way, failed, to come, or never to come. */
-export type StepState = 'done' | 'current' | 'failed' | 'ahead' | 'skipped'
+/** The state of a step: done, in progress, failed, not started, or never reached. */
+export type StepState = 'done' | 'current' | 'failed' | 'upcoming' | 'skipped'
 
-/** What happened, in its order, and what is still to happen. */
+/** The steps of a process in order, including those still to come. */
 export function Timeline({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <ol aria-label={label} className="rounded-xl border border-line bg-surface px-4 pt-5 pb-1 sm:px-6">
@@ -20,16 +20,16 @@ interface TimelineStepProps {
   readonly children?: ReactNode
 }
 
-const WORDS: Readonly<Record<StepState, string>> = {
+const STATE_LABELS: Readonly<Record<StepState, string>> = {
   done: 'Done',
-  current: 'Under way',
+  current: 'In progress',
   failed: 'Failed',
-  ahead: 'To come',
+  upcoming: 'Upcoming',
   skipped: 'Not reached',
 }
 
 export function TimelineStep({ state, title, at, children }: TimelineStepProps) {
-  const isFaint = state === 'ahead' || state === 'skipped'
+  const isFaint = state === 'upcoming' || state === 'skipped'
   return (
     <li className="group relative grid grid-cols-[1.5rem_minmax(0,1fr)] gap-x-4 pb-5">
       <span
@@ -40,7 +40,7 @@ export function TimelineStep({ state, title, at, children }: TimelineStepProps) 
       <div className="grid min-w-0 gap-1">
         <div className="flex flex-wrap items-baseline justify-between gap-x-6">
           <h3 className={`font-semibold ${isFaint ? 'text-muted' : ''} ${state === 'failed' ? 'text-danger' : ''}`}>
-            <span className="sr-only">{WORDS[state]}: </span>
+            <span className="sr-only">{STATE_LABELS[state]}: </span>
             {title}
           </h3>
           {at !== undefined && <span className="text-sm text-muted">{at}</span>}
@@ -64,14 +64,14 @@ function Marker({ state }: { readonly state: StepState }) {
           <circle cx="12" cy="12" r="4" className="fill-accent" />
         </>
       )}
-      {(state === 'ahead' || state === 'skipped') && (
+      {(state === 'upcoming' || state === 'skipped') && (
         <circle
           cx="12"
           cy="12"
           r="9"
           className="fill-none stroke-edge"
           strokeWidth="1.5"
-          strokeDasharray={state === 'ahead' ? '3 3' : undefined}
+          strokeDasharray={state === 'upcoming' ? '3 3' : undefined}
         />
       )}
     </svg>

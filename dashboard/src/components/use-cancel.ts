@@ -2,13 +2,13 @@ import { useState } from 'react'
 import { flushSync } from 'react-dom'
 
 /**
- * What takes a form away that a button opened, and gives the focus back to that button. The button may have been away
- * meanwhile: then its successor of the same name is meant.
+ * Returns a function that closes a form and returns the focus to the button that opened it. If that button was replaced
+ * meanwhile, a button with the same name gets the focus.
  */
 export function useCancel(onCancel: () => void): () => void
 export function useCancel(onCancel: (() => void) | undefined): (() => void) | undefined
 export function useCancel(onCancel: (() => void) | undefined): (() => void) | undefined {
-  // On the form's first rendering the button that was pressed still stands, and has the focus.
+  // On the first render of the form, the button that opened it still has the focus.
   const [opener] = useState(() => document.activeElement)
   const [name] = useState(() => nameOf(opener))
   if (onCancel === undefined) return undefined

@@ -1,8 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/**
- * The time now, in milliseconds, rounded down to `stepMs`: the page is drawn anew with each step.
- */
+/** The current time in milliseconds, rounded down to `stepMs`. Rerenders the component with each step. */
 export function useNow(stepMs: number): number {
   return useSyncExternalStore(
     (onChange) => {

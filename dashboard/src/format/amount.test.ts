@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatAmount, fromMicro, toMicro, toPermille } from './amount.ts'
 
-test('amounts are written with groups of three and two decimals at least, and lose no digit', () => {
+test('amounts have thousands separators and at least two decimals, and lose no digit', () => {
   const rows = [
     ['0', '0.00'],
     ['1', '1.00'],
@@ -23,7 +23,7 @@ test('amounts are compared as whole micro-USDC', () => {
   assert.equal(toPermille('3', '2'), 1_000)
 })
 
-test('micro-USDC become the amount again that they came from', () => {
+test('micro-USDC convert back to the same amount', () => {
   for (const usdc of ['0', '0.000001', '0.1', '1', '10', '1.5', '999999.999999', '1000000000000000']) {
     assert.equal(fromMicro(toMicro(usdc)), usdc)
   }

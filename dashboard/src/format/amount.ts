@@ -1,27 +1,25 @@
 const DECIMALS_MIN = 2
 
-/**
- * An amount of USDC for reading: `1234.5` as `1,234.50`. Text in, text out: no digit is lost, and none is made up.
- */
+/** Formats an amount of USDC: `1234.5` as `1,234.50`. Works on text, so that no digit is lost to rounding. */
 export function formatAmount(usdc: string): string {
   const [whole = '0', fraction = ''] = usdc.split('.')
   const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')
   return `${grouped}.${fraction.padEnd(DECIMALS_MIN, '0')}`
 }
 
-/** Micro-USDC, exactly, for comparing and for drawing. @throws SyntaxError for what is no amount */
+/** Converts an amount to micro-USDC, exactly. @throws SyntaxError if the text is not an amount */
 export function toMicro(usdc: string): bigint {
   const [whole = '0', fraction = ''] = usdc.split('.')
   return BigInt(whole + fraction.padEnd(6, '0'))
 }
 
-/** Micro-USDC as an amount: the other way of `toMicro`. */
+/** Converts micro-USDC to an amount. The inverse of `toMicro`. */
 export function fromMicro(micro: bigint): string {
   const digits = micro.toString().padStart(7, '0')
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
 }
 
-/** How much of `whole` a part is, from 0 to 1000; 0 of nothing. For drawing only. */
+/** The share of `part` in `whole`, from 0 to 1000. 0 if `whole` is 0. For drawing only. */
 export function toPermille(part: string, whole: string): number {
   const wholeMicro = toMicro(whole)
   if (wholeMicro <= 0n) return 0

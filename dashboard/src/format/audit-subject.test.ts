@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuditEntry } from '../api/wire.ts'
-import { placeOfSubject } from './audit-subject.ts'
+import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
+import { locateSubject } from './audit-subject.ts'
 
 const rows = [
   ['grant.activated', 'grt_1', 'test', ['grants', 'grt_1']],
   ['agent.created', 'a/b', 'live', ['agents', 'a/b']],
-  // An agent is named by people: it may look like anything.
+  // Agent IDs are chosen by users, so they can look like any other ID.
   ['agent.created', 'pay_me', 'live', ['agents', 'pay_me']],
   ['wallet.created', '0x1', 'test', ['wallets', '0x1']],
   ['webhook.created', 'whk_1', 'test', ['developers', 'webhooks', 'whk_1']],
@@ -31,6 +31,6 @@ for (const [action, subject, mode, parts] of rows) {
       subject_user: null,
       details: mode === undefined ? {} : { mode },
     }
-    assert.deepEqual(placeOfSubject(entry), parts === null ? null : { mode, parts })
+    assert.deepEqual(locateSubject(entry), parts === null ? null : { mode, parts })
   })
 }

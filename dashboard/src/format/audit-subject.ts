@@ -1,6 +1,7 @@
-import type { AuditEntry, Mode } from '../api/wire.ts'
+import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
-/** Ids by their kind, and the section of their page. */
+/** ID prefixes, and the section whose pages show such an object. */
 const PAGES_OF_IDS: readonly (readonly [prefix: string, ...section: string[]])[] = [
   ['pay_', 'payments'],
   ['grt_', 'grants'],
@@ -8,20 +9,20 @@ const PAGES_OF_IDS: readonly (readonly [prefix: string, ...section: string[]])[]
   ['dlv_', 'developers', 'deliveries'],
 ]
 
-/** Subjects that have no page of their own, but a list in which they stand. */
+/** Subjects without a page of their own, and the list that contains them. */
 const LISTS_OF_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   recipient: ['recipients'],
   key: ['developers', 'keys'],
   connection: ['developers', 'connections'],
 }
 
-interface Place {
+interface Location {
   readonly mode: Mode
   readonly parts: readonly string[]
 }
 
-/** The page of what something was done to, where there is one; what was deleted has none. */
-export function placeOfSubject({ action, subject, details }: AuditEntry): Place | null {
+/** The page that shows the subject of an audit entry. Null if there is none, or if the subject was deleted. */
+export function locateSubject({ action, subject, details }: AuditEntry): Location | null {
   const mode = details['mode']
   if (subject === null || (mode !== 'test' && mode !== 'live') || action.endsWith('.deleted')) return null
   const [noun = ''] = action.split('.')

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../api/wire.ts'
+import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
 import { formatShortAddress } from './address.ts'
 import { formatTime } from './date.ts'
 
@@ -6,19 +6,19 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'user.signed_up': 'signed up',
   'user.signed_in': 'signed in',
   'user.signed_out': 'signed out',
-  'user.verified': 'confirmed by passkey',
+  'user.verified': 'confirmed their identity with a passkey',
   'user.recovered': 'signed in with a recovery code',
   'passkey.added': 'added a passkey',
   'passkey.removed': 'removed a passkey',
-  'recovery_codes.issued': 'made new recovery codes',
+  'recovery_codes.issued': 'created new recovery codes',
   'workspace.created': 'created the workspace',
   'plan.changed': 'changed the plan',
   'member.joined': 'joined',
   'member.role_changed': 'changed a member’s role',
   'member.removed': 'removed a member',
-  'invitation.created': 'made an invitation',
-  'invitation.revoked': 'took an invitation back',
-  'key.issued': 'issued an API key',
+  'invitation.created': 'created an invitation',
+  'invitation.revoked': 'revoked an invitation',
+  'key.issued': 'created an API key',
   'key.rotated': 'rotated an API key',
   'key.revoked': 'revoked an API key',
   'wallet.created': 'created a wallet',
@@ -26,60 +26,63 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'recipient.removed': 'removed a recipient’s name',
   'agent.created': 'created an agent',
   'agent.deleted': 'deleted an agent',
-  'grant.opened': 'prepared a grant',
+  'grant.opened': 'created a grant',
   'grant.activated': 'signed a grant',
   'grant.suspended': 'suspended a grant',
   'grant.revoked': 'revoked a grant',
-  'webhook.created': 'made a webhook endpoint',
+  'webhook.created': 'created a webhook endpoint',
   'webhook.changed': 'changed a webhook endpoint',
   'webhook.deleted': 'deleted a webhook endpoint',
   'webhook.secret_rotated': 'rotated a webhook secret',
   'webhook.disabled': 'disabled a webhook endpoint',
   'webhook.tested': 'sent a test event',
-  'webhook.replayed': 'sent events once more',
+  'webhook.replayed': 'replayed events',
   'client.registered': 'registered as an application',
-  'connection.approved': 'let an application connect',
-  'connection.denied': 'turned an application down',
+  'connection.approved': 'approved a connection',
+  'connection.denied': 'denied a connection',
   'connection.revoked': 'disconnected an application',
-  'connection.code_replayed': 'lost its connection: a code was used twice',
-  'connection.refresh_token_reused': 'lost its connection: a refresh token was used twice',
+  'connection.code_replayed': 'was disconnected: an authorization code was used twice',
+  'connection.refresh_token_reused': 'was disconnected: a refresh token was used twice',
 }
 
-/** What was done, to follow the actor's name. An action that is not known here is told as it is. */
+/** Describes an action. Follows the actor's name: "Ada created a wallet". Unknown actions are returned unchanged. */
 export function formatAction(action: string): string {
   return ACTION_TEXTS[action] ?? action
 }
 
-/** Who did it. */
+/** The name of the actor. */
 export function formatActor({ kind, id, name }: Omit<AuditEntry['actor'], 'former'>): string {
   if (name !== null) return name
-  if (kind === 'operator') return 'The operator'
+  if (kind === 'operator') return 'Server operator'
   if (kind === 'key') return `API key ${id ?? ''}`.trim()
-  return id ?? (kind === 'client' ? 'An application' : 'Somebody')
+  return id ?? (kind === 'client' ? 'An application' : 'Unknown user')
 }
 
 const DETAIL_NAMES: Readonly<Record<string, string>> = {
   agent_id: 'agent',
   client_id: 'client',
   client_name: 'application',
-  expires_at: 'good until',
-  redirect_uris: 'redirect addresses',
+  expires_at: 'expires',
+  redirect_uris: 'redirect URIs',
 }
 
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 const ADDRESS_PATTERN = /^0x[\dA-Fa-f]{40}$/
-/** What we make ids of: the kind, and 26 characters of which the last ones tell ids of the same time apart. A delivery's has a second part. */
+/**
+ * Our IDs: a prefix for the kind, and 26 characters whose last ones differ between IDs of the same time. The ID of a
+ * delivery has a second part.
+ */
 const ID_PATTERN = /^([a-z_]+_)[\dA-Z]{20}([\dA-Z]{6})(?:_[\dA-Z]{26})?$/
 
 interface Detail {
   readonly name: string
-  /** For people: a time in their zone, an address and an id by their ends. */
+  /** The formatted value: times in the user's time zone, addresses and IDs shortened. */
   readonly text: string
-  /** As it is in the log. */
+  /** The value as stored in the log. */
   readonly whole: string
 }
 
-/** The plain ones of an entry's details, such as `role` and `admin`. */
+/** The text and number details of an entry, formatted. Other details are left out. */
 export function listDetails(details: AuditEntry['details']): readonly Detail[] {
   return Object.entries(details)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')

@@ -1,19 +1,19 @@
-/** The steps of an axis: 1, 2 or 5, and noughts. */
-const NICE = [1n, 2n, 5n] as const
+/** Axis steps are these numbers times a power of ten. */
+const STEP_FACTORS = [1n, 2n, 5n] as const
 const STEPS_MAX = 4n
 
 export interface Scale {
-  /** The value at the top of the chart, never below the highest bar; at least one step. */
+  /** The value at the top of the chart. At least one step, and at least the highest bar. */
   readonly topMicro: bigint
   readonly stepMicro: bigint
 }
 
-/** An axis from 0 on with at most four even steps. */
+/** Chooses an axis that starts at 0 and has at most four equal steps. */
 export function chooseScale(highestMicro: bigint): Scale {
   let power = 1n
   for (;;) {
-    for (const nice of NICE) {
-      const stepMicro = nice * power
+    for (const factor of STEP_FACTORS) {
+      const stepMicro = factor * power
       const steps = (highestMicro + stepMicro - 1n) / stepMicro
       if (steps <= STEPS_MAX) return { topMicro: (steps < 1n ? 1n : steps) * stepMicro, stepMicro }
     }
@@ -21,12 +21,12 @@ export function chooseScale(highestMicro: bigint): Scale {
   }
 }
 
-/** The values of an axis, the highest first, 0 last. */
+/** The values of the axis labels, from the highest down to 0. */
 export function listSteps({ topMicro, stepMicro }: Scale): readonly bigint[] {
   return Array.from({ length: Number(topMicro / stepMicro) + 1 }, (_, index) => topMicro - BigInt(index) * stepMicro)
 }
 
-/** How much of the chart's height that is, in per cent, for drawing only. */
+/** A value as a percentage of the chart height. For drawing only. */
 export function toPercent(micro: bigint, { topMicro }: Scale): number {
   return Number((micro * 100_000n) / topMicro) / 1_000
 }
@@ -40,7 +40,7 @@ const UNITS = [
 ] as const
 const SHORTENED_FROM = 10_000n * ONE
 
-/** A value of an axis in few letters: `0.05`, `2,500`, `15k`, `1.5M`. For round values only. */
+/** A short axis label: `0.05`, `2,500`, `15k`, `1.5M`. For round values only. */
 export function formatStep(micro: bigint): string {
   const unit = micro < SHORTENED_FROM ? undefined : UNITS.find(({ from }) => micro >= from)
   if (unit !== undefined) return `${formatDecimal(micro, unit.from)}${unit.letter}`

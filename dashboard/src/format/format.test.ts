@@ -5,37 +5,38 @@ import { formatShortAddress } from './address.ts'
 import { formatAction, formatActor, listDetails } from './audit-text.ts'
 import { formatDate, formatTime } from './date.ts'
 import { explainError } from './explain-error.ts'
-import { formatScopeList } from './scope-text.ts'
+import { formatScopeList } from './scope-texts.ts'
 
 describe('addresses', () => {
-  test('a long one keeps its ends', () => {
+  test('a long one keeps its beginning and end', () => {
     assert.equal(formatShortAddress('0x52908400098527886E0F7030069857D2E4169EE7'), '0x5290…9EE7')
   })
 
-  test('a short one stays', () => assert.equal(formatShortAddress('0x52908400'), '0x52908400'))
+  test('a short one is unchanged', () => assert.equal(formatShortAddress('0x52908400'), '0x52908400'))
 })
 
 describe('times', () => {
   test('a day is unambiguous', () => assert.match(formatDate('2026-11-12T12:00:00.000Z'), /^1[123] Nov 2026$/))
-  test('a minute is told', () => assert.match(formatTime('2026-11-12T12:03:00.000Z'), /^1[123] Nov 2026, \d\d:\d\d$/))
-  test('what is no time is shown as it came', () => assert.equal(formatDate('soon'), 'soon'))
+  test('a time is shown to the minute', () =>
+    assert.match(formatTime('2026-11-12T12:03:00.000Z'), /^1[123] Nov 2026, \d\d:\d\d$/))
+  test('text that is not a time is unchanged', () => assert.equal(formatDate('soon'), 'soon'))
 })
 
 describe('the audit log', () => {
-  test('a known action is told in words', () => assert.equal(formatAction('member.joined'), 'joined'))
-  test('an unknown one as it is', () => assert.equal(formatAction('moon.landed'), 'moon.landed'))
+  test('a known action is described', () => assert.equal(formatAction('member.joined'), 'joined'))
+  test('an unknown action is unchanged', () => assert.equal(formatAction('moon.landed'), 'moon.landed'))
 
   const actors = [
     [{ kind: 'user', id: 'usr_1', name: 'Ada' }, 'Ada'],
     [{ kind: 'user', id: 'usr_1', name: null }, 'usr_1'],
-    [{ kind: 'operator', id: null, name: null }, 'The operator'],
+    [{ kind: 'operator', id: null, name: null }, 'Server operator'],
     [{ kind: 'client', id: null, name: null }, 'An application'],
   ] as const
   for (const [actor, text] of actors) {
     test(`${JSON.stringify(actor)} is ${text}`, () => assert.equal(formatActor(actor), text))
   }
 
-  test('details that are plain are listed', () => {
+  test('text and number details are listed', () => {
     const texts = listDetails({ role: 'admin', uses: 2, other_sessions: 3, agent_id: 'bot', scopes: ['a'], none: null })
     assert.deepEqual(
       texts.map(({ name, text }) => `${name}: ${text}`),
@@ -43,9 +44,9 @@ describe('the audit log', () => {
     )
   })
 
-  test('a time in them is told like any other, and nothing of it is lost', () => {
+  test('a time in the details is formatted, and its exact value is kept', () => {
     const at = '2026-11-28T15:48:26.588Z'
-    assert.deepEqual(listDetails({ expires_at: at }), [{ name: 'good until', text: formatTime(at), whole: at }])
+    assert.deepEqual(listDetails({ expires_at: at }), [{ name: 'expires', text: formatTime(at), whole: at }])
   })
 
   const long = [
@@ -56,14 +57,14 @@ describe('the audit log', () => {
     ['inv_of_my_own', 'inv_of_my_own'],
   ] as const
   for (const [whole, text] of long) {
-    test(`${whole} in them is told as ${text}`, () => {
+    test(`${whole} in the details is shown as ${text}`, () => {
       assert.deepEqual(listDetails({ subject: whole }), [{ name: 'subject', text, whole }])
     })
   }
 })
 
 describe('errors', () => {
-  test("the server's sentence is for the person", () => {
+  test("the server's message is shown", () => {
     assert.equal(explainError(new ApiError(409, { type: 'conflict', message: 'Taken.' })), 'Taken.')
   })
 
@@ -71,11 +72,11 @@ describe('errors', () => {
     assert.match(explainError(new DOMException('…', 'NotAllowedError')), /prompt was closed/)
   })
 
-  test('anything else is owned up to', () => {
+  test('any other error has a general message', () => {
     for (const thrown of [new Error('x'), 'x', undefined]) assert.match(explainError(thrown), /Something went wrong/)
   })
 })
 
-test('scopes are told in words', () => {
+test('scopes are described', () => {
   assert.equal(formatScopeList(['wallet:read', 'wallet:transfer']), 'see wallets and payments, send USDC')
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { GrantTerms } from '../api/wire-spending.ts'
+import type { GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import { formatTime } from './date.ts'
 import { listChanges } from './grant-changes.ts'
 
@@ -17,13 +17,13 @@ const TERMS: GrantTerms = {
 describe('listChanges', () => {
   const rows: readonly (readonly [string, Partial<GrantTerms>, readonly string[]])[] = [
     ['nothing', {}, []],
-    ['an amount written otherwise', { max_per_tx_usdc: '10.00' }, []],
-    ['an amount', { daily_cap_usdc: '1500' }, ['Most in 24 hours: 100.00 USDC → 1,500.00 USDC']],
-    ['the end', { expires_at: UNTIL }, [`Ends: never → ${formatTime(UNTIL)}`]],
-    ['a recipient more', { recipient_allowlist: [SHOP, OTHER] }, ['Recipients: 1 address → 2 addresses']],
+    ['the same amount written differently', { max_per_tx_usdc: '10.00' }, []],
+    ['an amount', { daily_cap_usdc: '1500' }, ['24-hour limit: 100.00 USDC → 1,500.00 USDC']],
+    ['the end', { expires_at: UNTIL }, [`End date: none → ${formatTime(UNTIL)}`]],
+    ['an additional recipient', { recipient_allowlist: [SHOP, OTHER] }, ['Recipients: 1 address → 2 addresses']],
     ['another recipient', { recipient_allowlist: [OTHER] }, ['Recipients: 1 address → 1 address']],
-    ['any recipient', { recipient_allowlist: [] }, ['Recipients: 1 address → any']],
-    ['a recipient in other letters', { recipient_allowlist: [SHOP.toLowerCase()] }, []],
+    ['any recipient', { recipient_allowlist: [] }, ['Recipients: 1 address → any recipient']],
+    ['a recipient in other case', { recipient_allowlist: [SHOP.toLowerCase()] }, []],
   ]
   for (const [what, change, lines] of rows) {
     test(what, () => {
@@ -35,7 +35,7 @@ describe('listChanges', () => {
     })
   }
 
-  test('the addresses that come and go are named, but not where anybody may be paid', () => {
+  test('added and removed addresses are listed, unless any recipient is allowed', () => {
     const swapped = listChanges(TERMS, { ...TERMS, recipient_allowlist: [OTHER] })
     assert.deepEqual([swapped.added, swapped.removed], [[OTHER], [SHOP]])
     const opened = listChanges(TERMS, { ...TERMS, recipient_allowlist: [] })

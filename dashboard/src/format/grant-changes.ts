@@ -1,4 +1,4 @@
-import type { GrantTerms } from '../api/wire-spending.ts'
+import type { GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import { formatAmount, toMicro } from './amount.ts'
 import { formatTime } from './date.ts'
 
@@ -10,22 +10,24 @@ interface TermChange {
 
 export interface GrantChanges {
   readonly terms: readonly TermChange[]
-  /** Addresses that come to the list, or go from it; none where there is no list before or after. */
+  /** Addresses added to and removed from the list. Empty if any recipient is allowed before or after. */
   readonly added: readonly string[]
   readonly removed: readonly string[]
 }
 
-/** What differs between two policies, term by term: all that a replacing signature changes. */
+/** The differences between a grant and its replacement, term by term. */
 export function listChanges(before: GrantTerms, after: GrantTerms): GrantChanges {
   const added = without(after.recipient_allowlist, before.recipient_allowlist)
   const removed = without(before.recipient_allowlist, after.recipient_allowlist)
   const terms = [
-    ...amountChange('Most per payment', before.max_per_tx_usdc, after.max_per_tx_usdc),
-    ...amountChange('Most in 24 hours', before.daily_cap_usdc, after.daily_cap_usdc),
+    ...amountChange('Per-payment limit', before.max_per_tx_usdc, after.max_per_tx_usdc),
+    ...amountChange('24-hour limit', before.daily_cap_usdc, after.daily_cap_usdc),
     ...(added.length + removed.length === 0
       ? []
       : [{ name: 'Recipients', before: countRecipients(before), after: countRecipients(after) }]),
-    ...(sayEnd(before) === sayEnd(after) ? [] : [{ name: 'Ends', before: sayEnd(before), after: sayEnd(after) }]),
+    ...(formatEnd(before) === formatEnd(after)
+      ? []
+      : [{ name: 'End date', before: formatEnd(before), after: formatEnd(after) }]),
   ]
   const areLists = before.recipient_allowlist.length > 0 && after.recipient_allowlist.length > 0
   return { terms, added: areLists ? added : [], removed: areLists ? removed : [] }
@@ -37,12 +39,12 @@ function amountChange(name: string, before: string, after: string): readonly Ter
 }
 
 function countRecipients({ recipient_allowlist: { length } }: GrantTerms): string {
-  if (length === 0) return 'any'
+  if (length === 0) return 'any recipient'
   return length === 1 ? '1 address' : `${length} addresses`
 }
 
-function sayEnd({ expires_at }: GrantTerms): string {
-  return expires_at === null ? 'never' : formatTime(expires_at)
+function formatEnd({ expires_at }: GrantTerms): string {
+  return expires_at === null ? 'none' : formatTime(expires_at)
 }
 
 function without(list: readonly string[], other: readonly string[]): readonly string[] {

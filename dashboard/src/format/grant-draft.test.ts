@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { draftOf, formatLocal, readDraft, termsOf, type GrantDraft } from './grant-draft.ts'
+import { toDraft, formatLocal, parseDraft, toTerms, type GrantDraft } from './grant-draft.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -8,101 +8,101 @@ const OTHER = '0x8617E340B3D01FA5F11F306F4090FD50E238070D'
 const DRAFT: GrantDraft = {
   maxPerTx: '10',
   dailyCap: '100',
-  isForAnybody: true,
+  allowsAnyRecipient: true,
   picked: [],
   pasted: '',
-  isEndless: true,
+  hasNoEndDate: true,
   until: '',
 }
 
 function read(change: Partial<GrantDraft>) {
-  return readDraft({ ...DRAFT, ...change }, NOW.getTime())
+  return parseDraft({ ...DRAFT, ...change }, NOW.getTime())
 }
 
 describe('amounts of a draft', () => {
-  const sound = [
+  const valid = [
     ['10', '10'],
     [' 2.50 ', '2.50'],
     ['0.000001', '0.000001'],
     ['1,000', '1000'],
     ['1,234,567.5', '1234567.5'],
   ] as const
-  for (const [text, usdc] of sound) {
+  for (const [text, usdc] of valid) {
     test(`“${text}” is ${usdc}`, () => {
-      const reading = read({ maxPerTx: text })
-      assert.equal(reading.maxPerTxUsdc, usdc)
-      assert.deepEqual(reading.faults, {})
+      const parsed = read({ maxPerTx: text })
+      assert.equal(parsed.maxPerTxUsdc, usdc)
+      assert.deepEqual(parsed.errors, {})
     })
   }
 
   for (const text of ['', '0', '0.0', '-1', '1e3', '10,50', '1.0000001', '.5', '01', '$5', '9999999999999999']) {
-    test(`“${text}” is none`, () => {
-      const reading = read({ dailyCap: text })
-      assert.equal(reading.dailyCapUsdc, null)
-      assert.deepEqual(Object.keys(reading.faults), ['daily_cap_usdc'])
-      assert.equal(termsOf(reading), null)
+    test(`“${text}” is rejected`, () => {
+      const parsed = read({ dailyCap: text })
+      assert.equal(parsed.dailyCapUsdc, null)
+      assert.deepEqual(Object.keys(parsed.errors), ['daily_cap_usdc'])
+      assert.equal(toTerms(parsed), null)
     })
   }
 })
 
 describe('recipients of a draft', () => {
-  test('those that are ticked and those that are pasted make one list, each once', () => {
+  test('selected and pasted addresses are combined without duplicates', () => {
     const pasted = `${OTHER}, ${SHOP.toLowerCase()};\n${OTHER}`
-    const reading = read({ isForAnybody: false, picked: [SHOP], pasted })
-    assert.deepEqual(reading.recipients, [SHOP, OTHER])
-    assert.deepEqual(termsOf(reading)?.recipient_allowlist, [SHOP, OTHER])
+    const parsed = read({ allowsAnyRecipient: false, picked: [SHOP], pasted })
+    assert.deepEqual(parsed.recipients, [SHOP, OTHER])
+    assert.deepEqual(toTerms(parsed)?.recipient_allowlist, [SHOP, OTHER])
   })
 
-  test('what is ticked does not count while anybody may be paid', () => {
-    assert.deepEqual(termsOf(read({ picked: [SHOP], pasted: 'nonsense' }))?.recipient_allowlist, [])
+  test('selected addresses are ignored while any recipient is allowed', () => {
+    assert.deepEqual(toTerms(read({ picked: [SHOP], pasted: 'nonsense' }))?.recipient_allowlist, [])
   })
 
-  test('a list that is empty by mistake is not taken for “any recipient”', () => {
-    const reading = read({ isForAnybody: false })
-    assert.match(reading.faults.recipient_allowlist ?? '', /Pick a recipient/)
-    assert.equal(termsOf(reading), null)
+  test('an empty list does not mean any recipient', () => {
+    const parsed = read({ allowsAnyRecipient: false })
+    assert.match(parsed.errors.recipient_allowlist ?? '', /Select a recipient/)
+    assert.equal(toTerms(parsed), null)
   })
 
-  test('what is no address is named', () => {
-    const reading = read({ isForAnybody: false, pasted: `${SHOP} 0x12` })
-    assert.match(reading.faults.recipient_allowlist ?? '', /“0x12” is no address/)
-    assert.equal(termsOf(reading), null)
+  test('an invalid address is named in the error', () => {
+    const parsed = read({ allowsAnyRecipient: false, pasted: `${SHOP} 0x12` })
+    assert.match(parsed.errors.recipient_allowlist ?? '', /“0x12” is not an address/)
+    assert.equal(toTerms(parsed), null)
   })
 
-  test('there are at most 100', () => {
+  test('more than 100 recipients are rejected', () => {
     const pasted = Array.from({ length: 101 }, (_, index) => `0x${String(index).padStart(40, '0')}`).join('\n')
-    assert.match(read({ isForAnybody: false, pasted }).faults.recipient_allowlist ?? '', /There are 101/)
+    assert.match(read({ allowsAnyRecipient: false, pasted }).errors.recipient_allowlist ?? '', /101 recipients/)
   })
 })
 
 describe('the end of a draft', () => {
-  test('a time of the reader’s zone becomes an exact one', () => {
-    const reading = read({ isEndless: false, until: formatLocal(new Date('2026-12-12T14:00:00.000Z')) })
-    assert.equal(termsOf(reading)?.expires_at, '2026-12-12T14:00:00.000Z')
+  test('a local time is converted to UTC', () => {
+    const parsed = read({ hasNoEndDate: false, until: formatLocal(new Date('2026-12-12T14:00:00.000Z')) })
+    assert.equal(toTerms(parsed)?.expires_at, '2026-12-12T14:00:00.000Z')
   })
 
   const faulty = [
-    ['', /Pick a day/],
-    ['soon', /Pick a day/],
+    ['', /Choose a date/],
+    ['soon', /Choose a date/],
     [formatLocal(new Date('2026-11-21T12:00:00.000Z')), /past/],
   ] as const
-  for (const [until, fault] of faulty) {
-    test(`“${until}” is none`, () => {
-      const reading = read({ isEndless: false, until })
-      assert.match(reading.faults.expires_at ?? '', fault)
-      assert.equal(termsOf(reading), null)
+  for (const [until, error] of faulty) {
+    test(`“${until}” is rejected`, () => {
+      const parsed = read({ hasNoEndDate: false, until })
+      assert.match(parsed.errors.expires_at ?? '', error)
+      assert.equal(toTerms(parsed), null)
     })
   }
 })
 
-test('terms that become a draft and are read again are the same', () => {
+test('terms survive a round trip through a draft', () => {
   const terms = {
     max_per_tx_usdc: '10',
     daily_cap_usdc: '100.5',
     recipient_allowlist: [SHOP, OTHER],
     expires_at: '2026-12-12T14:00:00.000Z',
   }
-  assert.deepEqual(termsOf(readDraft(draftOf(terms, [SHOP]), NOW.getTime())), terms)
+  assert.deepEqual(toTerms(parseDraft(toDraft(terms, [SHOP]), NOW.getTime())), terms)
   const endless = { ...terms, recipient_allowlist: [], expires_at: null }
-  assert.deepEqual(termsOf(readDraft(draftOf(endless, []), NOW.getTime())), endless)
+  assert.deepEqual(toTerms(parseDraft(toDraft(endless, []), NOW.getTime())), endless)
 })

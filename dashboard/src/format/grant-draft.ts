@@ -1,66 +1,60 @@
-import type { GrantTerms } from '../api/wire-spending.ts'
+import type { GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import { toMicro } from './amount.ts'
 
-/** A grant's terms as they are being typed. */
+/** The terms of a grant while the user types them. */
 export interface GrantDraft {
   readonly maxPerTx: string
   readonly dailyCap: string
-  readonly isForAnybody: boolean
-  /** Addresses of the book that are ticked. */
+  readonly allowsAnyRecipient: boolean
+  /** The selected addresses of the address book. */
   readonly picked: readonly string[]
-  /** Further addresses, as they were pasted. */
+  /** More addresses, as pasted text. */
   readonly pasted: string
-  readonly isEndless: boolean
-  /** In the reader's zone: `2026-12-12T14:00`. */
+  readonly hasNoEndDate: boolean
+  /** In the user's time zone: `2026-12-12T14:00`. */
   readonly until: string
 }
 
 type TermName = keyof GrantTerms
 
-/** What a draft says so far: null, or undefined of the end, where it says nothing sound yet. */
-export interface DraftReading {
+/** A parsed draft. Fields that are not valid yet are null; for `expiresAt`, where null means no end date, undefined. */
+export interface ParsedDraft {
   readonly maxPerTxUsdc: string | null
   readonly dailyCapUsdc: string | null
   readonly recipients: readonly string[]
   readonly expiresAt: string | null | undefined
-  readonly faults: Readonly<Partial<Record<TermName, string>>>
+  readonly errors: Readonly<Partial<Record<TermName, string>>>
 }
 
 export const RECIPIENTS_MAX = 100
 const AMOUNT_PATTERN = /^(0|[1-9]\d{0,14}|[1-9]\d{0,2}(,\d{3}){1,4})(\.\d{1,6})?$/
 const ADDRESS_PATTERN = /^0x[\da-f]{40}$/i
 
-/** Reads a draft, and says what is wrong with each term. The server decides; this only saves the way there. */
-export function readDraft(draft: GrantDraft, nowMs: number): DraftReading {
-  const maxPerTxUsdc = readAmount(draft.maxPerTx)
-  const dailyCapUsdc = readAmount(draft.dailyCap)
-  const { addresses, strays } = readAddresses(draft.pasted)
-  const recipients = draft.isForAnybody ? [] : distinct([...draft.picked, ...addresses])
-  const expiresAt = draft.isEndless ? null : readTime(draft.until)
+/** Parses a draft and reports the errors of each term. The server validates again; this only gives faster feedback. */
+export function parseDraft(draft: GrantDraft, nowMs: number): ParsedDraft {
+  const maxPerTxUsdc = parseAmount(draft.maxPerTx)
+  const dailyCapUsdc = parseAmount(draft.dailyCap)
+  const { addresses, invalid } = parseAddresses(draft.pasted)
+  const recipients = draft.allowsAnyRecipient ? [] : distinct([...draft.picked, ...addresses])
+  const expiresAt = draft.hasNoEndDate ? null : readTime(draft.until)
   return {
     maxPerTxUsdc,
     dailyCapUsdc,
     recipients,
     expiresAt,
-    faults: {
-      ...(maxPerTxUsdc === null ? { max_per_tx_usdc: AMOUNT_FAULT } : {}),
-      ...(dailyCapUsdc === null ? { daily_cap_usdc: AMOUNT_FAULT } : {}),
-      ...(draft.isForAnybody ? {} : recipientsFault(recipients, strays)),
-      ...endFault(expiresAt, nowMs),
+    errors: {
+      ...(maxPerTxUsdc === null ? { max_per_tx_usdc: AMOUNT_ERROR } : {}),
+      ...(dailyCapUsdc === null ? { daily_cap_usdc: AMOUNT_ERROR } : {}),
+      ...(draft.allowsAnyRecipient ? {} : recipientsError(recipients, invalid)),
+      ...endError(expiresAt, nowMs),
     },
   }
 }
 
-/** The terms of a reading in which nothing is wrong. */
-export function termsOf({
-  maxPerTxUsdc,
-  dailyCapUsdc,
-  recipients,
-  expiresAt,
-  faults,
-}: DraftReading): GrantTerms | null {
+/** The terms of a parsed draft, or null if it has errors. */
+export function toTerms({ maxPerTxUsdc, dailyCapUsdc, recipients, expiresAt, errors }: ParsedDraft): GrantTerms | null {
   if (maxPerTxUsdc === null || dailyCapUsdc === null || expiresAt === undefined) return null
-  if (Object.keys(faults).length > 0) return null
+  if (Object.keys(errors).length > 0) return null
   return {
     max_per_tx_usdc: maxPerTxUsdc,
     daily_cap_usdc: dailyCapUsdc,
@@ -69,52 +63,56 @@ export function termsOf({
   }
 }
 
-/** A grant's terms, to be changed. Recipients that the book knows are ticked there. */
-export function draftOf(terms: GrantTerms, known: readonly string[]): GrantDraft {
+/** A draft with the terms of an existing grant. Recipients in the address book are selected there. */
+export function toDraft(terms: GrantTerms, known: readonly string[]): GrantDraft {
   const isKnown = (address: string) => known.some((other) => isSame(other, address))
   return {
     maxPerTx: terms.max_per_tx_usdc,
     dailyCap: terms.daily_cap_usdc,
-    isForAnybody: terms.recipient_allowlist.length === 0,
+    allowsAnyRecipient: terms.recipient_allowlist.length === 0,
     picked: terms.recipient_allowlist.filter(isKnown),
     pasted: terms.recipient_allowlist.filter((address) => !isKnown(address)).join('\n'),
-    isEndless: terms.expires_at === null,
+    hasNoEndDate: terms.expires_at === null,
     until: terms.expires_at === null ? '' : formatLocal(new Date(terms.expires_at)),
   }
 }
 
-/** A time as a `datetime-local` field takes it, to the minute, in the reader's zone. */
+/** The value of a `datetime-local` field: to the minute, in the user's time zone. */
 export function formatLocal(at: Date): string {
   const two = (part: number) => String(part).padStart(2, '0')
   const day = `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`
 }
 
-const AMOUNT_FAULT = 'Write an amount above 0, such as 10 or 2.50, with at most 6 decimals.'
+const AMOUNT_ERROR = 'Enter an amount above 0 with at most 6 decimals, such as 10 or 2.50.'
 
-function readAmount(text: string): string | null {
+function parseAmount(text: string): string | null {
   const trimmed = text.trim()
   if (!AMOUNT_PATTERN.test(trimmed)) return null
   const usdc = trimmed.replaceAll(',', '')
   return toMicro(usdc) > 0n ? usdc : null
 }
 
-function readAddresses(text: string): { readonly addresses: readonly string[]; readonly strays: readonly string[] } {
+function parseAddresses(text: string): { readonly addresses: readonly string[]; readonly invalid: readonly string[] } {
   const words = text.split(/[\s,;]+/).filter((word) => word !== '')
   return {
     addresses: words.filter((word) => ADDRESS_PATTERN.test(word)),
-    strays: words.filter((word) => !ADDRESS_PATTERN.test(word)),
+    invalid: words.filter((word) => !ADDRESS_PATTERN.test(word)),
   }
 }
 
-function recipientsFault(recipients: readonly string[], strays: readonly string[]): DraftReading['faults'] {
-  const [stray] = strays
-  if (stray !== undefined) {
-    return { recipient_allowlist: `“${stray}” is no address: one begins with 0x and has 40 more characters.` }
+function recipientsError(recipients: readonly string[], invalid: readonly string[]): ParsedDraft['errors'] {
+  const [first] = invalid
+  if (first !== undefined) {
+    return {
+      recipient_allowlist: `“${first}” is not an address. An address starts with 0x, followed by 40 characters.`,
+    }
   }
-  if (recipients.length === 0) return { recipient_allowlist: 'Pick a recipient, or paste an address.' }
+  if (recipients.length === 0) return { recipient_allowlist: 'Select a recipient or paste an address.' }
   if (recipients.length <= RECIPIENTS_MAX) return {}
-  return { recipient_allowlist: `There are ${recipients.length}; a grant takes at most ${RECIPIENTS_MAX}.` }
+  return {
+    recipient_allowlist: `You entered ${recipients.length} recipients. A grant can have at most ${RECIPIENTS_MAX}.`,
+  }
 }
 
 function readTime(text: string): string | undefined {
@@ -122,10 +120,10 @@ function readTime(text: string): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
 }
 
-function endFault(expiresAt: string | null | undefined, nowMs: number): DraftReading['faults'] {
-  if (expiresAt === undefined) return { expires_at: 'Pick a day and a time.' }
+function endError(expiresAt: string | null | undefined, nowMs: number): ParsedDraft['errors'] {
+  if (expiresAt === undefined) return { expires_at: 'Choose a date and a time.' }
   if (expiresAt === null || new Date(expiresAt).getTime() > nowMs) return {}
-  return { expires_at: 'This is past. Pick a time to come.' }
+  return { expires_at: 'This time is in the past. Choose a later one.' }
 }
 
 function distinct(addresses: readonly string[]): readonly string[] {

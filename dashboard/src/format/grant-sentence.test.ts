@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { formatTime } from './date.ts'
-import { writeGrantSentence, type GrantWords } from './grant-sentence.ts'
+import { formatGrantSentence, type GrantSentenceValues } from './grant-sentence.ts'
 
 const UNTIL = '2026-12-12T14:00:00.000Z'
 const SHOP = { address: '0x52908400098527886E0F7030069857D2E4169EE7', label: 'Shop' }
 const NAMELESS = { address: '0x8617E340B3D01FA5F11F306F4090FD50E238070D', label: null }
 
-const FULL: GrantWords = {
+const FULL: GrantSentenceValues = {
   agentId: 'research-bot',
   walletName: 'Main wallet',
   maxPerTxUsdc: '10',
@@ -15,11 +15,11 @@ const FULL: GrantWords = {
   recipients: [],
   expiresAt: UNTIL,
 }
-const HEAD = 'research-bot may pay up to 10 USDC at a time and 100 USDC in any 24 hours from Main wallet'
+const HEAD = 'research-bot may pay up to 10 USDC per payment and up to 100 USDC in any 24 hours from Main wallet'
 const TAIL = `, until ${formatTime(UNTIL)}.`
 
-describe('writeGrantSentence', () => {
-  const rows: readonly (readonly [Partial<GrantWords>, string])[] = [
+describe('formatGrantSentence', () => {
+  const rows: readonly (readonly [Partial<GrantSentenceValues>, string])[] = [
     [{}, `${HEAD} to any recipient${TAIL}`],
     [{ expiresAt: null }, `${HEAD} to any recipient, until it is revoked.`],
     [{ expiresAt: undefined }, `${HEAD} to any recipient, until …`],
@@ -30,19 +30,19 @@ describe('writeGrantSentence', () => {
     [{ recipients: null }, `${HEAD} to …${TAIL}`],
     [
       { maxPerTxUsdc: '0.000001', dailyCapUsdc: '1234567.5' },
-      `research-bot may pay up to 0.000001 USDC at a time and 1,234,567.50 USDC in any 24 hours from Main wallet to any recipient${TAIL}`,
+      `research-bot may pay up to 0.000001 USDC per payment and up to 1,234,567.50 USDC in any 24 hours from Main wallet to any recipient${TAIL}`,
     ],
     [
       { agentId: null, walletName: null, maxPerTxUsdc: null, dailyCapUsdc: null },
-      `… may pay up to … USDC at a time and … USDC in any 24 hours from … to any recipient${TAIL}`,
+      `… may pay up to … USDC per payment and up to … USDC in any 24 hours from … to any recipient${TAIL}`,
     ],
   ]
-  for (const [words, sentence] of rows) {
-    test(sentence, () => assert.equal(join({ ...FULL, ...words }), sentence))
+  for (const [values, sentence] of rows) {
+    test(sentence, () => assert.equal(join({ ...FULL, ...values }), sentence))
   }
 
-  test('what is to be weighed is stressed', () => {
-    const stressed = writeGrantSentence({ ...FULL, recipients: [SHOP] }).filter(({ isStrong }) => isStrong)
+  test('the terms are bold', () => {
+    const stressed = formatGrantSentence({ ...FULL, recipients: [SHOP] }).filter(({ isStrong }) => isStrong)
     assert.deepEqual(
       stressed.map(({ text }) => text),
       ['research-bot', '10 USDC', '100 USDC', 'Main wallet', 'Shop', formatTime(UNTIL)],
@@ -50,8 +50,8 @@ describe('writeGrantSentence', () => {
   })
 })
 
-function join(words: GrantWords): string {
-  return writeGrantSentence(words)
+function join(values: GrantSentenceValues): string {
+  return formatGrantSentence(values)
     .map(({ text }) => text)
     .join('')
 }

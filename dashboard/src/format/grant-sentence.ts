@@ -2,44 +2,44 @@ import { formatShortAddress } from './address.ts'
 import { formatAmount } from './amount.ts'
 import { formatTime } from './date.ts'
 
-/** What a grant allows, as far as it is known: null stands for what is not given yet. */
-export interface GrantWords {
+/** The terms of a grant for the sentence. Null: not entered yet. */
+export interface GrantSentenceValues {
   readonly agentId: string | null
   readonly walletName: string | null
   readonly maxPerTxUsdc: string | null
   readonly dailyCapUsdc: string | null
-  /** By label, or address where there is none. Empty: any recipient. Null: which ones is not said yet. */
-  readonly recipients: readonly RecipientWords[] | null
-  /** ISO 8601; null: never. Undefined: not said yet. */
+  /** Empty: any recipient. Null: not entered yet. */
+  readonly recipients: readonly SentenceRecipient[] | null
+  /** ISO 8601. Null: no end date. Undefined: not entered yet. */
   readonly expiresAt: string | null | undefined
 }
 
-interface RecipientWords {
+interface SentenceRecipient {
   readonly address: string
   readonly label: string | null
 }
 
 interface SentencePart {
   readonly text: string
-  /** A word that the reader has to weigh. */
+  /** Shown in bold, because it is a term that the user decides about. */
   readonly isStrong: boolean
 }
 
 const RECIPIENTS_NAMED_MAX = 3
 const GAP = '…'
 
-/** In one sentence, what a passkey's signature allows: part by part, so that the page can stress what counts. */
-export function writeGrantSentence(words: GrantWords): readonly SentencePart[] {
+/** Describes in one sentence what a grant allows. Returns its parts, so that the page can show the terms in bold. */
+export function formatGrantSentence(values: GrantSentenceValues): readonly SentencePart[] {
   return [
-    strong(words.agentId ?? GAP),
+    strong(values.agentId ?? GAP),
     plain(' may pay up to '),
-    strong(amount(words.maxPerTxUsdc)),
-    plain(' at a time and '),
-    strong(amount(words.dailyCapUsdc)),
+    strong(amount(values.maxPerTxUsdc)),
+    plain(' per payment and up to '),
+    strong(amount(values.dailyCapUsdc)),
     plain(' in any 24 hours from '),
-    strong(words.walletName ?? GAP),
-    ...recipients(words.recipients),
-    ...end(words.expiresAt),
+    strong(values.walletName ?? GAP),
+    ...recipients(values.recipients),
+    ...end(values.expiresAt),
   ]
 }
 
@@ -48,7 +48,7 @@ function amount(usdc: string | null): string {
   return usdc === null ? `${GAP} USDC` : `${formatAmount(usdc).replace(/\.00$/, '')} USDC`
 }
 
-function recipients(list: GrantWords['recipients']): readonly SentencePart[] {
+function recipients(list: GrantSentenceValues['recipients']): readonly SentencePart[] {
   if (list === null) return [plain(' to '), strong(GAP)]
   if (list.length === 0) return [plain(' to '), strong('any recipient')]
   const names = list.map(({ address, label }) => label ?? formatShortAddress(address))
@@ -59,7 +59,7 @@ function recipients(list: GrantWords['recipients']): readonly SentencePart[] {
   ])
 }
 
-function end(expiresAt: GrantWords['expiresAt']): readonly SentencePart[] {
+function end(expiresAt: GrantSentenceValues['expiresAt']): readonly SentencePart[] {
   if (expiresAt === null) return [plain(', until it is '), strong('revoked'), plain('.')]
   if (expiresAt === undefined) return [plain(', until '), strong(GAP)]
   return [plain(', until '), strong(formatTime(expiresAt)), plain('.')]

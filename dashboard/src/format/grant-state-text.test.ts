@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { GrantState } from '../api/wire-spending.ts'
-import { explainGrantState, GRANT_GROUPS, GRANT_STATE_WORDS, isInGroup } from './grant-state-text.ts'
+import type { GrantState } from '@bursar/server/src/console/contract/grants.ts'
+import { explainGrantState, GRANT_GROUPS, GRANT_STATE_LABELS, isInGroup } from './grant-state-text.ts'
 
-const STATES = Object.keys(GRANT_STATE_WORDS) as GrantState[]
+const STATES = Object.keys(GRANT_STATE_LABELS) as GrantState[]
 const SIGNED = { status: 'active', replaces: null, activated_at: '2026-11-12T12:00:00.000Z' } as const
 
-test('every state is in one group, and only one', () => {
+test('every state is in exactly one group', () => {
   for (const state of STATES) {
     const groups = GRANT_GROUPS.filter((group) => isInGroup({ state }, group))
     assert.equal(groups.length, 1, state)
   }
 })
 
-test('every state is explained in words of its own', () => {
+test('every state has its own explanation', () => {
   const rows = [
     ...STATES.map((state) => ({ state, ...SIGNED })),
     { state: 'pending', status: 'pending', replaces: 'grt_1', activated_at: null } as const,

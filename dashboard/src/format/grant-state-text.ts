@@ -1,8 +1,8 @@
-import type { Grant, GrantState } from '../api/wire-spending.ts'
+import type { Grant, GrantState } from '@bursar/server/src/console/contract/grants.ts'
 
-/** A grant's state in a word. */
-export const GRANT_STATE_WORDS: Readonly<Record<GrantState, string>> = {
-  pending: 'Waits for a signature',
+/** The label of each grant state. */
+export const GRANT_STATE_LABELS: Readonly<Record<GrantState, string>> = {
+  pending: 'Awaiting signature',
   active: 'Active',
   suspended: 'Suspended',
   expired: 'Expired',
@@ -10,33 +10,33 @@ export const GRANT_STATE_WORDS: Readonly<Record<GrantState, string>> = {
   replaced: 'Replaced',
 }
 
-/** What a grant's state means for payments, and what to do about it. */
+/** Explains what the state of a grant means for payments, and what to do next. */
 export function explainGrantState(grant: Pick<Grant, 'state' | 'status' | 'replaces' | 'activated_at'>): string {
   switch (grant.state) {
     case 'pending':
       return grant.replaces === null
-        ? 'It allows nothing yet. The wallet’s owner has to sign it with their passkey.'
-        : 'It changes nothing yet. What it replaces stays as it is until the wallet’s owner has signed this one.'
+        ? 'This grant is not in force yet. The wallet’s owner must sign it with their passkey.'
+        : 'This replacement is not in force yet. The current grant applies until the wallet’s owner signs this one.'
     case 'active':
-      return 'The wallet’s owner signed it, and it is in force.'
+      return 'The wallet’s owner has signed this grant. It is in force.'
     case 'suspended':
-      return 'No payment passes. Only a new signature brings it back: replace the policy, with the same terms if they are still right.'
+      return 'The agent can’t pay. To resume, replace the grant and sign the replacement. The terms can stay the same.'
     case 'expired':
       if (grant.status === 'pending')
-        return 'Its end came before anybody signed it. Discard it, and create a new grant.'
-      return 'Its end has come, and no payment passes. Replace the policy to let the agent go on, or revoke the grant.'
+        return 'This grant expired before it was signed. Discard it and create a new grant.'
+      return 'This grant has expired, so the agent can’t pay. Replace the grant with a later end date, or revoke it.'
     case 'revoked':
       return grant.activated_at === null
-        ? 'It was discarded before anybody signed it, and never allowed anything.'
-        : 'It has ended for good. To let the agent pay again, create a new grant.'
+        ? 'This grant was discarded before it was signed. It was never in force.'
+        : 'This grant was revoked permanently. To let the agent pay again, create a new grant.'
     case 'replaced':
-      return 'Another policy has taken its place.'
+      return 'This grant was replaced by a newer one.'
   }
 }
 
-/** The groups that a list of grants is looked through by: what waits for somebody comes first. */
+/** The groups of the grants page. Grants that need somebody to act come first. */
 export const GRANT_GROUPS = [
-  { id: 'waiting', title: 'Waiting', states: ['pending'] },
+  { id: 'waiting', title: 'Awaiting signature', states: ['pending'] },
   { id: 'active', title: 'Active', states: ['active'] },
   { id: 'stopped', title: 'Suspended or expired', states: ['suspended', 'expired'] },
   { id: 'ended', title: 'Ended', states: ['revoked', 'replaced'] },

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nameOwner, sayOwner } from './owner-text.ts'
+import { formatOwnerTitle, formatOwner } from './owner-text.ts'
 
-test('whose passkey a wallet answers to is told as far as it is known', () => {
+test('the owner of a wallet is described as far as it is known', () => {
   const rows = [
     [true, 'Ada', 'Laptop', 'your passkey “Laptop”'],
     [true, 'Ada', null, 'your passkey'],
     [false, 'Ada', 'Laptop', 'Ada’s passkey “Laptop”'],
     [false, 'Ada', null, 'Ada’s passkey'],
     [false, null, 'Laptop', 'the passkey “Laptop”'],
-    [false, null, null, 'a passkey that nobody here has'],
+    [false, null, null, 'a passkey outside this workspace'],
   ] as const
   for (const [is_mine, user_name, passkey_name, text] of rows) {
-    assert.equal(sayOwner({ is_mine, user_name, passkey_name }), text)
-    const name = nameOwner({ is_mine, user_name, passkey_name })
+    assert.equal(formatOwner({ is_mine, user_name, passkey_name }), text)
+    const name = formatOwnerTitle({ is_mine, user_name, passkey_name })
     assert.equal(name.toLowerCase(), text.toLowerCase())
     assert.match(name, /^[A-Z]/)
   }

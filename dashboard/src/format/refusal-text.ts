@@ -1,24 +1,24 @@
-/** Why a request was refused, in a few words, by the code of its answer (D18). */
+/** Why a payment request was rejected, by its error code. */
 const REASONS: Readonly<Record<string, string>> = {
-  agent_not_found: 'no such agent',
-  wallet_not_found: 'no such wallet',
+  agent_not_found: 'unknown agent',
+  wallet_not_found: 'unknown wallet',
   permission_not_found: 'no active grant',
   permission_expired: 'the grant has expired',
   contract_not_allowed: 'contract not allowed',
   recipient_not_allowed: 'recipient not allowed',
-  amount_too_large: 'more than the maximum at a time',
-  daily_cap_exceeded: 'would exceed the cap over 24 hours',
-  plan_cap_exceeded: 'the month’s allowance is used up',
-  insufficient_balance: 'too little USDC in the wallet',
-  insufficient_gas: 'too little coin in the wallet to pay for gas',
+  amount_too_large: 'over the per-payment limit',
+  daily_cap_exceeded: 'over the 24-hour limit',
+  plan_cap_exceeded: 'the plan’s monthly payments are used up',
+  insufficient_balance: 'not enough USDC in the wallet',
+  insufficient_gas: 'not enough gas in the wallet',
 }
 
-/** To follow “Refused:”. A code that is not known here is told by the answer's own sentence. */
+/** The reason in lower case, to follow “Rejected:”. For unknown codes, the message of the response. */
 export function formatReason(code: string, message: string): string {
   return REASONS[code] ?? message
 }
 
-/** The same, to stand alone. */
+/** The same, with a capital first letter. */
 export function formatRefusal(code: string, message: string): string {
   const reason = formatReason(code, message)
   return reason.charAt(0).toUpperCase() + reason.slice(1)

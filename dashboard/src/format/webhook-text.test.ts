@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainAttempt, explainUrlFault, formatEventTypes, EVENT_TYPES } from './webhook-text.ts'
+import { explainAttempt, explainUrlError, formatEventTypes, EVENT_TYPES } from './webhook-text.ts'
 
-test('an endpoint of all kinds is told of in one word, another by what it wants', () => {
-  assert.equal(formatEventTypes(EVENT_TYPES), 'All kinds of event')
+test('an endpoint with all event types is summarized, another one lists its types', () => {
+  assert.equal(formatEventTypes(EVENT_TYPES), 'All event types')
   assert.equal(formatEventTypes(['payment.failed', 'inbound.received']), 'payment.failed, inbound.received')
 })
 
@@ -12,11 +12,11 @@ test('an attempt is a success by a status from 200 to 299 and nothing else', () 
   for (const status of [199, 300, 500, null])
     assert.match(String(explainAttempt({ error: null, status_code: status })), /200 to 299/)
   assert.match(String(explainAttempt({ error: 'timeout', status_code: 200 })), /10 seconds/)
-  assert.equal(explainAttempt({ error: 'moonquake', status_code: null }), 'It failed: moonquake.')
+  assert.equal(explainAttempt({ error: 'moonquake', status_code: null }), 'The attempt failed: moonquake.')
 })
 
-test('an address is refused with what would do', () => {
-  assert.match(String(explainUrlFault('not_https')), /https/)
-  assert.equal(explainUrlFault('moonquake'), null)
-  assert.equal(explainUrlFault(undefined), null)
+test('a rejected URL is explained', () => {
+  assert.match(String(explainUrlError('not_https')), /https/)
+  assert.equal(explainUrlError('moonquake'), null)
+  assert.equal(explainUrlError(undefined), null)
 })

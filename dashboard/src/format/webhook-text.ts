@@ -1,78 +1,94 @@
-import type { Delivery, DeliveryAttempt, Webhook } from '../api/wire-developers.ts'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 
-/** The kinds of event that an endpoint can be told of (specification, part 6), each with a word of what it means. */
-export const EVENT_MEANINGS: Readonly<Record<string, string>> = {
-  'payment.created': 'an agent’s payment was accepted',
-  'payment.confirmed': 'the chain has confirmed it',
-  'payment.failed': 'it failed, and nothing was paid',
-  'inbound.received': 'USDC came into a wallet',
-  'permission.granted': 'an owner signed a grant',
-  'permission.revoked': 'a grant ended',
+type SubscribableType = Webhook['events'][number]
+
+/** The event types that an endpoint can subscribe to, and what they mean. */
+export const EVENT_MEANINGS: Readonly<Record<SubscribableType, string>> = {
+  'payment.created': 'A payment was accepted',
+  'payment.confirmed': 'The blockchain confirmed a payment',
+  'payment.failed': 'A payment failed, and no money moved',
+  'inbound.received': 'A wallet received USDC',
+  'permission.granted': 'An owner signed a grant',
+  'permission.revoked': 'A grant was revoked, replaced or discarded',
 }
 
-export const EVENT_TYPES: readonly string[] = Object.keys(EVENT_MEANINGS)
+export const EVENT_TYPES: readonly SubscribableType[] = [
+  'payment.created',
+  'payment.confirmed',
+  'payment.failed',
+  'inbound.received',
+  'permission.granted',
+  'permission.revoked',
+]
 
-/** Goes to one endpoint, when somebody asks for it. */
-export const TEST_EVENT_TYPE = 'webhook.test'
+/** Sent to a single endpoint when a user requests a test. */
+export const TEST_EVENT_TYPE = 'webhook.test' as const
 
-/** `all kinds of event`, or which. */
+/** `All event types`, or a list of them. */
 export function formatEventTypes(events: readonly string[]): string {
-  return events.length === EVENT_TYPES.length ? 'All kinds of event' : events.join(', ')
+  return events.length === EVENT_TYPES.length ? 'All event types' : events.join(', ')
 }
 
 const DISABLED_TEXTS: Readonly<Record<NonNullable<Webhook['disabled_because']>, string>> = {
-  owner: 'Somebody here disabled it.',
-  gone: 'It answered 410 Gone, so it was disabled at once.',
-  failing: 'Every attempt of five days failed, so it was disabled.',
+  owner: 'A member of this workspace disabled it.',
+  gone: 'It was disabled because it responded with 410 Gone.',
+  failing: 'It was disabled because every attempt failed for five days.',
 }
 
-/** Why nothing is sent to an endpoint. */
+/** Why an endpoint is disabled. */
 export function explainDisabled(because: Webhook['disabled_because']): string {
   return because === null ? '' : DISABLED_TEXTS[because]
 }
 
 const TRIGGER_TEXTS: Readonly<Record<Delivery['trigger'], string>> = {
-  event: 'By its event: tried up to six times',
-  replay: 'A replay that somebody asked for: tried once',
-  test: 'A test that somebody asked for: tried once',
+  event: 'Event: up to six attempts',
+  replay: 'Replay by a user: one attempt',
+  test: 'Test by a user: one attempt',
 }
 
-/** What made a delivery. */
+/** What triggered a delivery. */
 export function formatTrigger(trigger: Delivery['trigger']): string {
   return TRIGGER_TEXTS[trigger]
 }
 
 const ATTEMPT_TEXTS: Readonly<Record<string, string>> = {
-  timeout: 'No whole answer came within 10 seconds.',
-  dns_error: 'The host’s name could not be resolved. Check the address.',
-  connection_refused: 'Nothing listens at that address: the connection was refused.',
-  connection_reset: 'The connection broke off before an answer was there.',
-  tls_error: 'No secure connection came about. Check the server’s certificate.',
-  blocked_address: 'The host’s name leads to a private address, where nothing is sent.',
-  redirect: 'It answered with a redirect, and redirects are not followed. Enter the final address.',
-  http_error: 'It answered, but not with a status from 200 to 299.',
-  invalid_response: 'What came back was no HTTP answer, or one that was too large.',
+  timeout: 'The endpoint did not send a full response within 10 seconds.',
+  dns_error: 'The host name could not be resolved. Check the URL.',
+  connection_refused: 'The connection was refused. Check that your server is running at this URL.',
+  connection_reset: 'The connection was closed before a response arrived.',
+  tls_error: 'The TLS connection failed. Check the server’s certificate.',
+  blocked_address: 'The host name resolves to a private address. Webhooks are only sent to public addresses.',
+  redirect: 'The endpoint responded with a redirect, which is not followed. Enter the final URL.',
+  http_error: 'The endpoint did not respond with a status from 200 to 299.',
+  invalid_response: 'The response was not valid HTTP, or was too large.',
 }
 
-/** Why an attempt failed, and what may help; null for one that succeeded. */
-export function explainAttempt({ error, status_code }: Pick<DeliveryAttempt, 'error' | 'status_code'>): string | null {
-  if (error !== null) return ATTEMPT_TEXTS[error] ?? `It failed: ${error}.`
+interface AttemptResult {
+  /** One of `ATTEMPT_TEXTS`, or one that only a newer server knows. */
+  readonly error: string | null
+  readonly status_code: number | null
+}
+
+/** Explains why an attempt failed and what to do. Null if it succeeded. */
+export function explainAttempt({ error, status_code }: AttemptResult): string | null {
+  if (error !== null) return ATTEMPT_TEXTS[error] ?? `The attempt failed: ${error}.`
   const isGood = status_code !== null && status_code >= 200 && status_code <= 299
   return isGood ? null : (ATTEMPT_TEXTS['http_error'] ?? null)
 }
 
 const URL_TEXTS: Readonly<Record<string, string>> = {
-  not_a_url: 'That is no address. It looks like https://example.com/hooks.',
-  too_long: 'That address is too long.',
-  not_https: 'The address must begin with https://.',
-  has_credentials: 'The address must hold no user name and no password.',
-  has_fragment: 'The address must have no part after a “#”.',
-  host_not_public: 'The host must be public: nothing is sent into private networks.',
-  port_not_allowed: 'The address must use the usual port of https, without a “:” and a number.',
-  own_origin: 'That is Bursar’s own address.',
+  not_a_url: 'This is not a URL. Enter one like https://example.com/hooks.',
+  too_long: 'The URL is too long.',
+  not_https: 'The URL must start with https://.',
+  has_credentials: 'The URL must not contain a user name or password.',
+  has_fragment: 'The URL must not contain a “#”.',
+  host_not_public: 'The host must be public. Webhooks are not sent to private networks.',
+  port_not_allowed: 'The URL must use the default HTTPS port. Remove the port number.',
+  own_origin: 'This is Bursar’s own address. Enter the URL of your server.',
 }
 
-/** Why an address was refused, by the server's reason; null for a reason that is not known here. */
-export function explainUrlFault(reason: unknown): string | null {
+/** Explains why the server rejected a URL. Null for unknown reasons. */
+export function explainUrlError(reason: unknown): string | null {
   return typeof reason === 'string' ? (URL_TEXTS[reason] ?? null) : null
 }

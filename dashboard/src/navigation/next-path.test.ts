@@ -5,7 +5,7 @@ import { parseNextPath, withNext } from './next-path.ts'
 describe('parseNextPath', () => {
   const own = ['/', '/account', '/consent?request=abc', '/w/acme/members#top', '/invite/x-1?y=//z', '/a/../b', '/@host']
   for (const path of own) {
-    test(`${path} is a path of this site`, () => assert.equal(parseNextPath(path), path))
+    test(`${path} is accepted as a path of this site`, () => assert.equal(parseNextPath(path), path))
   }
 
   const foreign = [
@@ -26,16 +26,16 @@ describe('parseNextPath', () => {
     ' /account',
   ]
   for (const path of foreign) {
-    test(`${JSON.stringify(path)} leads to the start page`, () => assert.equal(parseNextPath(path), '/'))
+    test(`${JSON.stringify(path)} becomes the start page`, () => assert.equal(parseNextPath(path), '/'))
   }
 })
 
 describe('withNext', () => {
-  test('the way on travels whole, whatever it holds', () => {
+  test('the next path survives encoding', () => {
     const path = withNext('/sign-in', '/consent?request=a&b=c#d')
     const next = new URL(path, 'https://bursar.example').searchParams.get('next')
     assert.equal(parseNextPath(next), '/consent?request=a&b=c#d')
   })
 
-  test('the start page needs no mention', () => assert.equal(withNext('/sign-up', '/'), '/sign-up'))
+  test('the start page is left out', () => assert.equal(withNext('/sign-up', '/'), '/sign-up'))
 })

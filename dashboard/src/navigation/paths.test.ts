@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inMode, pathTo } from './paths.ts'
 
-test('every part of an address is escaped', () => {
+test('every part of a path is escaped', () => {
   assert.equal(pathTo('acme', 'test', 'agents', 'a/b c?'), '/w/acme/test/agents/a%2Fb%20c%3F')
   assert.equal(pathTo('acme', 'live'), '/w/acme/live')
 })
 
-test('the other mode has the same list, but none of its entries', () => {
+test('switching the mode keeps the list but not the entry', () => {
   const rows = [
     ['/w/acme/test', '/w/acme/live'],
     ['/w/acme/test/', '/w/acme/live'],

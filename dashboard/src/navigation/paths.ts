@@ -1,6 +1,6 @@
-import type { Mode } from '../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
-/** Where a page of a workspace is, each part of the address escaped: ids may hold anything. */
+/** The path of a page of a workspace. Each part is escaped, because IDs may contain any character. */
 export function pathTo(slug: string, mode: Mode, ...parts: readonly string[]): string {
   return ['/w', ...[slug, mode, ...parts].map(encodeURIComponent)].join('/')
 }
@@ -9,10 +9,10 @@ export function isMode(text: string | undefined): text is Mode {
   return text === 'test' || text === 'live'
 }
 
-/** Lists whose entries belong to one mode: in the other mode there is no such entry, but there is such a list. */
+/** How many path parts name a list. An entry belongs to one mode, but its list exists in both. */
 const SECTIONS_DEPTH: Readonly<Record<string, number>> = { developers: 2 }
 
-/** The address of the same list in another mode, for the page at `pathname`. */
+/** The path of the same list in another mode, for the page at `pathname`. */
 export function inMode(pathname: string, slug: string, mode: Mode): string {
   const [, , , , ...parts] = pathname.split('/')
   const depth = SECTIONS_DEPTH[parts[0] ?? ''] ?? 1

@@ -1,24 +1,24 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { sessionQuery } from '../api/session.ts'
-import type { Workspace } from '../api/wire.ts'
 import { createWorkspace } from '../api/workspaces.ts'
 import { NameForm } from '../components/name-form.tsx'
 
 const WORKSPACE_NAME_CHARS_MAX = 100
 
 interface CreateWorkspaceFormProps {
-  readonly look?: 'primary' | 'plain'
+  readonly variant?: 'primary' | 'plain'
   readonly onCreated?: (workspace: Workspace) => void
 }
 
-export function CreateWorkspaceForm({ look = 'plain', onCreated }: CreateWorkspaceFormProps) {
+export function CreateWorkspaceForm({ variant = 'plain', onCreated }: CreateWorkspaceFormProps) {
   const client = useQueryClient()
   return (
     <NameForm
-      label="Name of the workspace"
-      hint="Agents, wallets and people belong to one. You will be its owner."
-      submitLabel="Create the workspace"
-      look={look}
+      label="Workspace name"
+      hint="A workspace holds agents, wallets and members. You will be its owner."
+      submitLabel="Create workspace"
+      variant={variant}
       charsMax={WORKSPACE_NAME_CHARS_MAX}
       onSubmit={async (name) => {
         const workspace = await createWorkspace(name)

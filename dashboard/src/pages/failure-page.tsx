@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from 'react'
 import { useRouteError } from 'react-router'
 import { send } from '../api/send.ts'
 import { Button } from '../components/button.tsx'
-import { PageNotLoadedError } from '../navigation/page-loads.ts'
+import { PageNotLoadedError } from '../navigation/page-loader.ts'
 
-/** When the application itself fails. It leans on nothing that could fail too. */
+/** Shown when the application itself fails. Uses no providers or layouts, which may be what failed. */
 export function FailurePage() {
   return (
     <main className="mx-auto grid w-full max-w-xl p-6">
@@ -13,21 +13,19 @@ export function FailurePage() {
   )
 }
 
-/** In the place of a page that could not be loaded, or that broke. What is around it still stands. */
+/** Shown in place of a page that crashed or could not be loaded. The layout around it stays. */
 export function PageFailure() {
-  return useRouteError() instanceof PageNotLoadedError ? <NotLoaded /> : <Broken />
+  return useRouteError() instanceof PageNotLoadedError ? <NotLoaded /> : <Crashed />
 }
 
-function Broken() {
+function Crashed() {
   return (
     <div className="grid max-w-xl gap-4">
-      <Heading text="Something broke on this page" />
-      <p className="text-muted">
-        Nothing was sent. Load the page again; if that does not help, tell whoever runs Bursar.
-      </p>
+      <Heading text="Something went wrong on this page" />
+      <p className="text-muted">Reload the page. If the problem persists, contact the server operator.</p>
       <p>
-        <Button look="primary" onClick={() => window.location.reload()}>
-          Load again
+        <Button variant="primary" onClick={() => window.location.reload()}>
+          Reload
         </Button>
       </p>
     </div>
@@ -36,11 +34,11 @@ function Broken() {
 
 function NotLoaded() {
   const [attempt, setAttempt] = useState<'none' | 'running' | 'failed'>('none')
-  // Loaded anew, not only the page's own part: there may be a newer Bursar by now, and a browser may keep a failure. But
-  // not before Bursar answers: the reload would leave nothing standing.
+  // Reloads the whole application, because a newer version may have been deployed and the browser caches failed
+  // imports. First checks that the server responds: otherwise the reload would lose the layout as well.
   const retry = () => {
     setAttempt('running')
-    send('GET', '/console/session').then(
+    send('GET /console/session', {}).then(
       () => window.location.reload(),
       () => setAttempt('failed'),
     )
@@ -50,12 +48,12 @@ function NotLoaded() {
       <Heading text="Bursar can’t be reached" />
       <p className="text-muted">This page could not be loaded. Check your connection, then try again.</p>
       <p className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <Button look="primary" disabled={attempt === 'running'} onClick={retry}>
+        <Button variant="primary" disabled={attempt === 'running'} onClick={retry}>
           Try again
         </Button>
         <span role="status" className="text-muted">
           {attempt === 'running' && 'Trying…'}
-          {attempt === 'failed' && 'Still no answer.'}
+          {attempt === 'failed' && 'Bursar still can’t be reached.'}
         </span>
       </p>
     </div>

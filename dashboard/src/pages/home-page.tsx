@@ -1,5 +1,5 @@
 import { Link, useNavigate } from 'react-router'
-import type { Workspace } from '../api/wire.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { Section } from '../components/section.tsx'
@@ -15,11 +15,11 @@ export function HomePage() {
     <>
       <PageHeading
         title="Your workspaces"
-        lead="Each has its own agents, wallets, keys and people, and nothing of it is seen from another one."
+        lead="Each workspace has its own agents, wallets, keys and members. Nothing is shared between workspaces."
       />
       {isNew ? (
-        <EmptyState title="You belong to no workspace yet">
-          Create one below, or ask somebody who has one for an invitation link.
+        <EmptyState title="You don’t have a workspace yet">
+          Create one below, or ask a workspace owner or admin for an invitation link.
         </EmptyState>
       ) : (
         <ul className="grid grid-cols-1 gap-4 sm:grid-cols-2">
@@ -31,7 +31,7 @@ export function HomePage() {
       <Section title="Create a workspace">
         <div className="max-w-md">
           <CreateWorkspaceForm
-            look={isNew ? 'primary' : 'plain'}
+            variant={isNew ? 'primary' : 'plain'}
             onCreated={({ slug }) => void navigate(pathOf(slug))}
           />
         </div>
@@ -47,7 +47,7 @@ function WorkspaceCard({ workspace: { slug, name, role } }: { readonly workspace
         aria-hidden="true"
         className="grid size-11 shrink-0 place-items-center rounded-lg bg-accent-soft text-lg font-bold text-accent uppercase"
       >
-        {[...name][0]}
+        {Array.from(name)[0]}
       </span>
       <span className="min-w-0 flex-1">
         <Link

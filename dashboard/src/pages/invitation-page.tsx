@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from 'react-router'
+import type { OfferedInvitation } from '@bursar/server/src/console/contract/invitations.ts'
 import { isSignedOut } from '../api/api-error.ts'
 import { sessionQuery } from '../api/session.ts'
-import type { OfferedInvitation } from '../api/wire.ts'
 import { acceptInvitation, offeredInvitationQuery } from '../api/workspaces.ts'
 import { Button, buttonClass } from '../components/button.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
@@ -13,7 +13,7 @@ import { TextLink } from '../components/text-link.tsx'
 import { TimeText } from '../components/time-text.tsx'
 import { withNext } from '../navigation/next-path.ts'
 import { ROLE_TEXTS } from '../roles.ts'
-import { useDeed } from '../components/use-deed.ts'
+import { useAction } from '../components/use-action.ts'
 
 export function InvitationPage() {
   const token = useParams()['token'] ?? ''
@@ -37,17 +37,17 @@ export function InvitationPage() {
   if (isSignedOut(offer.error)) {
     return (
       <>
-        <PageHeading title="You are invited to a workspace" />
+        <PageHeading title="You have been invited to a workspace" />
         <SignInFirst here={here} />
       </>
     )
   }
   return (
     <>
-      <PageHeading title="This invitation does not open" />
+      <PageHeading title="This invitation can’t be used" />
       <ErrorNotice error={offer.error} />
       <p className="text-muted">
-        Ask whoever sent it for a new link, or <TextLink to="/">go to your workspaces</TextLink>.
+        Ask the person who sent it for a new link, or <TextLink to="/">go to your workspaces</TextLink>.
       </p>
     </>
   )
@@ -58,13 +58,13 @@ function Offer({ invitation }: { readonly invitation: OfferedInvitation }) {
   const { title, meaning } = ROLE_TEXTS[role]
   return (
     <>
-      <PageHeading title={`Join ${workspace.name}`} lead={invited_by !== null && `${invited_by} invites you.`} />
+      <PageHeading title={`Join ${workspace.name}`} lead={invited_by !== null && `${invited_by} invited you.`} />
       <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[auto_1fr]">
         <dt className="text-muted">Your role</dt>
         <dd>
           <strong>{title}</strong>: {meaning}
         </dd>
-        <dt className="text-muted">Good until</dt>
+        <dt className="text-muted">Expires</dt>
         <dd>
           <TimeText at={expires_at} isExact />
         </dd>
@@ -83,7 +83,7 @@ interface AcceptProps {
 function Accept({ token, userName, workspaceName, here }: AcceptProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const acceptance = useDeed({
+  const acceptance = useAction({
     mutationFn: () => acceptInvitation(token),
     onSuccess: async ({ slug }) => {
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
@@ -92,7 +92,7 @@ function Accept({ token, userName, workspaceName, here }: AcceptProps) {
   })
   return (
     <div className="grid gap-4">
-      <Button look="primary" wide disabled={acceptance.isPending} onClick={() => acceptance.mutate()}>
+      <Button variant="primary" wide disabled={acceptance.isPending} onClick={() => acceptance.mutate()}>
         Join {workspaceName}
       </Button>
       <ErrorNotice error={acceptance.error} />

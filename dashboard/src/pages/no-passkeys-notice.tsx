@@ -1,12 +1,12 @@
 import { browserSupportsWebAuthn } from '@simplewebauthn/browser'
 import { Notice } from '../components/notice.tsx'
 
-/** For browsers that know no passkeys, or are not allowed them (a page over plain HTTP). */
+/** Warns if the browser does not support passkeys, or blocks them because the page was loaded over plain HTTP. */
 export function NoPasskeysNotice() {
   if (browserSupportsWebAuthn()) return null
   return (
     <Notice tone="warning">
-      <p>This browser offers no passkeys here. Use a current one, over https.</p>
+      <p>Passkeys are not available in this browser. Use a current browser, and open this page over HTTPS.</p>
     </Notice>
   )
 }

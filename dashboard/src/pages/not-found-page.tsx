@@ -1,21 +1,21 @@
 import { useOutletContext } from 'react-router'
-import type { Mode } from '../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { ButtonLink } from '../components/button-link.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { pathTo } from '../navigation/paths.ts'
 
 export function NotFoundPage() {
-  // Within a workspace its pages go on around this one.
-  const place = useOutletContext<{ readonly slug: string; readonly mode: Mode } | undefined>()
+  // Set if this page is shown inside a workspace.
+  const workspace = useOutletContext<{ readonly slug: string; readonly mode: Mode } | undefined>()
   return (
     <>
       <PageHeading
-        title="There is no such page"
-        lead="The address may be mistyped, what stood here may be gone, or it is not for this account to see."
+        title="Page not found"
+        lead="The URL may be wrong, the page may have been removed, or your account may not have access to it."
       />
       <p className="flex flex-wrap gap-3">
-        {place !== undefined && (
-          <ButtonLink to={pathTo(place.slug, place.mode)} look="primary">
+        {workspace !== undefined && (
+          <ButtonLink to={pathTo(workspace.slug, workspace.mode)} variant="primary">
             Go to the overview
           </ButtonLink>
         )}

@@ -1,50 +1,50 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate } from 'react-router'
+import type { Session } from '@bursar/server/src/console/contract/session.ts'
 import { addPasskey } from '../api/passkeys.ts'
 import { recover, sessionQuery } from '../api/session.ts'
-import type { Session } from '../api/wire.ts'
 import { NameForm } from '../components/name-form.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { TextButton, TextLink } from '../components/text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
 import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './account/passkey-name.ts'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-quiet-session.ts'
+import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
 
-/** What a person may type around a code's twenty characters: hyphens, spaces. */
+/** A code has 20 characters. The rest is room for hyphens and spaces. */
 const CODE_CHARS_MAX = 60
 
 export function RecoverPage() {
   const next = useNextPath()
   const client = useQueryClient()
-  const { data: session } = useQuietSession()
+  const { data: session } = useSessionWithoutRefetch()
   const [recovered, setRecovered] = useState<Session | null>(null)
 
   if (session !== null && session !== undefined) return <Navigate to={next} replace />
   if (recovered !== null) {
-    const goOn = () => client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+    const proceed = () => client.invalidateQueries({ queryKey: sessionQuery.queryKey })
     return (
       <>
         <PageHeading
           key="passkey"
           title="Add a passkey"
           isStep
-          lead={`Welcome back, ${recovered.user.name}. The code is used up; ${codesLeft(recovered)}. Make this device your new way in.`}
+          lead={`Welcome back, ${recovered.user.name}. This code is now used; ${codesLeft(recovered)}. Add a passkey on this device to sign in without codes.`}
         />
         <NameForm
-          label="Name of the passkey"
+          label="Passkey name"
           hint={PASSKEY_NAME_HINT}
           submitLabel="Add a passkey"
-          look="primary"
+          variant="primary"
           charsMax={PASSKEY_NAME_CHARS_MAX}
           onSubmit={async (name) => {
             await addPasskey(name)
-            await goOn()
+            await proceed()
           }}
         />
         <p className="border-t border-line pt-5">
-          <TextButton onClick={() => void goOn()}>Go on without one</TextButton>
+          <TextButton onClick={() => void proceed()}>Continue without a passkey</TextButton>
         </p>
       </>
     )
@@ -54,19 +54,19 @@ export function RecoverPage() {
       <PageHeading
         key="code"
         title="Use a recovery code"
-        lead="One of the codes that you kept when you signed up. It works once."
+        lead="Enter one of the codes that you saved when you signed up. Each code works once."
       />
       <NameForm
         label="Recovery code"
-        hint="Capitals, spaces and hyphens don’t matter."
+        hint="Upper and lower case, spaces and hyphens don’t matter."
         submitLabel="Sign in"
-        look="primary"
+        variant="primary"
         isMono
         charsMax={CODE_CHARS_MAX}
         onSubmit={async (code) => setRecovered(await recover(code))}
       />
       <p className="border-t border-line pt-5 text-muted">
-        Found your passkey? <TextLink to={withNext('/sign-in', next)}>Sign in with it</TextLink>
+        Have your passkey? <TextLink to={withNext('/sign-in', next)}>Sign in with it</TextLink>
       </p>
     </>
   )

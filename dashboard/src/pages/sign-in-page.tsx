@@ -6,37 +6,37 @@ import { ErrorNotice } from '../components/error-notice.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { TextLink } from '../components/text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
-import { NextNotice } from './next-notice.tsx'
+import { SignInReason } from './sign-in-reason.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-quiet-session.ts'
-import { useDeed } from '../components/use-deed.ts'
+import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
+import { useAction } from '../components/use-action.ts'
 
 export function SignInPage() {
   const next = useNextPath()
   const client = useQueryClient()
-  const { data: session } = useQuietSession()
-  const signing = useDeed({
+  const { data: session } = useSessionWithoutRefetch()
+  const signingIn = useAction({
     mutationFn: signIn,
     onSuccess: (opened) => client.setQueryData(sessionQuery.queryKey, opened),
   })
   if (session !== null && session !== undefined) return <Navigate to={next} replace />
   return (
     <>
-      <PageHeading title="Sign in" lead={<NextNotice next={next} />} />
+      <PageHeading title="Sign in" lead={<SignInReason next={next} />} />
       <NoPasskeysNotice />
       <div className="grid gap-3">
-        <Button look="primary" wide disabled={signing.isPending} onClick={() => signing.mutate()}>
+        <Button variant="primary" wide disabled={signingIn.isPending} onClick={() => signingIn.mutate()}>
           Sign in with a passkey
         </Button>
-        <ErrorNotice error={signing.error} />
+        <ErrorNotice error={signingIn.error} />
       </div>
       <div className="grid gap-3 border-t border-line pt-5 text-muted">
         <p>
           New here? <TextLink to={withNext('/sign-up', next)}>Create an account</TextLink>
         </p>
         <p>
-          No passkey at hand? <TextLink to={withNext('/recover', next)}>Use a recovery code</TextLink>
+          Don’t have your passkey? <TextLink to={withNext('/recover', next)}>Use a recovery code</TextLink>
         </p>
       </div>
     </>

@@ -7,56 +7,57 @@ import { NameForm } from '../components/name-form.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { RecoveryCodes } from '../components/recovery-codes.tsx'
 import { TextLink } from '../components/text-link.tsx'
-import { invitationIn, withNext } from '../navigation/next-path.ts'
-import { NextNotice } from './next-notice.tsx'
+import { parseInvitationToken, withNext } from '../navigation/next-path.ts'
+import { SignInReason } from './sign-in-reason.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
-import { useQuietSession } from './use-quiet-session.ts'
+import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
 
 const NAME_CHARS_MAX = 100
 
 export function SignUpPage() {
   const next = useNextPath()
   const client = useQueryClient()
-  const { data: session } = useQuietSession()
+  const { data: session } = useSessionWithoutRefetch()
   const { data: policy } = useQuery(signUpPolicyQuery)
-  const invitation = invitationIn(next)
+  const invitation = parseInvitationToken(next)
   const [signedUp, setSignedUp] = useState<SignedUp | null>(null)
 
-  // The session is made known only after the codes: with it the page is left, and they are told once.
+  // The session is stored only after the user has saved the codes: storing it leaves this page, and they are shown
+  // once.
   if (session !== null && session !== undefined) return <Navigate to={next} replace />
   if (signedUp !== null) {
-    const goOn = () => client.setQueryData(sessionQuery.queryKey, signedUp.session)
+    const proceed = () => client.setQueryData(sessionQuery.queryKey, signedUp.session)
     return (
       <>
-        <PageHeading key="codes" title="Keep your recovery codes" isStep />
-        <RecoveryCodes codes={signedUp.recovery_codes} onKept={goOn} />
+        <PageHeading key="codes" title="Save your recovery codes" isStep />
+        <RecoveryCodes codes={signedUp.recovery_codes} onSaved={proceed} />
       </>
     )
   }
   return (
     <>
-      <PageHeading key="name" title="Create an account" lead={<NextNotice next={next} />} />
+      <PageHeading key="name" title="Create an account" lead={<SignInReason next={next} />} />
       {policy === 'invited' && invitation === null && (
         <Notice>
           <p>
-            <strong>Accounts are by invitation here.</strong> Open the link of your invitation, and create your account
-            from there.
+            <strong>You need an invitation to create an account.</strong> Open your invitation link and create your
+            account from there.
           </p>
         </Notice>
       )}
       <NoPasskeysNotice />
       <NameForm
         label="Your name"
-        hint="Others in your workspaces see it."
+        hint="Visible to other members of your workspaces."
         submitLabel="Create a passkey"
-        look="primary"
+        variant="primary"
         autoComplete="name"
         charsMax={NAME_CHARS_MAX}
         onSubmit={async (name) => setSignedUp(await signUp(name, invitation))}
       />
       <p className="border-t border-line pt-5 text-muted">
-        You have an account? <TextLink to={withNext('/sign-in', next)}>Sign in</TextLink>
+        Already have an account? <TextLink to={withNext('/sign-in', next)}>Sign in</TextLink>
       </p>
     </>
   )

@@ -1,15 +1,12 @@
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
+import { DepositSchema } from '../domain/deposits/deposit-schema.ts'
+import { EnvelopeSchema } from '../domain/events/event-schema.ts'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../domain/events/event.ts'
+import { GrantSchema } from '../domain/grants/grant-schema.ts'
 import { PROBLEM_CODES, PROBLEM_STATUS } from '../values/problem.ts'
+import { isoTime, ModeSchema, nullable, usdc } from '../values/schema-fields.ts'
 
 /** The wire of `/v1`: what makes `openapi.json`, checks bodies and writes answers (specification, parts 2 and 7). */
-
-const isoTime = (description: string) => Type.String({ format: 'date-time', description })
-const usdc = (description: string) => Type.String({ description, examples: ['12.5'] })
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-const modeSchema = Type.Union([Type.Literal('test'), Type.Literal('live')], {
-  description: 'Derived from the API key, or chosen at consent.',
-})
 
 export const ErrorSchema = Type.Object(
   {
@@ -32,54 +29,12 @@ export const ErrorSchema = Type.Object(
   { $id: 'Error', title: 'Error' },
 )
 
-const SpendableWalletSchema = Type.Object({
-  address: Type.String({ description: 'EVM address.' }),
-  max_per_tx_usdc: usdc('Per-transaction maximum.'),
-  daily_cap_usdc: usdc('Cap over any 24 hours.'),
-  spent_24h_usdc: usdc('Spent by this agent from this wallet in the last 24 hours.'),
-  remaining_24h_usdc: usdc('Left of the cap now.'),
-  expires_at: nullable(isoTime('When the grant ends.')),
-})
-
-export const AgentSchema = Type.Object(
-  {
-    id: Type.String({ description: 'Your identifier, 1 to 64 characters; unique within (account, mode).' }),
-    status: Type.Union([Type.Literal('no_permissions'), Type.Literal('active')], {
-      description: '`active` once at least one wallet has authorized the agent.',
-    }),
-    mode: modeSchema,
-    created_at: isoTime('Registration time.'),
-    active_signers: Type.Integer({ description: 'Activated, non-revoked signers across all wallets.' }),
-    pending_signers: Type.Integer({ description: "Signers awaiting the wallet owner's passkey signature." }),
-    account_slug: Type.String({ description: 'Slug of the owning account.' }),
-    wallets: Type.Array(SpendableWalletSchema, { description: 'One entry for each grant that can be spent from now.' }),
-  },
-  { $id: 'Agent', title: 'Agent' },
-)
-
-export const PaymentSchema = Type.Object(
-  {
-    id: Type.String({ description: '`pay_` and 26 characters that sort by time of creation.' }),
-    status: Type.Union([Type.Literal('pending'), Type.Literal('confirmed'), Type.Literal('failed')], {
-      description: '`pending` until the chain confirms.',
-    }),
-    tx_hash: nullable(Type.String({ description: 'On-chain transaction hash.' })),
-    amount_usdc: usdc('As it was requested.'),
-    to: Type.String({ description: 'Recipient, with its EIP-55 checksum.' }),
-    from: Type.String({ description: 'Sender wallet, with its EIP-55 checksum.' }),
-    memo: nullable(Type.String()),
-    idempotency_key: nullable(Type.String()),
-    created_at: isoTime('Record creation time.'),
-  },
-  { $id: 'Payment', title: 'Payment' },
-)
-
 export const IdentitySchema = Type.Object(
   {
     auth_type: Type.String({ description: '`api_key` for API keys, `oauth` for OAuth access tokens.' }),
     account_slug: Type.String(),
     account_name: Type.String(),
-    mode: modeSchema,
+    mode: ModeSchema,
     scopes: Type.Array(Type.String()),
     agent_id: nullable(Type.String({ description: 'The agent that the connection is for.' })),
     expires_at: nullable(isoTime('When the connection ends; for a rotated API key the end of its grace.')),
@@ -97,48 +52,10 @@ export const IdentitySchema = Type.Object(
   { $id: 'Identity', title: 'Identity' },
 )
 
-const GrantSchema = Type.Object(
-  {
-    id: Type.String(),
-    agent_id: Type.String(),
-    wallet: Type.String({ description: 'EVM address.' }),
-    max_per_tx_usdc: usdc('Per-transaction maximum.'),
-    daily_cap_usdc: usdc('Cap over any 24 hours.'),
-    recipient_allowlist: Type.Array(Type.String(), { description: 'Empty: any recipient.' }),
-    contract_allowlist: Type.Array(Type.String()),
-    expires_at: nullable(isoTime('When the grant ends.')),
-    status: Type.Union(['pending', 'active', 'revoked'].map((status) => Type.Literal(status))),
-    created_at: isoTime('When it was opened.'),
-    activated_at: nullable(isoTime("When the owner's signature took effect.")),
-    suspended_at: nullable(isoTime('When it was suspended.')),
-    revoked_at: nullable(isoTime('When it was revoked.')),
-  },
-  { description: 'With `permission.granted` and `permission.revoked`: the grant as it then was.' },
-)
-
-const DepositSchema = Type.Object(
-  {
-    id: Type.String(),
-    wallet: Type.String({ description: 'The wallet that received it, an EVM address.' }),
-    from: Type.String({ description: 'Sender, an EVM address.' }),
-    amount_usdc: usdc('What arrived.'),
-    tx_hash: Type.String({ description: 'On-chain transaction hash.' }),
-    block_number: Type.Integer(),
-    created_at: isoTime('When it was found, at the confirmation depth.'),
-  },
-  { description: 'With `inbound.received`.' },
-)
-
-const EventTypeSchema = Type.Union([...EVENT_TYPES, TEST_EVENT_TYPE].map((type) => Type.Literal(type)))
-
 /** What webhooks deliver, byte for byte (D42). */
 export const EventSchema = Type.Object(
   {
-    id: Type.String({ description: '`evt_` and 26 characters that sort by time. Each delivery of an event has it.' }),
-    type: EventTypeSchema,
-    created_at: isoTime('When it became true.'),
-    mode: modeSchema,
-    account_slug: Type.String({ description: 'Slug of the owning account.' }),
+    ...EnvelopeSchema.properties,
     data: Type.Object(
       {
         payment: Type.Optional({

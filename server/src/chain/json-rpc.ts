@@ -1,3 +1,4 @@
+import { BodyTooLong, readBody } from '../lib/read-body.ts'
 import { parseRetryAfterMs } from '../lib/retry-after.ts'
 import { BatchRefusal, NodeBusy, NodeFault } from './errors.ts'
 import { readBatchRefusal, readCallRefusal } from './refusals.ts'
@@ -59,6 +60,7 @@ async function post(
     throw await readErrorStatus(response, calls)
   } catch (error) {
     if (error instanceof NodeFault) throw error
+    if (error instanceof BodyTooLong) throw new NodeFault('answered with too long a body')
     throw new NodeFault(signal.aborted ? 'did not answer in time' : 'cannot be reached', { cause: error })
   }
 }
@@ -78,14 +80,7 @@ async function readErrorStatus(response: Response, calls: number): Promise<NodeF
 }
 
 async function readText(response: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > bytesMax) throw new NodeFault('answered with too long a body')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  return (await readBody(response.body, bytesMax)).toString('utf8')
 }
 
 function findBatchRefusal(text: string, calls: number): BatchRefusal | null {

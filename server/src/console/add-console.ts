@@ -4,9 +4,10 @@ import { onAuthHostOnly } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import type { Mode } from '../values/mode.ts'
 import { Problem } from '../values/problem.ts'
-import { createAdmission, setAnswerHeaders } from './admit.ts'
+import { createAuthentication, setResponseHeaders } from './authenticate.ts'
+import { enforceAccess } from './authorize.ts'
 import { createCookies } from './cookies.ts'
-import type { Door, Faucet } from './door.ts'
+import type { ConsoleContext, Faucet } from './console-context.ts'
 import { addFiles, readPage } from './files.ts'
 import { createSessionReader } from './read-session.ts'
 import { addAgentRoutes } from './routes/agents.ts'
@@ -41,11 +42,11 @@ export interface ConsoleOptions {
   readonly baseUrl: string
   readonly authUrl: string
   readonly production: boolean
-  /** Where the built dashboard lies: `index.html` and `assets/`. */
+  /** The folder of the built dashboard: `index.html` and `assets/`. */
   readonly dashboardDir: string
   readonly chains: Readonly<Record<Mode, { readonly explorerUrl: string | null }>>
   readonly faucet: Faucet | null
-  readonly signUp: Door['signUp']
+  readonly signUp: ConsoleContext['signUp']
 }
 
 const ROUTES = [
@@ -79,14 +80,15 @@ const ROUTES = [
 ]
 
 /**
- * The dashboard's door, on the host of `AUTH_URL` alone (D1): its pages and files, and the endpoints under `/console`
- * that they call with the session's cookie (D47). Throws when the dashboard is not built.
+ * Serves the dashboard, on the host of `AUTH_URL` only (D1): its pages and files, and the endpoints under `/console` that
+ * the pages call with the session cookie (D47). Throws if the dashboard has not been built.
  */
 export async function addConsole(http: HttpServer, ctx: Context, options: ConsoleOptions): Promise<void> {
   const page = await readPage(options.dashboardDir)
   const { authUrl, baseUrl, chains, faucet, signUp } = options
   const explorerUrls = { test: chains.test.explorerUrl, live: chains.live.explorerUrl }
-  const door: Door = { ctx, cookies: createCookies(options), authUrl, baseUrl, explorerUrls, faucet, signUp }
+  const cookies = createCookies(options)
+  const consoleContext: ConsoleContext = { ctx, cookies, authUrl, baseUrl, explorerUrls, faucet, signUp }
   const readSession = createSessionReader(ctx, options)
 
   await http.register(async (pages: HttpServer) => {
@@ -95,21 +97,22 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
   })
   await http.register(async (scope: HttpServer) => {
     await scope.register(fastifyCookie, { hook: false })
-    scope.addHook('onRequest', setAnswerHeaders)
+    scope.addHook('onRequest', setResponseHeaders)
     scope.addHook('onRequest', onAuthHostOnly(options))
-    scope.all('/console/*', { onRequest: refuse, schema: { hide: true } }, refuse)
+    scope.all('/console/*', { onRequest: rejectUnknownPath, schema: { hide: true } }, rejectUnknownPath)
     await scope.register(async (endpoints: HttpServer) => {
-      endpoints.addHook('onRequest', createAdmission(ctx, { ...options, readSession }))
-      // The contract at `/openapi.json` is of `/v1`; these endpoints are between the dashboard and its server.
+      endpoints.addHook('onRequest', createAuthentication({ authUrl, readSession }))
+      enforceAccess(endpoints, ctx)
+      // `/openapi.json` is the contract of `/v1`. The contract of these endpoints is in `contract/`.
       endpoints.addHook('onRoute', (route) => {
         route.schema = { ...route.schema, hide: true }
       })
-      for (const addRoutes of ROUTES) addRoutes(endpoints, door)
+      for (const addRoutes of ROUTES) addRoutes(endpoints, consoleContext)
     })
   })
 }
 
-/** Before the body is read. */
-async function refuse(): Promise<never> {
-  throw new Problem('not_found', 'No such path.')
+/** Runs as a hook too, so that an unknown path is rejected before the body is read. */
+async function rejectUnknownPath(): Promise<never> {
+  throw new Problem('not_found', 'There is no endpoint at this path.')
 }

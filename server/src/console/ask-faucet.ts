@@ -1,16 +1,17 @@
+import { readBody } from '../lib/read-body.ts'
 import type { Address } from '../values/address.ts'
 import { formatAmount, type MicroUsdc } from '../values/money.ts'
 import { Problem } from '../values/problem.ts'
 
-/** A faucet may wait for the block that its transfer stands in. */
+/** Long enough for a faucet that waits until a block contains its transfer. */
 const FAUCET_TIMEOUT_MS = 15_000
-const ANSWER_BYTES_MAX = 16 * 1_024
+const RESPONSE_BYTES_MAX = 16 * 1_024
 const RETRY_AFTER_SECONDS = 30
 const TX_HASH_PATTERN = /^0x[0-9a-f]{64}$/
 
 /**
- * Has the faucet send test USDC to an address, once. Answers the transaction's hash. Whatever goes wrong is 503: it may
- * have been sent all the same, which does no harm.
+ * Asks the faucet to send test USDC to an address, once. Returns the transaction's hash. Any failure is a 503. The faucet
+ * may have sent the USDC all the same, which does no harm.
  */
 export async function askFaucet(
   url: string,
@@ -27,28 +28,17 @@ export async function askFaucet(
     return await readTxHash(response)
   } catch (cause) {
     const message =
-      'The faucet did not answer as it should. Try again in a minute, or send test USDC to the address from elsewhere.'
+      'The faucet did not respond as expected. Try again in a minute, or send test USDC to the address from elsewhere.'
     throw new Problem('unavailable', message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })
   }
 }
 
 async function readTxHash(response: Response): Promise<string> {
-  const text = await readText(response)
-  if (!response.ok) throw new Error(`the faucet answered with HTTP status ${response.status}`)
-  const answer: unknown = JSON.parse(text)
-  const hash = typeof answer === 'object' && answer !== null && 'tx_hash' in answer ? answer.tx_hash : null
-  if (typeof hash !== 'string' || !TX_HASH_PATTERN.test(hash)) throw new Error('the faucet answered with no tx_hash')
+  const text = (await readBody(response.body, RESPONSE_BYTES_MAX)).toString('utf8')
+  if (!response.ok) throw new Error(`the faucet responded with HTTP status ${response.status}`)
+  const body: unknown = JSON.parse(text)
+  const hash = typeof body === 'object' && body !== null && 'tx_hash' in body ? body.tx_hash : null
+  if (typeof hash !== 'string' || !TX_HASH_PATTERN.test(hash))
+    throw new Error('the response of the faucet has no tx_hash')
   return hash
-}
-
-/** Leaving the loop ends the connection. */
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > ANSWER_BYTES_MAX) throw new Error('the faucet answered with too long a body')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

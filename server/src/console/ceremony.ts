@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../values/problem.ts'
-import type { Door } from './door.ts'
+import type { ConsoleContext } from './console-context.ts'
 
-/** Binds a ceremony to the browser that began it, and answers what its authenticator is asked. */
+/** Binds a passkey ceremony to the browser that began it, by a cookie, and returns the options for its passkey. */
 export function formatCeremony<Options>(
-  { cookies }: Door,
+  { cookies }: ConsoleContext,
   reply: FastifyReply,
   { ceremony, options }: { ceremony: string; options: Options },
 ): { options: Options } {
@@ -12,8 +12,8 @@ export function formatCeremony<Options>(
   return { options }
 }
 
-/** The ceremony that the browser answers; the cookie is gone with it, as the challenge is. */
-export function takeCeremony({ cookies }: Door, request: FastifyRequest, reply: FastifyReply): string {
+/** Takes the ceremony that the browser began. The cookie is cleared, since a challenge is used once. */
+export function takeCeremony({ cookies }: ConsoleContext, request: FastifyRequest, reply: FastifyReply): string {
   const ceremony = cookies.readCeremony(request)
   if (ceremony === null) throw problem('ceremony_expired')
   cookies.clearCeremony(reply)

@@ -12,10 +12,11 @@ export interface Cookies {
 }
 
 /**
- * The two cookies of the dashboard (D47). In production a browser takes them over HTTPS alone, and from no other host
- * (`__Host-`); in development there is no HTTPS. The session is sent along with a link from an application to the consent
- * page (`Lax`); a ceremony never leaves our own pages. Wants `@fastify/cookie` registered with the server: it loads its
- * parser then, and `set…` and `clear…` are of replies in its scope.
+ * The two cookies of the dashboard (D47). In production a browser accepts them over HTTPS only, and from this host only
+ * (`__Host-`); in development there is no HTTPS. The session cookie is `Lax`, so that it is sent when a person follows a link
+ * from an application to the consent page. The ceremony cookie is `Strict`, because only our own pages need it.
+ *
+ * `@fastify/cookie` must be registered: reading uses its parser, and `set…` and `clear…` need replies of its scope.
  */
 export function createCookies({ production }: { production: boolean }): Cookies {
   const prefix = production ? '__Host-' : ''

@@ -6,18 +6,18 @@ import type { HttpServer } from '../http/open-http.ts'
 import { setPageHeaders } from '../http/page-headers.ts'
 import { Problem } from '../values/problem.ts'
 
-/** The addresses that the dashboard itself knows; each of them is the one page. */
+/** The paths of the dashboard's pages. All of them are the same file. */
 const PAGE_PATHS = [
   ...['/', '/sign-in', '/sign-up', '/recover', '/invite/:token', '/consent', '/account'],
   ...['/w/:slug', '/w/:slug/*'],
 ]
-/** What programs ask: there an unknown path is the error envelope, whatever is accepted (D4, D5). */
+/** Paths that programs call. An unknown one gets the error envelope, whatever the request accepts (D4, D5). */
 const PROGRAM_PATHS = /^\/(?:v1|console|oauth|\.well-known|assets)(?:[/?]|$)/
 const HTML_PATTERN = /\btext\/html\b/i
-/** Their names hold a hash of their content. */
+/** Assets never change: their names contain a hash of their content. */
 const ASSET_SECONDS = 365 * 24 * 60 * 60
 
-/** The dashboard's one page. */
+/** Reads the HTML file that is every page of the dashboard. Throws if the dashboard has not been built. */
 export async function readPage(dashboardDir: string): Promise<Buffer> {
   try {
     return await readFile(join(dashboardDir, 'index.html'))
@@ -26,7 +26,7 @@ export async function readPage(dashboardDir: string): Promise<Buffer> {
   }
 }
 
-/** Its pages, its assets, and for a browser a page where there is none. */
+/** Serves the pages and the assets. A browser that asks for an unknown path gets the page too, with status 404. */
 export async function addFiles(
   pages: HttpServer,
   { dashboardDir, page }: { dashboardDir: string; page: Buffer },
@@ -41,15 +41,15 @@ export async function addFiles(
   }
   pages.get('/*', { schema: { hide: true } }, async (request, reply) => {
     const wantsPage = HTML_PATTERN.test(request.headers.accept ?? '') && !PROGRAM_PATHS.test(request.url)
-    if (!wantsPage) throw new Problem('not_found', 'No such path.')
+    if (!wantsPage) throw new Problem('not_found', 'There is no endpoint at this path.')
     return sendPage(reply, 404)
   })
   await pages.register(fastifyStatic, {
     root: join(dashboardDir, 'assets'),
     prefix: '/assets/',
-    // A route for each file that is there now, and so none that leads anywhere else.
+    // One route per file that exists now, so that no path can lead outside the folder.
     wildcard: false,
-    // The build has laid a compressed copy beside each; it is no file of its own.
+    // The build wrote compressed copies beside the files. They are not served under their own names.
     preCompressed: true,
     globIgnore: ['**/*.{br,gz}'],
     decorateReply: false,

@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryAttempt } from '../domain/webhooks/delivery.ts'
+import type { Delivery as DeliveryView, DeliveryAttempt as AttemptView } from './contract/deliveries.ts'
 
-export function formatDelivery(delivery: Delivery) {
+export function formatDelivery(delivery: Delivery): DeliveryView {
   return {
     id: delivery.id,
     mode: delivery.mode,
@@ -16,8 +17,8 @@ export function formatDelivery(delivery: Delivery) {
   }
 }
 
-/** What came back is anything; what of it is no UTF-8 is replaced. */
-export function formatAttempt(attempt: DeliveryAttempt) {
+/** The response body may hold any bytes. Those that are not UTF-8 are replaced. */
+export function formatAttempt(attempt: DeliveryAttempt): AttemptView {
   return {
     number: attempt.number,
     at: attempt.startedAt.toISOString(),

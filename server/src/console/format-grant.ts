@@ -3,9 +3,10 @@ import { grantState } from '../domain/grants/grant-state.ts'
 import type { GrantSummary } from '../domain/grants/grant.ts'
 import { remainingMicro } from '../domain/grants/policy.ts'
 import { formatAmount } from '../values/money.ts'
+import type { Grant } from './contract/grants.ts'
 
-/** A grant as the dashboard shows it to one who asks: the grant of the events (D14), and what there is to know of it. */
-export function formatGrantDetail(summary: GrantSummary, now: Date) {
+/** A grant as the dashboard shows it to one person: the grant of events (D14), with its use and its place in a replacement. */
+export function formatGrantDetail(summary: GrantSummary, now: Date): Grant {
   const { grant, spent24hMicro } = summary
   const left = spent24hMicro === null ? null : remainingMicro(grant.dailyCapMicro, spent24hMicro)
   return {

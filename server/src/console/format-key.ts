@@ -1,6 +1,7 @@
 import { keyStateOf, type KeySummary } from '../domain/keys/api-key.ts'
+import type { ApiKey } from './contract/keys.ts'
 
-export function formatKey(key: KeySummary, now: Date) {
+export function formatKey(key: KeySummary, now: Date): ApiKey {
   return {
     id: key.id,
     mode: key.mode,

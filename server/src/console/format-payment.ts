@@ -5,10 +5,12 @@ import type { PaymentRefusal } from '../domain/payments/refusals/refusal.ts'
 import type { PaymentRecord } from '../domain/reports/timeline/get-payment-record.ts'
 import { formatAmount } from '../values/money.ts'
 import { PROBLEM_CODES } from '../values/problem.ts'
+import type { Payment as PaymentView, PaymentDetail } from './contract/payments.ts'
+import type { Refusal } from './contract/refusals.ts'
 import { formatDelivery } from './format-delivery.ts'
 
-/** A payment of `/v1` with what its owner may know beside: whose it was, under which grant, why it failed. */
-export function formatPaymentRow(payment: Payment) {
+/** The payment of `/v1`, with what its owner may know beside it: the agent, the grant, and why it failed or is pending. */
+export function formatPaymentRow(payment: Payment): PaymentView {
   return {
     ...formatPayment(payment),
     agent_id: payment.agentId,
@@ -18,8 +20,13 @@ export function formatPaymentRow(payment: Payment) {
   }
 }
 
-/** All that is kept of a payment. */
-export function formatPaymentRecord({ payment, admission, credential, events }: PaymentRecord) {
+/** Everything we know about a payment, without its grant. */
+export function formatPaymentRecord({
+  payment,
+  admission,
+  credential,
+  events,
+}: PaymentRecord): Omit<PaymentDetail, 'grant'> {
   return {
     payment: {
       ...formatPaymentRow(payment),
@@ -43,7 +50,7 @@ export function formatPaymentRecord({ payment, admission, credential, events }: 
   }
 }
 
-export function formatRefusal(refusal: PaymentRefusal, credentials: ReadonlyMap<string, Credential>) {
+export function formatRefusal(refusal: PaymentRefusal, credentials: ReadonlyMap<string, Credential>): Refusal {
   const [, message] = PROBLEM_CODES[refusal.code]
   return {
     id: refusal.id,

@@ -4,10 +4,12 @@ import { listPasskeys } from '../domain/passkeys/list-passkeys.ts'
 import type { Membership } from '../domain/members/member.ts'
 import type { Session } from '../domain/sessions/session.ts'
 import { isVerified } from '../domain/require-recent-proof.ts'
-import type { Door } from './door.ts'
+import type { ConsoleContext } from './console-context.ts'
+import type { Session as SessionView } from './contract/session.ts'
+import type { Workspace } from './contract/workspaces.ts'
 
-/** A session as the dashboard sees it: who it is, and what they have. Never its secret. */
-export async function formatSession({ ctx }: Door, session: Session) {
+/** The session as the dashboard shows it: the person, their workspaces and what they can sign in with. Never its secret. */
+export async function formatSession({ ctx }: ConsoleContext, session: Session): Promise<SessionView> {
   const { userId } = session
   const [memberships, passkeys, codes] = await Promise.all([
     listMemberships(ctx, { userId }),
@@ -24,6 +26,6 @@ export async function formatSession({ ctx }: Door, session: Session) {
   }
 }
 
-export function formatWorkspace({ account, role }: Membership) {
+export function formatWorkspace({ account, role }: Membership): Workspace {
   return { slug: account.slug, name: account.name, role }
 }

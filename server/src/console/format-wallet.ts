@@ -3,16 +3,17 @@ import type { WalletSummary } from '../domain/wallets/wallet.ts'
 import type { Address } from '../values/address.ts'
 import { formatCoin } from '../values/gas.ts'
 import { formatAmount, type MicroUsdc } from '../values/money.ts'
+import type { Wallet } from './contract/wallets.ts'
 
 /**
- * A wallet as one person sees it. Without its balance the chain did not answer, or was not asked. `coin` is what the
- * wallet pays its gas with: null where the gas is sponsored, and in lists.
+ * A wallet as the dashboard shows it to one person. A wallet that is missing in `balances` is shown without a balance: the
+ * chain could not be read. `coin` is what the wallet pays its gas with; null where the gas is sponsored, and in lists.
  */
 export function formatWallet(
   wallet: WalletSummary,
   balances: ReadonlyMap<Address, MicroUsdc>,
   { userId, coin = null }: { userId: string; coin?: CoinBalance | null },
-) {
+): Wallet {
   const { ownedBy } = wallet
   const balance = balances.get(wallet.address)
   return {

@@ -4,7 +4,7 @@ import { parseAgentId, type AgentId } from '../values/agent-id.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { parseTime as parseTimeText } from '../values/time.ts'
-import type { AuthenticationBody, RegistrationBody } from './schemas.ts'
+import type { AuthenticationBody, RegistrationBody } from './contract/webauthn.ts'
 
 export function parseNewAgentId(text: string, member = 'id'): AgentId {
   const id = parseAgentId(text)
@@ -15,7 +15,7 @@ export function parseNewAgentId(text: string, member = 'id'): AgentId {
   )
 }
 
-/** 400 `address_invalid` for what is no EVM address (D20). */
+/** Throws 400 `address_invalid` if the text is not an EVM address (D20). */
 export function parseAddressOf(member: string, text: string): Address {
   const address = parseAddress(text)
   if (address !== null) return address
@@ -30,7 +30,7 @@ export function parseTime(member: string, text: string): Date {
   return time
 }
 
-/** Only what was checked goes on. */
+/** Passes on only the members that the schema checked. */
 export function parseRegistration({ response: given }: Static<typeof RegistrationBody>): RegistrationResponseJSON {
   const { clientDataJSON, attestationObject, transports = [] } = given.response
   return {

@@ -1,19 +1,19 @@
-import type { Static } from 'typebox'
 import type { PaymentFilter } from '../domain/reports/listing/payment-filter.ts'
 import { parseAddress } from '../values/address.ts'
 import { parseAgentId, type AgentId } from '../values/agent-id.ts'
 import { isId, type IdKind } from '../values/ids.ts'
 import { isStorable } from '../values/text.ts'
 import { invalid, parseTime } from './parse-body.ts'
-import type { PaymentExportQuery } from './schemas-payments.ts'
+import type { PaymentFilter as FilterQuery } from './contract/payments.ts'
 
-/** What a list of payments is narrowed to. Throws 400, and names the parameter. */
-export function parsePaymentFilter(query: Static<typeof PaymentExportQuery>): PaymentFilter {
+/** Parses the filter of a list of payments. Throws 400 that names the parameter. */
+export function parsePaymentFilter(query: FilterQuery): PaymentFilter {
   const { agent, wallet, status, q, from, to } = query
   const address = wallet === undefined ? undefined : parseAddress(wallet)
   if (address === null) throw invalid('wallet', 'must be an EVM address')
   const search = q?.trim()
-  if (search !== undefined && !isStorable(search)) throw invalid('q', 'must not hold NUL characters or lone surrogates')
+  if (search !== undefined && !isStorable(search))
+    throw invalid('q', 'must not contain NUL characters or lone surrogates')
   return {
     agentId: parseAgent(agent) ?? undefined,
     wallet: address,
@@ -24,7 +24,7 @@ export function parsePaymentFilter(query: Static<typeof PaymentExportQuery>): Pa
   }
 }
 
-/** The agent that a list is narrowed to; null where none is named. */
+/** The agent whose entries are listed; null for all agents. */
 export function parseAgent(text: string | undefined): AgentId | null {
   if (text === undefined) return null
   const id = parseAgentId(text)
@@ -32,9 +32,9 @@ export function parseAgent(text: string | undefined): AgentId | null {
   return id
 }
 
-/** Where a page begins; null for the first one. */
+/** The entry before which a page begins; null for the first page. */
 export function parseBefore(kind: IdKind, text: string | undefined): string | null {
   if (text === undefined) return null
-  if (!isId(kind, text)) throw invalid('before', 'must be the id that the page before told as next')
+  if (!isId(kind, text)) throw invalid('before', 'must be the next of the previous page')
   return text
 }

@@ -1,13 +1,12 @@
-import type { Static } from 'typebox'
 import type { GrantTerms } from '../domain/grants/check-policy.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import { parseAmount, type MicroUsdc } from '../values/money.ts'
 import { Problem, type ProblemCode } from '../values/problem.ts'
+import type { GrantTerms as TermsBody } from './contract/grants.ts'
 import { parseTime } from './parse-body.ts'
-import type { TermsBody } from './schemas-grants.ts'
 
-/** What a person wants to allow. Throws 400 that names the member: `amount_invalid`, `address_invalid`, or no code. */
-export function parseTerms(body: Static<typeof TermsBody>): GrantTerms {
+/** Parses the terms of a grant. Throws 400 that names the member: `amount_invalid`, `address_invalid`, or no code. */
+export function parseTerms(body: TermsBody): GrantTerms {
   return {
     maxPerTxMicro: parseUsdc('max_per_tx_usdc', body.max_per_tx_usdc),
     dailyCapMicro: parseUsdc('daily_cap_usdc', body.daily_cap_usdc),

@@ -3,10 +3,10 @@ import type { Session } from '../domain/sessions/session.ts'
 import { Problem } from '../values/problem.ts'
 
 const SESSION_EXPORTS_MAX = 1
-/** Each reads page after page for as long as its reader takes them. */
+/** Each reads page after page, for as long as its client takes them. */
 const EXPORTS_MAX = 3
 const FULL_RETRY_SECONDS = 30
-/** From the count to the last byte. */
+/** From the first query to the last byte. */
 const EXPORT_MS_MAX = 5 * 60_000
 
 interface Export {
@@ -14,7 +14,7 @@ interface Export {
   readonly ending: AbortController
 }
 
-/** All exports of this process. */
+/** The exports that are running in this process. */
 export class PaymentExports {
   readonly #open = new Set<Export>()
   readonly #msMax: number
@@ -25,8 +25,8 @@ export class PaymentExports {
   }
 
   /**
-   * What `begin` answers, ended when it takes too long or the service stops. 429 when there are as many as there can be.
-   * It counts from the beginning of `begin` until its stream is closed.
+   * Starts an export and returns its stream, which ends if it takes too long or if the service stops. Throws 429 if too many
+   * are running. An export counts as running from the call of `begin` until its stream is closed.
    */
   async open(session: Session, begin: (signal: AbortSignal) => Promise<Readable>): Promise<Readable> {
     const one = this.#take(session.secretHash.toString('hex'))
@@ -46,7 +46,7 @@ export class PaymentExports {
     }
   }
 
-  /** Ends all of them. */
+  /** Ends all exports. */
   close(): void {
     this.#isClosed = true
     for (const { ending } of this.#open) ending.abort(stopping())
@@ -56,7 +56,7 @@ export class PaymentExports {
     if (this.#isClosed) throw stopping()
     const ofSession = [...this.#open].filter((other) => other.session === session).length
     if (ofSession >= SESSION_EXPORTS_MAX || this.#open.size >= EXPORTS_MAX) {
-      throw new Problem('rate_limited', 'Another export is under way. Try again when it is over.', {
+      throw new Problem('rate_limited', 'Another export is running. Try again when it has finished.', {
         code: 'rate_limit_exceeded',
         retryAfterSeconds: FULL_RETRY_SECONDS,
       })

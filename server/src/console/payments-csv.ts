@@ -8,24 +8,25 @@ const COLUMNS = [
   ...(['idempotency_key', 'tx_hash', 'grant_id'] as const),
 ]
 
-/** Without it spreadsheets take the text for one of their local character sets. */
+/** Without it, spreadsheets read the text in a local character set. */
 const BYTE_ORDER_MARK = '\ufeff'
 const LINE_END = '\r\n'
-/** RFC 4180: these stand in quotes; so does what some spreadsheets take for the end of a cell. */
+/** Cells with these characters are quoted (RFC 4180). Some spreadsheets end a cell at a semicolon or tab as well. */
 const QUOTED_PATTERN = /[",;\t\r\n]/
 /**
- * What a spreadsheet would take for a formula, and run: at the beginning, and after what ends a cell or a line for one
- * that was set up for semicolons or tabs, since that heeds no quotes in the middle of a cell. Full-width signs count.
+ * The places where a spreadsheet would read, and run, a formula: at the beginning of the text, and after a character that may
+ * end a cell or a line. A spreadsheet that is set up for semicolons or tabs ignores quotes in the middle of a cell. Full-width
+ * signs count as well.
  */
 const FORMULA_PATTERN = /(^|[;\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r])/g
 
 /**
- * Payments as CSV (RFC 4180): a line of names, then one a payment. The first page is there already; the others are read
- * when the reader takes more, one at a time.
+ * Payments as CSV (RFC 4180): a header line, then one line per payment. The first page has been read already. Each further
+ * page is read when the client takes more.
  */
 export function openCsv(first: readonly Payment[] | null, walk: PaymentWalk): Readable {
   const source = new Readable({
-    // Above 0 a page would be read ahead.
+    // With a higher mark, a page would be read ahead.
     highWaterMark: 0,
     read: () => void readOn(),
   })
@@ -54,7 +55,7 @@ function formatLine(row: ReturnType<typeof formatPaymentRow>): string {
   return COLUMNS.map((column) => formatCell(row[column] ?? '')).join(',') + LINE_END
 }
 
-/** An apostrophe before it makes a spreadsheet show a formula as the text that it is. */
+/** An apostrophe in front makes a spreadsheet show a formula as text. */
 function formatCell(text: string): string {
   const safe = text.replace(FORMULA_PATTERN, `$1'`)
   return QUOTED_PATTERN.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -6,7 +6,7 @@ import { createCookies } from './cookies.ts'
 
 export type ReadSession = (request: FastifyRequest) => Promise<Session | null>
 
-/** Reads whose session a request's cookie stands for; null without a cookie, or when the session has ended. */
+/** Finds the session of a request's cookie; null without a cookie, or if the session has ended. */
 export function createSessionReader(ctx: Context, options: { production: boolean }): ReadSession {
   const cookies = createCookies(options)
   return async function readSession(request) {
@@ -16,8 +16,8 @@ export function createSessionReader(ctx: Context, options: { production: boolean
 }
 
 /**
- * A page that stands open reads by itself what changes, and says so: that is nobody's presence, and keeps no session from
- * ending (D47). A stream of events is listened to without saying anything.
+ * Whether a person is using the page. An open page reads changes by itself and marks those requests; they must not keep the
+ * session alive (D47). The request for an event stream cannot be marked, because the browser sends it.
  */
 function isAttended({ headers }: FastifyRequest): boolean {
   return headers['service-unattended'] === undefined && headers.accept !== 'text/event-stream'

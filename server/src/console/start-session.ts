@@ -1,25 +1,30 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { endSession } from '../domain/sessions/end-session.ts'
 import type { IssuedSession } from '../domain/sessions/issue-session.ts'
-import type { Door } from './door.ts'
+import type { ConsoleContext } from './console-context.ts'
+import type { Session } from './contract/session.ts'
 import { formatSession } from './format-session.ts'
-import { findVisitor } from './visitor.ts'
+import { findCurrentSession } from './current-session.ts'
 
-/** Hands a new session to the browser. The one that it had before ends: nobody would know of it any more. */
+/** Sets the cookie of a new session. The browser's previous session ends, because its cookie is overwritten. */
 export async function startSession(
-  door: Door,
+  consoleContext: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
   issued: IssuedSession,
-): Promise<Awaited<ReturnType<typeof formatSession>>> {
-  const before = findVisitor(request)
-  if (before !== null) await endSession(door.ctx, { session: before })
-  return await handSession(door, reply, issued)
+): Promise<Session> {
+  const previous = findCurrentSession(request)
+  if (previous !== null) await endSession(consoleContext.ctx, { session: previous })
+  return await setSession(consoleContext, reply, issued)
 }
 
-/** Hands over the session that a verification made of the one before, which has ended with it. */
-export async function handSession(door: Door, reply: FastifyReply, { session, secret }: IssuedSession) {
-  const lifetimeMs = session.expiresAt.getTime() - door.ctx.clock.now().getTime()
-  door.cookies.setSession(reply, secret, Math.floor(lifetimeMs / 1_000))
-  return await formatSession(door, session)
+/** Sets the cookie of the session that a passkey proof has put in the place of the previous one. */
+export async function setSession(
+  consoleContext: ConsoleContext,
+  reply: FastifyReply,
+  { session, secret }: IssuedSession,
+): Promise<Session> {
+  const lifetimeMs = session.expiresAt.getTime() - consoleContext.ctx.clock.now().getTime()
+  consoleContext.cookies.setSession(reply, secret, Math.floor(lifetimeMs / 1_000))
+  return await formatSession(consoleContext, session)
 }

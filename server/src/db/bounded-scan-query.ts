@@ -1,10 +1,12 @@
-import type { Row } from './query.ts'
+import { computed, nullable, nullableAll, type Columns, type RowOf } from './column.ts'
+import { foundRow, rowsOf, type Reader } from './query.ts'
 import type { Scanned } from './bounded-scan.ts'
 
 /**
- * The newest rows of a range that pass a filter: rows are looked at in the order of their ids, until the page is full or
- * `scanRowsMax` of them were. Only in that last case it is asked which one the last was, in the same snapshot.
- * The range is what an index is walked by; `limit` and `scanRowsMax` are placeholders of the statement.
+ * The newest rows of a range that pass a filter. Rows are read in the order of their ids until the page is full or
+ * `scanRowsMax` rows were read; only in the second case does the statement return the id of the last one, in the same
+ * snapshot. `range` is the condition that the index serves; `limit` and `scanRowsMax` are placeholders of the
+ * statement.
  */
 export function scanText(parts: {
   readonly columns: string
@@ -30,8 +32,8 @@ export function scanText(parts: {
 type Mode = 'test' | 'live'
 
 /**
- * A statement for each mode, with the mode in it as a constant: a plan that holds for both could walk the primary key,
- * where the other mode's rows stand too, perhaps a million before the first of ours.
+ * One statement for each mode, with the mode as a constant in it. A plan for both modes could read along the primary
+ * key, where perhaps a million rows of the other mode come before the first row of this one.
  */
 export function textOfMode<Name extends string>(
   name: Name,
@@ -41,10 +43,16 @@ export function textOfMode<Name extends string>(
   return (mode) => ({ name: `${name}_${mode}`, text: texts[mode] })
 }
 
-/** There is a row without an id when nothing was found. */
-export function readScan<Item>(map: (row: Row) => Item): (rows: readonly Row[]) => Scanned<Item> {
-  return (rows) => ({
-    rows: rows.filter((row) => row['id'] !== null).map(map),
-    lastLookedAt: rows[0]?.['last_looked_at'] ?? null,
-  })
+const LAST_ROW = { id: nullable(computed.text), last_looked_at: nullable(computed.text) }
+
+/** Reads the result of `scanText`. If nothing was found, there is one row without an id. */
+export function readScan<Shape extends Columns, Item>(
+  columns: Shape,
+  map: (row: RowOf<Shape>) => Item,
+): Reader<Scanned<Item>> {
+  const scanned: Columns & typeof LAST_ROW = { ...LAST_ROW, ...nullableAll(columns) }
+  return rowsOf(scanned, (rows) => ({
+    rows: rows.filter((row) => row.id !== null).map((row) => map(foundRow(columns, row))),
+    lastLookedAt: rows[0]?.last_looked_at ?? null,
+  }))
 }

@@ -1,7 +1,10 @@
-/** What one page of a filtered list may cost: so many rows are looked at, however few of them fit. */
+/** How many rows may be read for one page of a filtered list, however few of them match. */
 export const SCAN_ROWS_MAX = 20_000
 
-/** The rows that fit, the newest first; and, where the bound ended the look and not the page, the id that it ended at. */
+/**
+ * The rows that match, newest first. `lastLookedAt` is the id of the last row that was read, if the scan ended because
+ * it had read `SCAN_ROWS_MAX` rows; null if it ended because the page was full or there were no more rows.
+ */
 export interface Scanned<Item> {
   readonly rows: readonly Item[]
   readonly lastLookedAt: string | null
@@ -9,11 +12,11 @@ export interface Scanned<Item> {
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** Where the next page begins: items below this id. Null at the end. A page may have no items and yet a `next`. */
+  /** The next page has the items below this id; null at the end. A page without items may have a next page. */
   readonly next: string | null
 }
 
-/** A page of `limit` items, of a scan for one more. */
+/** Makes a page of `limit` items from a scan for `limit + 1`. */
 export function toPage<Item extends { readonly id: string }>(
   { rows, lastLookedAt }: Scanned<Item>,
   limit: number,

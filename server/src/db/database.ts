@@ -10,20 +10,26 @@ import { DeferredWrites } from './deferred-writes.ts'
 
 export interface DatabaseConfig {
   readonly url: string
-  /** Connections for transactions. Besides them there are `SHARED_CONNECTIONS` shared ones, and those of `openReaders`. */
+  /**
+   * Connections for transactions. There are also `SHARED_CONNECTIONS` shared connections, and those of `openReaders`.
+   */
   readonly connectionsMax: number
 }
 
 const SHARED_CONNECTIONS = 2
 const CONNECT_TIMEOUT_MS = 3_000
-/** A statement that takes longer is cancelled by the server; one that gets no answer at all ends its connection. */
+/**
+ * The server cancels a statement that takes longer. A statement without any response by `ANSWER_TIMEOUT_MS` ends its
+ * connection.
+ */
 const STATEMENT_TIMEOUT_MS = 8_000
 const ANSWER_TIMEOUT_MS = 10_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const TRANSACTION_ATTEMPTS_MAX = 4
 /**
- * Every query stands on an index that it names. A prepared plan that was made while a table was small must not scan it
- * when it has grown, so scans are the planner's last resort; compiling such plans never pays.
+ * Every query uses an index, which its comment names. A prepared plan that was made while a table was small must not
+ * scan the table when it has grown, so the planner uses sequential scans only as a last resort. Compiling such plans
+ * never pays off, so `jit` is off.
  */
 const PLANNER_OPTIONS = '-c enable_seqscan=off -c jit=off'
 
@@ -45,7 +51,8 @@ export class Database {
       application_name: 'bursar',
     }
     this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max: config.connectionsMax }, logger)
-    // All others carry reads, rate counters and logs, nothing that must outlive a power cut: they do not wait for the disk.
+    // The other connections carry reads, rate counters and logs. None of these must survive a power failure, so they do
+    // not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
     this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () =>
       openPipelinedConnection({ ...connection, options }),
@@ -54,7 +61,7 @@ export class Database {
     this.#deferredWrites = new DeferredWrites((query) => this.runSlow(query), logger)
   }
 
-  /** Runs a read, or a write that a power cut may undo (a rate counter), on a shared connection. */
+  /** Runs a read, or a write that a power failure may undo, such as a rate counter, on a shared connection. */
   runRelaxed<Result>(query: Query<Result>): Promise<Result> {
     const connection = this.#sharedConnections[this.#nextShared]
     this.#nextShared = (this.#nextShared + 1) % this.#sharedConnections.length
@@ -62,12 +69,12 @@ export class Database {
     return connection.run(query)
   }
 
-  /** Whether the database answers; throws `DatabaseUnavailable` when it does not. */
+  /** Throws `DatabaseUnavailable` if the database does not respond. */
   async ping(): Promise<void> {
     await this.runRelaxed({ name: 'ping', text: 'select 1', values: [], read: () => null })
   }
 
-  /** Runs two such statements in one round trip. */
+  /** Runs two statements as `runRelaxed` does, in one round trip. */
   async runRelaxedPair<First, Second>(first: Query<First>, second: Query<Second>): Promise<[First, Second]> {
     const connection = this.#sharedConnections[this.#nextShared]
     this.#nextShared = (this.#nextShared + 1) % this.#sharedConnections.length
@@ -76,25 +83,25 @@ export class Database {
   }
 
   /**
-   * Runs a read that may take long, on a connection of which there are few, and for which no transaction waits.
-   * `DatabaseUnavailable` when it takes too long, or when too many such reads are under way.
+   * Runs a read that may take long, on one of a few connections of its own, so that no transaction waits for it. Throws
+   * `DatabaseUnavailable` if it takes too long, or if too many such reads are waiting.
    */
   async runSlow<Result>(query: Query<Result>): Promise<Result> {
     const [result] = await this.#readers.run([query] as const)
     return result
   }
 
-  /** Runs several such reads in one round trip. */
+  /** Runs several reads as `runSlow` does, in one round trip. */
   async runSlowBatch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     return await this.#readers.run(queries)
   }
 
-  /** Runs one statement later, where nobody waits for it. It may fail, be dropped or undone: that is in the log alone. */
+  /** Runs a statement later, without waiting for it. A failed or dropped statement is only logged. */
   deferWrite(query: Query<unknown>): void {
     this.#deferredWrites.add(query)
   }
 
-  /** Runs one statement durably: when it resolves, it is on disk. */
+  /** Runs one statement durably: when the promise resolves, the change is on disk. */
   async runDurable<Result>(query: Query<Result>): Promise<Result> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translateError(error)
@@ -103,10 +110,10 @@ export class Database {
     const result = await client
       .query({ name: query.name, text: query.text, values: [...query.values] })
       .catch((error: unknown) => {
-        const told = translateError(error)
-        // A statement that failed leaves the connection whole; a server that goes away tells so before it does.
-        usable = !(told instanceof DatabaseUnavailable)
-        if (error instanceof pg.DatabaseError) throw told
+        const translated = translateError(error)
+        // The connection stays usable after a failed statement, unless the error says that the server is unavailable.
+        usable = !(translated instanceof DatabaseUnavailable)
+        if (error instanceof pg.DatabaseError) throw translated
         throw new CommitUnknown('the connection was lost during a write', { cause: error })
       })
       .finally(() => client.release(!usable))
@@ -114,8 +121,9 @@ export class Database {
   }
 
   /**
-   * Runs `verb` in a transaction, and commits what it left open. A verb that throws is rolled back. One that lost
-   * against another transaction (serialization, deadlock) is run again, so it must do nothing but SQL.
+   * Runs `verb` in a transaction and commits it, unless the verb has done so. If the verb throws, the transaction is
+   * rolled back. If it conflicts with another transaction (serialization failure, deadlock), the verb is run again, so
+   * it must do nothing but SQL.
    */
   async transaction<Result>(verb: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
@@ -146,7 +154,7 @@ export class Database {
       }
       throw error
     } finally {
-      // A connection whose state is unknown is thrown away; a verb's own error leaves it whole.
+      // A connection in an unknown state is closed. After an error of the verb itself it stays usable.
       client.release(!usable)
     }
   }

@@ -3,10 +3,10 @@ import type { Logger } from '../lib/logger.ts'
 import type { Query } from './query.ts'
 
 const WRITES_WAITING_MAX = 100
-/** What is not written by then, when the service stops, is lost. */
+/** When the service stops, writes that are not done within this time are lost. */
 const DRAIN_MS_MAX = 2_000
 
-/** Writes that nobody waits for and that may be lost: one after the other, in their order. */
+/** Writes that no caller waits for and that may be lost. They run one after the other, in order. */
 export class DeferredWrites {
   readonly #run: (query: Query<unknown>) => Promise<unknown>
   readonly #logger: Logger
@@ -20,10 +20,11 @@ export class DeferredWrites {
     this.#logger = logger
   }
 
-  /** Dropped, with one warning for all, while too many wait. */
+  /** Adds a write. While too many are waiting, new ones are dropped, with one warning for all of them. */
   add(query: Query<unknown>): void {
     if (this.#isClosed || this.#waiting.length >= WRITES_WAITING_MAX) {
-      if (!this.#isDropping) this.#logger.warn({ query: query.name }, 'writes that nobody waits for are dropped')
+      if (!this.#isDropping)
+        this.#logger.warn({ query: query.name }, 'too many deferred writes are waiting: new ones are dropped')
       this.#isDropping = true
       return
     }
@@ -31,7 +32,7 @@ export class DeferredWrites {
     this.#work ??= this.#writeAll()
   }
 
-  /** Waits a little for what is not written yet, and takes no more. */
+  /** Accepts no more writes and waits a short time for those that are waiting. */
   async close(): Promise<void> {
     this.#isClosed = true
     const late = new AbortController()
@@ -40,7 +41,10 @@ export class DeferredWrites {
     await Promise.race([this.#work, limit])
     late.abort()
     if (this.#waiting.length > 0) {
-      this.#logger.warn({ count: this.#waiting.length }, 'writes that nobody waited for are lost')
+      this.#logger.warn(
+        { count: this.#waiting.length },
+        'deferred writes were lost, because the service stopped before they were done',
+      )
       this.#waiting.length = 0
     }
   }
@@ -48,7 +52,7 @@ export class DeferredWrites {
   async #writeAll(): Promise<void> {
     for (let query = this.#waiting.shift(); query !== undefined; query = this.#waiting.shift()) {
       await this.#run(query).catch((error: unknown) => {
-        this.#logger.warn({ err: error, query: query?.name }, 'a write that nobody waits for failed')
+        this.#logger.warn({ err: error, query: query?.name }, 'a deferred write failed')
       })
     }
     this.#work = null

@@ -1,21 +1,21 @@
 import { DatabaseError } from 'pg'
 
-/** The database can't be reached, or gave up on a statement before a commit was sent: nothing was recorded. */
+/** The database can't be reached, or cancelled a statement before a commit was sent. Nothing was recorded. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
 }
 
-/** The connection was lost while a commit, or a write that commits by itself, was under way: the outcome is not known. */
+/** The connection was lost during a commit, or during a write that commits on its own. The outcome is not known. */
 export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown'
 }
 
 /**
- * Connection exceptions, shutdowns, exhausted resources, and statements, locks or idle transactions that took too long:
- * the server is there no more, or not for us.
+ * The server is gone or refuses to serve us: connection exceptions, shutdowns, exhausted resources, and statements,
+ * locks or idle transactions that took too long.
  */
 const UNAVAILABLE_SQLSTATES = /^(08|53|55P03|57014|57P0|25P03)/
-/** Serialization failure and deadlock: the transaction did nothing and may be tried again. */
+/** Serialization failure and deadlock: the transaction changed nothing and can be retried. */
 const RETRYABLE_SQLSTATES: readonly (string | undefined)[] = ['40001', '40P01']
 const UNIQUE_VIOLATION = '23505'
 
@@ -23,12 +23,15 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && RETRYABLE_SQLSTATES.includes(error.code)
 }
 
-/** Whether a statement broke this unique index. */
+/** Whether a statement violated this unique index. */
 export function violatesUnique(error: unknown, index: string): boolean {
   return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === index
 }
 
-/** Turns what the driver throws into our words: an answer of the server stays, a lost connection becomes `DatabaseUnavailable`. */
+/**
+ * Turns an error of the driver into ours: an error response of the server stays, a lost connection becomes
+ * `DatabaseUnavailable`.
+ */
 export function translateError(error: unknown): unknown {
   if (error instanceof DatabaseError) {
     return UNAVAILABLE_SQLSTATES.test(error.code ?? '')
@@ -36,5 +39,5 @@ export function translateError(error: unknown): unknown {
       : error
   }
   if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown) return error
-  return new DatabaseUnavailable('the database did not answer', { cause: error })
+  return new DatabaseUnavailable('the database did not respond', { cause: error })
 }

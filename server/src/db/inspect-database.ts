@@ -3,13 +3,14 @@ import { readMigrations } from './migration.ts'
 
 export interface DatabaseFacts {
   readonly serverVersion: string
-  /** Its clock, at some moment of the inspection's round trip. */
+  /** The time of its clock, at some moment during one round trip. */
   readonly clock: Date
-  /** The code of PostgreSQL's refusal to write; null when it may be written to. */
+  /** The error code with which PostgreSQL refuses writes; null if writes are allowed. */
   readonly writeFault: string | null
-  /** Versions of migrations: of ours, those that are not applied, and those that were changed since; of others, all. */
+  /** Versions of our migrations that are not applied, and of those whose files were changed after they were applied. */
   readonly pending: readonly string[]
   readonly changed: readonly string[]
+  /** Versions of applied migrations that we don't have. */
   readonly unknown: readonly string[]
   readonly applied: readonly string[]
 }
@@ -18,7 +19,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 5_000
 const NO_SUCH_TABLE = '42P01'
 
-/** Looks at a database without changing anything in it: what it is, its clock, its schema, and whether it takes writes. */
+/** Inspects a database without changing it: its version, its clock, its schema, and whether it accepts writes. */
 export async function inspectDatabase(
   databaseUrl: string,
   now: () => Date,
@@ -38,7 +39,7 @@ export async function inspectDatabase(
     )
     const askedAt = new Date((before.getTime() + now().getTime()) / 2)
     const [facts] = rows
-    if (facts === undefined) throw new Error('the database does not tell what it is')
+    if (facts === undefined) throw new Error('the database did not return its version')
     const ledger = await readLedger(client)
     const migrations = await readMigrations()
     const versions = new Set(migrations.map(({ version }) => version))
@@ -59,7 +60,7 @@ export async function inspectDatabase(
   }
 }
 
-/** Checksums by version; null for a database that was never migrated. */
+/** Returns the checksums of the applied migrations by version; null if the database was never migrated. */
 async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string> | null> {
   try {
     const { rows } = await client.query<{ version: string; checksum: string }>(
@@ -72,7 +73,7 @@ async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string
   }
 }
 
-/** A write that meets no row is refused like any other. Without tables, whether one may be made is what matters. */
+/** An update that matches no row is refused like any other write. Without tables, creating one is tried instead. */
 async function findWriteFault(client: pg.Client, hasTables: boolean): Promise<string | null> {
   const write = hasTables
     ? 'update schema_migrations set version = version where false'

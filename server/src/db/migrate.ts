@@ -6,13 +6,19 @@ import { readMigrations, type Migration } from './migration.ts'
 import { runWithoutTransaction } from './run-without-transaction.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** Several processes may start at once: the others wait this long, at each try, for the one that migrates. */
+/** Several processes may start at once. At each try, the others wait this long for the one that migrates. */
 const LEDGER_TIMEOUT_MS = 60_000
-/** How a file waits for tables that other processes are at work on, which themselves wait behind it. */
+/**
+ * How a migration waits for tables that other processes use. Their statements wait behind it meanwhile, so each try is
+ * short.
+ */
 const PATIENCE = { tableTimeoutMs: 3_000, triesMax: 20, pauseMs: 1_000 }
-/** Unique violation, duplicate object, duplicate table: at which of the catalogue's tables the race was lost. */
+/**
+ * Unique violation, duplicate object, duplicate table: which one it is depends on the catalog table where the race was
+ * lost.
+ */
 const CREATED_MEANWHILE: readonly (string | undefined)[] = ['23505', '42710', '42P07']
-/** Deadlock, and a lock that was not to be had in time: nothing was done, or it can be done again. */
+/** Deadlock, and a lock that was not granted in time. Nothing was changed, or it can be done again. */
 const LOCKED_OUT: readonly (string | undefined)[] = ['40P01', '55P03']
 
 export interface MigrateOptions {
@@ -21,9 +27,10 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the schema up to date: forward only, each file once, unchanged since, and whole (in one transaction, or, where its
- * first line says so, statement by statement in none). Safe to call from many processes, and beside processes of the
- * version before that are at work: whoever is in the way is waited for, a while.
+ * Brings the schema up to date. Migrations only go forward. Each file is applied once and must not change afterwards;
+ * it runs in one transaction, or, if its first line says so, statement by statement without one. Many processes may
+ * call this at once, also while processes of the previous version are running: it waits a while for transactions that
+ * are in the way.
  */
 export async function migrate(
   databaseUrl: string,
@@ -45,7 +52,7 @@ export async function migrate(
   }
 }
 
-/** Tries again while others hold what is needed. */
+/** Applies a migration, and tries again while other transactions hold the locks that it needs. */
 async function insist(
   { version }: Migration,
   { logger, patience }: { logger: MigrateOptions['logger']; patience: typeof PATIENCE },
@@ -61,13 +68,16 @@ async function insist(
         const message = `migration ${version} did not get its locks in ${tries} tries: look for long transactions`
         throw new Error(`${message} (pg_stat_activity), and start again`, { cause })
       }
-      logger?.warn({ migration: version, tries, err: cause }, 'the migration waits for transactions of others')
+      logger?.warn({ migration: version, tries, err: cause }, 'the migration is waiting for other transactions')
       await delay(patience.pauseMs)
     }
   }
 }
 
-/** The lock on the ledger keeps other processes out until the file is applied, even while its statements commit. */
+/**
+ * The lock on `schema_migrations` stops other processes until the file is applied, even while its statements commit one
+ * by one.
+ */
 async function applyOnce(
   client: pg.Client,
   migration: Migration,
@@ -89,13 +99,16 @@ async function applyOnce(
     }
     await client.query('commit')
   } catch (error) {
-    // A connection that is gone has rolled back.
+    // If the connection is lost, the server has rolled back.
     await client.query('rollback').catch(() => undefined)
     throw error
   }
 }
 
-/** On a connection of its own, while this one, which is idle as long as that takes, keeps the ledger's lock. */
+/**
+ * Runs the statements on a second connection. The first one is idle meanwhile and keeps the lock on
+ * `schema_migrations`.
+ */
 async function runBeside(client: pg.Client, databaseUrl: string, statements: readonly string[]): Promise<void> {
   await client.query('set local idle_in_transaction_session_timeout = 0')
   const beside = await connect(databaseUrl)
@@ -108,7 +121,7 @@ async function runBeside(client: pg.Client, databaseUrl: string, statements: rea
 
 async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // One that breaks while it is idle tells its next query.
+  // If the connection breaks while it is idle, the next query fails.
   client.on('error', () => undefined)
   await client.connect()
   return client
@@ -120,12 +133,12 @@ async function createLedger(client: pg.Client): Promise<void> {
   try {
     await client.query(create)
   } catch (error) {
-    // Two processes that create it at once collide in the catalogue; by now it is there.
+    // If two processes create it at once, one of them fails; the table exists by now.
     if (!(error instanceof pg.DatabaseError && CREATED_MEANWHILE.includes(error.code))) throw error
   }
 }
 
-/** Checksums by version. */
+/** Returns the checksums of the applied migrations by version. */
 async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query<{ version: string; checksum: string }>(
     'select version, checksum from schema_migrations',

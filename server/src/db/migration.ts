@@ -10,11 +10,11 @@ export interface Migration {
   readonly version: string
   readonly checksum: string
   readonly sql: string
-  /** The statements of a file whose first line is `-- no transaction`; null for one that is applied as a whole. */
+  /** The statements of a file whose first line is `-- no transaction`; null for a file that runs in one transaction. */
   readonly statements: readonly string[] | null
 }
 
-/** In their order. */
+/** Reads all migrations, in the order in which they are applied. */
 export async function readMigrations(): Promise<Migration[]> {
   const files = (await readdir(MIGRATIONS_FOLDER)).filter((file) => FILE_PATTERN.test(file)).sort()
   return await Promise.all(

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
 
-/** A pool whose lost connections are told in the log, and end nothing else. */
+/** Opens a pool. A connection that is lost while idle is logged and does not end the process. */
 export function openPool(config: pg.PoolConfig & pg.ClientConfig, logger: Logger): pg.Pool {
   const pool = new pg.Pool({ ...config, pipeline: true })
   pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
-  // A connection that is lost while somebody has it fails what they do; its event must not end the process.
+  // If a connection is lost while it is in use, its query fails. The event must not end the process as well.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }

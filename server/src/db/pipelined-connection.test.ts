@@ -7,24 +7,24 @@ import { openPipelinedConnection, type PipelinedConnection } from './pipelined-c
 import type { Query } from './query.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 
-describe('a lane', () => {
+describe('a pipelined connection', () => {
   let fresh: FreshDatabase
   let other: pg.Client
-  let lane: PipelinedConnection
+  let connection: PipelinedConnection
   before(async () => {
     fresh = await createFreshDatabase({ empty: true })
     other = new pg.Client({ connectionString: fresh.url })
     await other.connect()
-    lane = openPipelinedConnection({ connectionString: fresh.url })
+    connection = openPipelinedConnection({ connectionString: fresh.url })
   })
   after(async () => {
-    await lane.close()
+    await connection.close()
     await other.end()
     await fresh.drop()
   })
 
   test('many callers share one connection, and each gets its own answer', async () => {
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => lane.run(echo(index))))
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => connection.run(echo(index))))
     assert.deepEqual(
       answers.map(({ value }) => value),
       Array.from({ length: 200 }, (_, index) => index),
@@ -34,9 +34,9 @@ describe('a lane', () => {
 
   test('a statement that fails concerns its own caller only', async () => {
     const [before, failed, behind] = await Promise.allSettled([
-      lane.run(echo(1)),
-      lane.run(divideByZero),
-      lane.run(echo(2)),
+      connection.run(echo(1)),
+      connection.run(divideByZero),
+      connection.run(echo(2)),
     ])
     assert.equal(before.status, 'fulfilled')
     assert.equal(behind.status, 'fulfilled')
@@ -44,18 +44,20 @@ describe('a lane', () => {
   })
 
   test('when its backend is terminated, what is in flight is DatabaseUnavailable, and it connects anew', async () => {
-    const { pid } = await lane.run(echo(0))
-    const inFlight = [lane.run(sleep), lane.run(echo(1))].map((query) => query.catch((error: unknown) => error))
+    const { pid } = await connection.run(echo(0))
+    const inFlight = [connection.run(sleep), connection.run(echo(1))].map((query) =>
+      query.catch((error: unknown) => error),
+    )
     await waitUntilAsleep(pid)
     await other.query('select pg_terminate_backend($1)', [pid])
     for (const outcome of await Promise.all(inFlight)) assert.ok(outcome instanceof DatabaseUnavailable)
-    const { pid: next, value } = await lane.run(echo(7))
+    const { pid: next, value } = await connection.run(echo(7))
     assert.equal(value, 7)
     assert.notEqual(next, pid)
   })
 
-  test('when its backend is terminated between two statements, the lane comes back', async () => {
-    const { pid } = await lane.run(echo(0))
+  test('when its backend is terminated between two statements, the connection comes back', async () => {
+    const { pid } = await connection.run(echo(0))
     await other.query('select pg_terminate_backend($1, 5000)', [pid])
     const answer = await firstAnswer()
     assert.notEqual(answer.pid, pid)
@@ -74,7 +76,7 @@ describe('a lane', () => {
   async function firstAnswer() {
     return await waitFor('a statement to be run', async () => {
       try {
-        return await lane.run(echo(0))
+        return await connection.run(echo(0))
       } catch (error) {
         assert.ok(error instanceof DatabaseUnavailable)
         return null

@@ -5,8 +5,8 @@ import type { Query } from './query.ts'
 import { readResult } from './query.ts'
 
 /**
- * One connection that many callers share: their statements travel one behind the other without waiting (pipelining),
- * and every statement commits by itself. It connects at first use, and anew after it was lost.
+ * A connection shared by many callers. Statements are pipelined: each is sent without waiting for the previous result,
+ * and each commits on its own. Connects on first use and reconnects after a failure.
  */
 export interface PipelinedConnection {
   run<Result>(query: Query<Result>): Promise<Result>
@@ -19,7 +19,7 @@ export function openPipelinedConnection(config: pg.ClientConfig): PipelinedConne
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ ...config, pipeline: true })
-    // Only while it is the lane's connection: a late end of an old one must not lose the new one.
+    // Ignored once another connection has taken its place: a late event of the old one must not drop the new one.
     const forget = (): void => {
       if (current !== client) return
       connection = null

@@ -5,16 +5,16 @@ import { coalesceWrites } from './coalesce-writes.ts'
 import { openPool } from './open-pool.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
-/** They are opened when they are needed. */
+/** How many connections there are at most. They are opened when needed. */
 const READERS = 3
-/** A read that takes longer is cancelled by the server. */
+/** The server cancels a read that takes longer. */
 const READ_TIMEOUT_MS = 5_000
-/** So many wait for a reader, each as long as the pool's `connectionTimeoutMillis` at the most. */
+/** How many reads may wait for a connection, each at most for the pool's `connectionTimeoutMillis`. */
 const READS_WAITING_MAX = 100
 
-/** The connections for reads that may take long: however many of them there are, no payment waits for one. */
+/** Connections for reads that may take long, apart from the others, so that no payment waits for such a read. */
 export interface Readers {
-  /** Runs the queries in one round trip. `DatabaseUnavailable` when too many wait, or one of them takes too long. */
+  /** Runs the queries in one round trip. Throws `DatabaseUnavailable` if too many reads wait, or one takes too long. */
   run<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>>
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export function openReaders(connection: pg.ClientConfig, logger: Logger): Reader
   const pool = openPool({ ...connection, statement_timeout: READ_TIMEOUT_MS, max: READERS }, logger)
   return {
     async run<const Queries extends readonly Query<unknown>[]>(queries: Queries) {
-      if (pool.waitingCount >= READS_WAITING_MAX) throw new DatabaseUnavailable('too many long reads wait')
+      if (pool.waitingCount >= READS_WAITING_MAX) throw new DatabaseUnavailable('too many long reads are waiting')
       const client = await pool.connect().catch((error: unknown) => {
         throw translateError(error)
       })
@@ -34,7 +34,7 @@ export function openReaders(connection: pg.ClientConfig, logger: Logger): Reader
       const errors = outcomes.flatMap((outcome) =>
         outcome.status === 'rejected' ? [translateError(outcome.reason)] : [],
       )
-      // A statement that failed leaves the connection whole; a server that goes away tells so before it does.
+      // The connection stays usable after a failed statement, unless the error says that the server is unavailable.
       client.release(errors.some((error) => error instanceof DatabaseUnavailable))
       if (errors.length > 0) throw errors[0]
       return readResults(queries, await Promise.all(sent))

@@ -1,12 +1,12 @@
 import pg from 'pg'
 
-/** Building an index waits for every transaction that was there before it. */
+/** Building an index waits for every transaction that started before it. */
 const LOCK_TIMEOUT_MS = 60_000
 const BUILT_INDEX = /^create\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+(\w+)/i
 
 /**
- * Runs statements one by one, each in no transaction, such that a run that was cut short is made good by another one: an
- * index that is there but was never finished is built anew.
+ * Runs statements one by one, without a transaction. If a run is interrupted, the next one repairs what it left: an
+ * index that exists but was not finished is dropped and built again.
  */
 export async function runWithoutTransaction(client: pg.Client, statements: readonly string[]): Promise<void> {
   await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)

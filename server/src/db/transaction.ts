@@ -4,11 +4,14 @@ import { CommitUnknown, translateError } from './errors.ts'
 import { coalesceWrites } from './coalesce-writes.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
-/** All exactness under locks rests on it: what is read after a lock was had shows what was committed before. */
+/**
+ * Locks make counts and sums exact only at this level: a read after the lock was granted sees everything committed
+ * before.
+ */
 const BEGIN = 'begin isolation level read committed'
 
 /**
- * A transaction on one connection. `begin` travels with the first batch and `commit` with the last one, so a
+ * A transaction on one connection. `begin` is sent with the first batch and `commit` with the last one, so a
  * transaction that reads once and writes once costs two round trips.
  */
 export class Transaction {
@@ -36,7 +39,7 @@ export class Transaction {
     return result
   }
 
-  /** Runs the queries and commits, in one round trip. Nothing may follow. */
+  /** Runs the queries and commits, in one round trip. Nothing may be run afterwards. */
   async commit<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     const begins = this.#state === 'new'
     this.#state = 'done'
@@ -44,14 +47,14 @@ export class Transaction {
       sent: [...(begins ? [this.#send(BEGIN)] : []), ...queries.map((query) => this.#sendQuery(query))],
       commit: this.#send('commit'),
     }))
-    // Everything is listened to at once: a statement may fail well before its commit is answered.
+    // All results are awaited together, because a statement may fail well before the response to the commit arrives.
     const [[outcome], statements] = await Promise.all([Promise.allSettled([commit]), Promise.allSettled(sent)])
     const failed = statements.find((statement) => statement.status === 'rejected')
-    // Only an answer of the server tells that a statement failed, and the commit with it.
+    // Only an error response of the server proves that a statement failed, and so that the commit failed too.
     if (failed?.reason instanceof DatabaseError) throw translateError(failed.reason)
     if (outcome.status === 'rejected' || failed !== undefined) throw toCommitFailure(outcome)
     const results = (await settled(sent)).slice(begins ? 1 : 0)
-    // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and no error.
+    // PostgreSQL responds to the commit of a failed transaction with ROLLBACK, without an error.
     const { command } = await commit
     if (command !== 'COMMIT') throw new Error(`the commit was answered with ${command}`)
     return readResults(queries, results)
@@ -76,15 +79,19 @@ export class Transaction {
   }
 }
 
-/** A commit that the server refused in words did nothing; without an answer its outcome is not known. */
+/**
+ * If the server refused the commit with an error, nothing was committed. Without a response the outcome is not known.
+ */
 function toCommitFailure(commit: PromiseSettledResult<unknown>): unknown {
   const cause: unknown = commit.status === 'rejected' ? commit.reason : undefined
-  const told = translateError(cause)
-  if (told instanceof DatabaseError) return told
+  const translated = translateError(cause)
+  if (translated instanceof DatabaseError) return translated
   return new CommitUnknown('the connection was lost during a commit', { cause })
 }
 
-/** Waits for all of them, then throws the first failure: later ones only say that the transaction had failed before. */
+/**
+ * Waits for all results, then throws the first failure: later ones only say that the transaction has failed already.
+ */
 async function settled(sent: readonly Promise<pg.QueryResult>[]): Promise<pg.QueryResult[]> {
   const outcomes = await Promise.allSettled(sent)
   return outcomes.map((outcome) => {

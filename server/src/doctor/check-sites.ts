@@ -3,6 +3,7 @@ import { get as getHttps } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
+import { BodyTooLong, readBody } from '../lib/read-body.ts'
 import { nameOf, type Finding } from './finding.ts'
 
 const REQUEST_MS_MAX = 8_000
@@ -91,7 +92,7 @@ async function fetchSite(url: URL, ca: string | undefined): Promise<Visit> {
   return await new Promise((resolve, reject) => {
     const receive = (response: IncomingMessage): void => {
       const certificate = response.socket instanceof TLSSocket ? readCertificate(response.socket) : null
-      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body, certificate }), reject)
+      readJson(response).then((body) => resolve({ status: response.statusCode ?? 0, body, certificate }), reject)
     }
     const tls = { rejectUnauthorized: false, ...(ca === undefined ? {} : { ca }) }
     const request =
@@ -108,19 +109,13 @@ function readCertificate(socket: TLSSocket): NonNullable<Visit['certificate']> {
   return { fault, validTo: new Date(socket.getPeerCertificate().valid_to) }
 }
 
-/** The JSON of a body; undefined for any other. */
-async function readBody(response: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > ANSWER_BYTES_MAX) return undefined
-    chunks.push(chunk)
-  }
+/** Returns the body's JSON; undefined if the body is not JSON or is too long. */
+async function readJson(response: IncomingMessage): Promise<unknown> {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
-  } catch {
-    return undefined
+    return JSON.parse((await readBody(response, ANSWER_BYTES_MAX)).toString('utf8'))
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof BodyTooLong) return undefined
+    throw error
   }
 }
 

@@ -1,8 +1,12 @@
-import { all, firstOrNull, type Query } from '../db/query.ts'
+import { computed, nullable, pick, required } from '../db/column.ts'
+import { all, one, rowsOf, type Query } from '../db/query.ts'
+import { tables } from '../db/tables.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import type { Mode } from '../values/mode.ts'
 
-/** Encrypted secrets, and what each is bound to. The doctor reads the tables of others, and writes none. */
+const { agents, wallets, webhook_endpoints } = tables
+
+/** An encrypted secret, and what it is bound to. The doctor reads the tables of other rooms and writes none. */
 export interface SealedSigner {
   readonly accountId: string
   readonly mode: Mode
@@ -22,12 +26,18 @@ export function listSealedSigners(countMax: number): Query<SealedSigner[]> {
     text: `select account_id, mode, id, signer_private_key_sealed from agents
       where signer_private_key_sealed is not null limit $1`,
     values: [countMax],
-    read: all((row) => ({
-      accountId: row['account_id'] as string,
-      mode: row['mode'] as Mode,
-      agentId: row['id'] as string,
-      sealed: row['signer_private_key_sealed'] as Buffer,
-    })),
+    read: all(
+      {
+        ...pick(agents, 'account_id', 'mode', 'id'),
+        signer_private_key_sealed: required(agents.signer_private_key_sealed),
+      },
+      (row) => ({
+        accountId: row.account_id,
+        mode: row.mode,
+        agentId: row.id,
+        sealed: row.signer_private_key_sealed,
+      }),
+    ),
   }
 }
 
@@ -36,10 +46,10 @@ export function listSealedSecrets(countMax: number): Query<SealedSecret[]> {
     name: 'doctor_sealed_secrets',
     text: 'select account_id, id, secret_sealed from webhook_endpoints where deleted_at is null limit $1',
     values: [countMax],
-    read: all((row) => ({
-      accountId: row['account_id'] as string,
-      endpointId: row['id'] as string,
-      sealed: row['secret_sealed'] as Buffer,
+    read: all(pick(webhook_endpoints, 'account_id', 'id', 'secret_sealed'), (row) => ({
+      accountId: row.account_id,
+      endpointId: row.id,
+      sealed: row.secret_sealed,
     })),
   }
 }
@@ -49,11 +59,14 @@ export function listWalletAddresses(mode: Mode, countMax: number): Query<Address
     name: 'doctor_wallets',
     text: 'select address from wallets where mode = $1 limit $2',
     values: [mode, countMax],
-    read: (rows) => rows.flatMap((row) => parseAddress(String(row['address'])) ?? []),
+    read: rowsOf(pick(wallets, 'address'), (rows) => rows.flatMap(({ address }) => parseAddress(address) ?? [])),
   }
 }
 
-/** When the latest confirmed payment of a mode was confirmed, in a bounded number of workspaces. By `payments_listed`. */
+/**
+ * When the most recently confirmed payment of a mode was confirmed; null when none was. Looks at a bounded number of
+ * workspaces. Uses `payments_listed`.
+ */
 export function findLastConfirmed(mode: Mode, countMax: number): Query<Date | null> {
   return {
     name: 'doctor_last_confirmed',
@@ -65,6 +78,6 @@ export function findLastConfirmed(mode: Mode, countMax: number): Query<Date | nu
         order by id desc limit 1
       ) p`,
     values: [mode, countMax],
-    read: firstOrNull((row) => row['settled_at'] as Date | null),
+    read: one({ settled_at: nullable(computed.timestamptz) }, (row) => row.settled_at),
   }
 }

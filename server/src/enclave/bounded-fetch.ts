@@ -1,21 +1,26 @@
-import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
+import { readBody } from '../lib/read-body.ts'
 
-/** Requests beyond it wait in the agent's queue, under their own time limit. */
+/** Further requests wait in the agent's queue. Their time limit runs while they wait. */
 const SOCKETS_MAX = 128
-/** Shorter than what servers commonly allow (5 s at least), so that we close an idle connection before they do. */
+/** Servers commonly allow at least 5 s. Ours is shorter, so that we close an idle connection before they do. */
 const SOCKET_IDLE_MS = 4_000
-const ANSWER_BYTES_MAX = 1024 * 1024
-/** `Response` takes no body with these. */
+const RESPONSE_BYTES_MAX = 1024 * 1024
+/** `Response` does not accept a body with these. */
 const BODILESS_STATUSES = [204, 205, 304]
-/** What callers read of a response's headers. */
+/** The response headers that callers read. */
 const HEADERS_KEPT = ['content-type', 'date', 'retry-after'] as const
 
 /**
- * A `fetch` for one server, for the SDK to use. The global one lets a body take any time and any length once the headers
- * are there, and costs more processor time than the rest of a signed send. This one resolves when the body is
- * complete, so that the SDK's time limit covers all of it. Redirects are not followed and nothing is tried twice.
+ * Makes a `fetch` for one server, for the SDK to use. It resolves when the body is complete, so the SDK's time limit
+ * covers the body too, and it limits the body's size. Redirects are not followed and nothing is sent twice.
+ *
+ * @NOTE Written by hand on purpose. The global `fetch` does not limit a body after its headers have arrived, and takes
+ * twice the processor time. undici's `bodyTimeout` limits only the time between two chunks, not the whole body. Its
+ * `request` takes half the processor time (0.1 instead of 0.2 ms), but importing undici costs 29 MiB and 150 ms in every
+ * process.
  */
 export function createBoundedFetch(baseUrl: string) {
   const base = new URL(baseUrl)
@@ -27,7 +32,7 @@ export function createBoundedFetch(baseUrl: string) {
 
   async function boundedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const url = typeof input === 'string' ? input : 'href' in input ? input.href : input.url
-    if (!url.startsWith(`${base.origin}/`)) throw new TypeError('the address is not of the enclave')
+    if (!url.startsWith(`${base.origin}/`)) throw new TypeError('the URL is not an address of the enclave')
     return await new Promise((resolve, reject) => {
       const { signal, body } = init
       const sent = request({
@@ -42,7 +47,7 @@ export function createBoundedFetch(baseUrl: string) {
       if (signal?.aborted) stop()
       sent.on('error', reject)
       sent.on('close', () => signal?.removeEventListener('abort', stop))
-      sent.on('response', (answer) => collect(sent, answer, resolve, reject))
+      sent.on('response', (response) => void toResponse(response).then(resolve, reject))
       sent.end(typeof body === 'string' ? body : undefined)
     })
   }
@@ -50,30 +55,9 @@ export function createBoundedFetch(baseUrl: string) {
   return { fetch: boundedFetch, close: () => agent.destroy() }
 }
 
-function collect(
-  sent: ClientRequest,
-  answer: IncomingMessage,
-  resolve: (response: Response) => void,
-  reject: (error: unknown) => void,
-): void {
-  const chunks: Buffer[] = []
-  let size = 0
-  answer.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size > ANSWER_BYTES_MAX) sent.destroy(new Error('the answer is too long'))
-    else chunks.push(chunk)
-  })
-  answer.on('error', reject)
-  answer.on('end', () => {
-    try {
-      resolve(toResponse(answer, Buffer.concat(chunks)))
-    } catch (error) {
-      reject(error)
-    }
-  })
-}
-
-function toResponse({ statusCode = 0, headers }: IncomingMessage, body: Buffer<ArrayBuffer>): Response {
+async function toResponse(message: IncomingMessage): Promise<Response> {
+  const { statusCode = 0, headers } = message
+  const body = await readBody(message, RESPONSE_BYTES_MAX)
   const kept = HEADERS_KEPT.flatMap((name): [string, string][] => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value]] : []

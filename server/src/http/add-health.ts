@@ -1,17 +1,17 @@
 import type { HttpServer } from './open-http.ts'
 
-/** Answers whether a part of the service can be reached; throws when it can't. */
+/** Resolves if a part of the service can be reached, and throws if it cannot. */
 export type Check = () => Promise<unknown>
 
 const CHECK_MS_MAX = 2_000
-/** Anyone may ask; the parts are asked once in this time, however many do. */
+/** Anyone can call these endpoints, so the parts are checked at most once in this time. */
 const OUTCOME_AGE_MS_MAX = 1_000
 
 type Outcome = 'ok' | 'unavailable'
 
 /**
- * `/healthz`: the process lives. `/readyz`: it can serve, which takes the database; the other parts are shown, since
- * reads go on without them.
+ * Adds `/healthz`, which responds while the process is alive, and `/readyz`, which responds with 200 while the database
+ * can be reached. The other parts are listed but do not change the status, because reads work without them.
  */
 export function addHealth(http: HttpServer, checks: { database: Check } & Record<string, Check>): void {
   let outcomes: Promise<Record<string, Outcome>> | null = null

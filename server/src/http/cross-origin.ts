@@ -1,7 +1,13 @@
-import type { FastifyReply } from 'fastify'
 import type { HttpServer } from './open-http.ts'
 
-/** What a page of another site may read of an answer, besides what every page may. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route rejects every request, so there is nothing that a preflight could allow. */
+    readonly rejectsAll?: true
+  }
+}
+
+/** Response headers that pages of other sites can read, besides those that every page can read. */
 const EXPOSED_HEADERS = [
   'WWW-Authenticate',
   'Retry-After',
@@ -16,25 +22,39 @@ const ALLOWED_HEADERS = 'authorization, content-type, mcp-protocol-version, mcp-
 const PREFLIGHT_SECONDS = 24 * 60 * 60
 
 /**
- * Lets pages of any site call the routes of this scope (D41), preflights at `paths` included. Without credentials: a
- * cookie of ours is neither sent nor looked at here.
+ * Lets pages of any site call the routes that are added to this scope afterwards (D41), and responds to the preflight
+ * requests for them. Cookies are neither sent nor read here.
+ *
+ * @NOTE Written by hand on purpose. `@fastify/cors` adds a route for `OPTIONS *`: two scopes cannot both have it, it
+ * would respond to preflights for the dashboard and for unknown paths too, and it would allow the same methods at every
+ * path.
  */
-export function allowCrossOrigin(scope: HttpServer, paths: Readonly<Record<string, string>>): void {
-  scope.addHook('onRequest', async (_request, reply) => allowAnyOrigin(reply))
-  for (const [path, methods] of Object.entries(paths)) {
-    scope.options(path, { schema: { hide: true } }, async (_request, reply) => {
-      return reply
-        .code(204)
-        .headers({
-          'Access-Control-Allow-Methods': methods,
-          'Access-Control-Allow-Headers': ALLOWED_HEADERS,
-          'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
-        })
-        .send()
-    })
-  }
+export function allowCrossOrigin(scope: HttpServer): void {
+  const methodsByPath = new Map<string, string[]>()
+
+  scope.addHook('onRequest', async (_request, reply) => {
+    void reply.headers({ 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
+  })
+  scope.addHook('onRoute', ({ url, method, config }) => {
+    if (method === 'OPTIONS' || config?.rejectsAll === true) return
+    const known = methodsByPath.get(url)
+    const methods = known ?? []
+    methods.push(...[method].flat())
+    methodsByPath.set(url, methods)
+    if (known === undefined) addPreflight(scope, url, methods)
+  })
 }
 
-function allowAnyOrigin(reply: FastifyReply): void {
-  void reply.headers({ 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
+/** `methods` may still grow while routes are added. */
+function addPreflight(scope: HttpServer, path: string, methods: readonly string[]): void {
+  scope.options(path, { schema: { hide: true } }, async (_request, reply) => {
+    return reply
+      .code(204)
+      .headers({
+        'Access-Control-Allow-Methods': methods.join(', '),
+        'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+        'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+      })
+      .send()
+  })
 }

@@ -18,10 +18,10 @@ const CASES: readonly (readonly [string, string, boolean])[] = [
   ['a b', ORIGINS.baseUrl, false],
 ]
 
-describe('the two hosts (D1)', () => {
+describe('the two hosts of the service', () => {
   for (const [host, origin, isServed] of CASES) {
     test(`Host "${host}" means ${origin}, and ${isServed ? 'has' : 'has not'} the dashboard`, async () => {
-      // Whatever a proxy passes on as X-Forwarded-Host: that is anybody's.
+      // X-Forwarded-Host must not count: any client can send it, and proxies pass it on.
       const headers = { host, 'x-forwarded-host': 'pay.example.com:8443' }
       const request = { headers, protocol: 'https', host: 'pay.example.com:8443' } as unknown as FastifyRequest
       assert.equal(originOf(request, ORIGINS), origin)
@@ -31,7 +31,7 @@ describe('the two hosts (D1)', () => {
     })
   }
 
-  test('where both are one, everything is served there, and at an unknown host no dashboard either', async () => {
+  test('with one host for both, everything is served there, and an unknown host still has no dashboard', async () => {
     const one = { baseUrl: ORIGINS.baseUrl, authUrl: ORIGINS.baseUrl }
     const at = (host: string) => ({ headers: { host }, protocol: 'https' }) as unknown as FastifyRequest
     await onAuthHostOnly(one)(at('api.example.com'))

@@ -1,15 +1,18 @@
-/** What one request may take of us. */
+/** The limits of one request. */
 export const BODY_BYTES_MAX = 64 * 1_024
 export const HEADER_BYTES_MAX = 16 * 1_024
-/** The whole request must have arrived by then. */
+/** The whole request must arrive within this time. */
 export const REQUEST_TIMEOUT_MS = 30_000
 export const HEADERS_TIMEOUT_MS = 15_000
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
-/** While the service stops: a connection whose last answer is out is not kept for another request. */
+/** While the service stops, a connection closes after its last response instead of waiting for another request. */
 export const KEEP_ALIVE_STOPPING_MS = 1
-/** A passkey's id of 1,023 bytes in base64url; an agent's id (64 code points of four bytes, percent-encoded) is shorter. */
+/**
+ * The longest parameter is a passkey's id: 1,023 bytes in base64url. An agent's id (64 code points, percent-encoded) is
+ * shorter.
+ */
 export const PATH_PARAMETER_CHARS_MAX = 1_364
 export const CONNECTIONS_MAX = 10_000
-/** For 503: the database or a chain is out of reach. */
+/** Sent with 503, when the database or a chain cannot be reached. */
 export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
 export const STRICT_TRANSPORT_SECONDS = 2 * 365 * 24 * 60 * 60

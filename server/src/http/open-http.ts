@@ -26,13 +26,16 @@ export interface HttpOptions {
   readonly trustedProxies: readonly string[]
 }
 
-/** What we send is what we say that it is, wherever a browser opens it. */
+/** Browsers must not guess another content type than the one we send. */
 const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const
 
-/** Load balancers ask these over plain HTTP too; they carry no credential. */
+/** Load balancers call these over plain HTTP too. No credentials are sent to them. */
 const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
 
-/** What every door shares: bodies, limits, the error envelope, `Request-Id`, HTTPS only (D3, D4), one log line a request. */
+/**
+ * Opens the HTTP server that all doors share: body parsing, limits, error responses, `Request-Id`, HTTPS only (D3, D4),
+ * and one log line per request.
+ */
 export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const http = Fastify({
     loggerInstance: logger,
@@ -55,7 +58,8 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))
   http.addHook('onRequest', async (request, reply) => {
     void reply.header('Request-Id', request.id).header(...NO_SNIFFING)
-    if (!namesOneHost(request.raw)) throw new Problem('validation_failed', 'The request must name one host.')
+    if (!namesOneHost(request.raw))
+      throw new Problem('validation_failed', 'The request must have exactly one Host header.')
     if (!options.production) return
     void reply.header('Strict-Transport-Security', `max-age=${STRICT_TRANSPORT_SECONDS}; includeSubDomains`)
     if (request.protocol !== 'https' && !PLAIN_HTTP_PATHS.includes(request.url)) throw problem('https_required')
@@ -64,7 +68,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     const line = {
       request: request.id,
       method: request.method,
-      // The pattern, not the address: a path or a query may hold what a log should not.
+      // The route's pattern, not the URL: a path or a query can hold secrets.
       route: request.routeOptions.url ?? 'unknown',
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
@@ -78,12 +82,12 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     sendProblem(reply, answer)
   })
   http.setNotFoundHandler((_request, reply) => {
-    sendProblem(reply, new Problem('not_found', 'No such path.'))
+    sendProblem(reply, new Problem('not_found', 'There is no endpoint at this path.'))
   })
   return http
 }
 
-/** One listener: what it takes of a client, and what it answers to what is not HTTP. A second origin has one too (D1). */
+/** Makes one listener, with its limits and its response to what is not valid HTTP. A second origin has its own (D1). */
 export function createHttpServer(handler: RequestListener, { clock }: { clock: Clock }): Server {
   const server = createServer(
     {
@@ -91,25 +95,25 @@ export function createHttpServer(handler: RequestListener, { clock }: { clock: C
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      // Node would answer by itself, without the envelope; the first hook does it.
+      // Node's own response would not have our error format, so the first hook checks the header instead.
       requireHostHeader: false,
     },
     handler,
   )
-  // The same for expectations that are not `100-continue`: a server may ignore them (RFC 9110, section 10.1.1).
+  // Expectations other than `100-continue` are ignored, as a server may do (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handler)
   server.maxConnections = CONNECTIONS_MAX
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenRequest(error, socket, clock))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => rejectBrokenRequest(error, socket, clock))
   return server
 }
 
-/** RFC 9112, section 3.2. */
+/** A request without one `Host` header, or with several, is rejected (RFC 9112, section 3.2). */
 function namesOneHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
   const hosts = headersDistinct['host']?.length ?? 0
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
 }
 
-/** JSON is UTF-8 (RFC 8259, section 8.1). Read leniently, an agent's id or a memo would be another than was sent. */
+/** JSON must be UTF-8 (RFC 8259, section 8.1). A lenient parser would change an agent's id or a memo without notice. */
 function createJsonParser(http: Pick<FastifyInstance, 'getDefaultJsonParser'>): FastifyBodyParser<Buffer> {
   const parse = http.getDefaultJsonParser('error', 'error') as FastifyBodyParser<string>
   return (request, body, done) => {
@@ -127,23 +131,23 @@ function sendProblem(reply: FastifyReply, answer: Problem): void {
     .send(toEnvelope(answer))
 }
 
-/** Specification, part 7. */
+/** The body of every error response (specification, part 7). */
 function toEnvelope(answer: Problem) {
   return {
     error: { type: answer.type, message: answer.message, code: answer.code, details: answer.details },
   }
 }
 
-/** What is not even HTTP never reaches a handler; it gets the envelope all the same. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
+/** What is not valid HTTP never reaches a handler, but gets the same error format. */
+function rejectBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   const answer =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? new Problem('payload_too_large', 'The headers are larger than 16 KiB.')
-      : new Problem('validation_failed', 'The request is not valid HTTP, or did not arrive in time.')
+      ? new Problem('payload_too_large', 'The request headers are larger than 16 KiB.')
+      : new Problem('validation_failed', 'The request is not valid HTTP, or took too long to arrive.')
   const body = JSON.stringify(toEnvelope(answer))
   socket.end(
     [

@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify'
 
-// There is no `Cross-Origin-Opener-Policy` either: clients open the consent page in a window of their own, and it would
-// cut that window off from them for good.
+// There is no `Cross-Origin-Opener-Policy`: clients open the consent page in a window of their own, and this header
+// would take their reference to that window away for good.
 
 /**
- * What a page may load and who may show it. There is no `form-action`: browsers hold every hop of the redirects after
- * the consent form against it, and so the way back to the client would be cut off after the code was made.
+ * What a page may load, and who may embed it. There is no `form-action`, because browsers apply it to every redirect
+ * after the consent form too. It would block the redirect to the client after the code was issued.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -22,8 +22,8 @@ const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Frame-Options': 'DENY',
-  // Handles and invitations stand in addresses, so nobody else is told of them (RFC 9700, section 4.2). We tell ourselves:
-  // without a referrer a form's post would carry `Origin: null`, which comes from nowhere.
+  // URLs contain handles and invitations, so they must not be sent to other sites (RFC 9700, section 4.2). Our own site
+  // needs them: without a referrer, a form's post would carry `Origin: null`.
   'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -31,7 +31,7 @@ const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
 } as const
 
-/** Makes an answer a page of ours: HTML that nobody frames (RFC 9700, section 4.16), caches or loads into. */
+/** Makes a response one of our pages: HTML that no site can embed (RFC 9700, section 4.16) and no cache keeps. */
 export function setPageHeaders(reply: FastifyReply): void {
   void reply.headers(PAGE_HEADERS)
 }

@@ -2,14 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import { problem } from '../values/problem.ts'
 
 /**
- * Whether a request that changes something for whoever holds the cookie comes from our own pages (D47): nothing may
- * contradict it, and a browser's `Origin` or `Sec-Fetch-Site` must say so. Neither means no browser that is new enough.
- * `Origin: null` says nothing: a browser that never tells where it comes from sends it for our own pages too, and what no
- * page can forge, `Sec-Fetch-Site`, then decides. Else 403 `cross_origin`.
+ * Rejects a request that uses the session's cookie to change something, unless it comes from our own pages (D47).
+ * `Origin` or `Sec-Fetch-Site` must show that it does, and neither may contradict it. Throws 403 `cross_origin`.
+ *
+ * A request with neither header does not come from a current browser, and is rejected. `Origin: null` shows nothing: a
+ * browser with strict privacy settings sends it for our own pages too. `Sec-Fetch-Site` decides then, because no page
+ * can forge it.
  */
 export function checkSameOrigin(request: FastifyRequest, authUrl: string): void {
-  const { origin: told, 'sec-fetch-site': site } = request.headers
-  const origin = told === 'null' && site === 'same-origin' ? undefined : told
+  const { origin: sentOrigin, 'sec-fetch-site': site } = request.headers
+  const origin = sentOrigin === 'null' && site === 'same-origin' ? undefined : sentOrigin
   const contradicts = (origin !== undefined && origin !== authUrl) || (site !== undefined && site !== 'same-origin')
   if (contradicts || (origin === undefined && site === undefined)) throw problem('cross_origin')
 }

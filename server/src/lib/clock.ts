@@ -1,9 +1,12 @@
-/** The only place that reads the time (D49). Everything else is handed a `Clock`, and passes its "now" into SQL. */
+/**
+ * The only place that reads the time (D49). Everything else receives a `Clock`, and passes its time to SQL as a
+ * parameter.
+ */
 export interface Clock {
   now(): Date
 }
 
-/** A clock whose offset from the machine's can be moved; production never moves it. */
+/** A clock with an offset from the machine's clock. Production never sets one. */
 export interface MovableClock extends Clock {
   setOffset(offsetMs: number): void
 }

@@ -1,23 +1,25 @@
 import { randomBytes } from 'node:crypto'
 
-/** Crockford's base 32: sorts as its numbers do, and leaves out the letters that look like digits. */
+/** Crockford's base 32. It sorts like the numbers it encodes, and leaves out letters that look like digits. */
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_CHARS = 10
 const RANDOM_CHARS = 16
-/** Asking the system for randomness costs the same for one id as for many. */
+/** Random bytes are drawn for many ids at once, because each call to the system has a fixed cost. */
 const IDS_PER_DRAW = 256
 
 let drawn = Buffer.alloc(0)
 let used = 0
 
-/** 26 characters (a ULID): 48 bits of Unix milliseconds, then 80 random bits, so that ids sort by time of creation (D18b). */
+/**
+ * Returns a ULID: 26 characters, of 48 bits of Unix milliseconds and 80 random bits. Ids sort by creation time (D18b).
+ */
 export function createSortableId(now: Date): string {
   let text = formatSortableTime(now)
   for (const byte of drawRandom()) text += BASE32.charAt(byte & 31)
   return text
 }
 
-/** What the ids of that millisecond begin with. */
+/** Returns the prefix of all ids that are created in this millisecond. */
 export function formatSortableTime(at: Date): string {
   let time = at.getTime()
   let text = ''
@@ -28,7 +30,7 @@ export function formatSortableTime(at: Date): string {
   return text
 }
 
-/** Bytes that nobody has had before. */
+/** Returns random bytes, each used once. */
 function drawRandom(): Buffer {
   if (used === drawn.length) {
     drawn = randomBytes(IDS_PER_DRAW * RANDOM_CHARS)

@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino'
 
 export type { Logger } from 'pino'
 
-/** Members that are never written, wherever an object carries them. */
+/** Members that are never logged, in whatever object they appear. */
 const SECRET_PATHS = ['authorization', 'secret', 'token', 'password', 'privateKey', 'signature', 'appSecret', 'cookie']
 
 const CAUSES_MAX = 4
@@ -20,7 +20,7 @@ export function createLogger(level: string, name = 'bursar'): Logger {
 }
 
 /**
- * What an error says of itself, and its causes. Other members are left out: a database's `detail` repeats whole rows.
+ * Describes an error and its causes. Other members are left out: the `detail` of a database error repeats whole rows.
  */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return String(error)

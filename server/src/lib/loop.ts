@@ -2,14 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from './logger.ts'
 
 export interface Loop {
-  /** Lets the round that is running finish, and starts no other. */
+  /** Waits for the current round to finish, and starts no other. */
   stop(): Promise<void>
 }
 
-/** Waiting times grow with failures in a row, up to this many intervals. */
+/** The wait doubles with each consecutive failure, up to this many intervals. */
 const BACKOFF_INTERVALS_MAX = 20
 
-/** Runs `round` again and again, `intervalMs` after the last one ended. A round that throws is logged and tried again later. */
+/**
+ * Runs `round` repeatedly, `intervalMs` after the previous one ended. If a round throws, the error is logged and the
+ * next round waits longer.
+ */
 export function startLoop(
   { name, intervalMs, logger }: { name: string; intervalMs: number; logger: Logger },
   round: (signal: AbortSignal) => Promise<void>,

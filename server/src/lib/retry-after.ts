@@ -1,9 +1,9 @@
 const SECONDS_PATTERN = /^\d{1,9}$/
 
 /**
- * How long the sender of a response asks to be left alone (RFC 9110, section 10.2.3), in milliseconds; null when it does
- * not say, or says something else. A date counts from the response's own `Date`, so that our clock need not agree with
- * the sender's. A date in the past is no time at all.
+ * Returns the wait of a `Retry-After` header in milliseconds (RFC 9110, section 10.2.3), or null if the header is
+ * missing or not valid. A date is compared with the response's own `Date`, so the two clocks need not agree. A date in
+ * the past means 0.
  */
 export function parseRetryAfterMs(headers: Pick<Headers, 'get'>): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''

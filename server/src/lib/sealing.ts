@@ -3,14 +3,17 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** Without it a shorter tag, which is easier to guess, would do. */
+/** Without this option, Node accepts a shorter tag, which is easier to guess. */
 const OPTIONS = { authTagLength: TAG_BYTES } as const
 export const SEALING_KEY_BYTES = 32
 
-/** Encrypts what must be had back (AES-256-GCM). `context` binds the ciphertext to its place: elsewhere it does not open. */
+/**
+ * Encrypts secrets that we must read again (AES-256-GCM). `context` binds a ciphertext to its place: it cannot be
+ * opened elsewhere.
+ */
 export interface Sealer {
   seal(plaintext: string, context: string): Buffer
-  /** Throws when the bytes were altered, or sealed under another key or context. */
+  /** Throws if the bytes were changed, or were sealed with another key or context. */
   open(sealed: Buffer, context: string): string
 }
 

@@ -4,8 +4,8 @@ interface Line<Result> {
 }
 
 /**
- * Reads of which one is under way for a key at a time. Whoever asks meanwhile shares the next one with all others who do:
- * so what they get is never older than their question, however many they are.
+ * Runs at most one read per key at a time. Callers that arrive during a read share the next one, so each gets a result
+ * that was read after its call, however many callers there are.
  */
 export class SharedReads<Result> {
   readonly #lines = new Map<string, Line<Result>>()
@@ -19,7 +19,7 @@ export class SharedReads<Result> {
 
   #start(key: string, run: () => Promise<Result>): Promise<Result> {
     const result = run()
-    // Whether it succeeds concerns those alone who share it.
+    // A failure is reported only to the callers that share this read. The next read starts in any case.
     const current = result.then(
       () => this.#end(key, line),
       () => this.#end(key, line),
@@ -29,7 +29,7 @@ export class SharedReads<Result> {
     return result
   }
 
-  /** When others wait, what they wait for has its own line from then on. */
+  /** If a next read is waiting, it adds its own entry when it starts. */
   #end(key: string, line: Line<Result>): void {
     if (line.next === null) this.#lines.delete(key)
   }

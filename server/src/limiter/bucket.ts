@@ -6,22 +6,25 @@ export const BUCKETS = {
 
 export type Bucket = keyof typeof BUCKETS
 
-/** How many times within how long. */
+/** At most `limit` requests within `windowMs`. */
 export interface SlidingWindow {
   readonly limit: number
   readonly windowMs: number
 }
 
-/** Where a subject stands in its sliding window after a request was counted, or turned away. */
+/** The state of a subject's sliding window after a request was counted or rejected. */
 export interface RateState {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
-  /** When the oldest counted request leaves the window. */
+  /** The time at which the oldest counted request leaves the window. */
   readonly resetAt: Date
 }
 
-/** Makes the state of the times that were counted last; `allowed` says whether this request is among them. */
+/**
+ * Returns the window's state, from the times of the last counted requests. `allowed` is true if this request is one of
+ * them.
+ */
 export function rateState(window: SlidingWindow, counted: readonly number[], allowed: boolean, now: Date): RateState {
   const { limit, windowMs } = window
   const time = now.getTime()
@@ -40,7 +43,7 @@ export function rateState(window: SlidingWindow, counted: readonly number[], all
   }
 }
 
-/** Whole seconds to wait, at least 1. */
+/** Returns the whole seconds to wait, at least 1. */
 export function retryAfterSeconds(state: RateState, now: Date): number {
   return Math.max(1, Math.ceil((state.resetAt.getTime() - now.getTime()) / 1_000))
 }

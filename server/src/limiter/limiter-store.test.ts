@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { Database } from '../db/database.ts'
 import { createLogger } from '../lib/logger.ts'
-import type { Query } from '../db/query.ts'
+import { computed, nullable } from '../db/column.ts'
+import { one, type Query } from '../db/query.ts'
 import type { Bucket, RateState } from './bucket.ts'
 import { COUNT_REQUEST, countValues, findWindow, openWindows, readCounted } from './limiter-store.ts'
 
@@ -121,6 +122,6 @@ function countRequest(subject: Buffer, bucket: Bucket, now: Date): Query<RateSta
     name: 'test_count_request',
     text: `with counted as (${COUNT_REQUEST}) select (select hits from counted) as hits`,
     values: countValues(subject, bucket, now),
-    read: (rows) => readCounted(rows[0]?.['hits'] ?? null, bucket, now),
+    read: one({ hits: nullable(computed.text) }, (row) => readCounted(row.hits, bucket, now)),
   }
 }

@@ -1,8 +1,12 @@
-import { changed, firstOrNull, type Query } from '../db/query.ts'
+import { computed } from '../db/column.ts'
+import { changed, countChanged, firstOrNull, rowsOf, type Query } from '../db/query.ts'
 import { ATTEMPT_LIMITS, attemptRowEnd, type AttemptBucket } from './attempts.ts'
 import { BUCKETS, rateState, type Bucket, type RateState } from './bucket.ts'
 
-/** Opens a subject's windows. A subject without windows is never counted, so junk credentials leave nothing behind. */
+/** The counted times of a window, as milliseconds joined by commas. */
+const HITS_ROW = { hits: computed.text }
+
+/** Opens a subject's windows. A subject without windows is never counted, so invalid credentials store nothing. */
 export function openWindows(subject: Buffer): Query<boolean> {
   return {
     name: 'open_rate_windows',
@@ -12,24 +16,27 @@ export function openWindows(subject: Buffer): Query<boolean> {
   }
 }
 
-/** Deletes the windows of subjects that are gone. By the primary key. */
+/** Deletes the windows of subjects that no longer exist. Uses the primary key. */
 export function closeWindows(subjects: readonly Buffer[]): Query<number> {
   return {
     name: 'close_rate_windows',
     text: 'delete from rate_windows where subject = any($1::bytea[])',
     values: [subjects],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
 /**
- * Counts a request if its window has room, and answers the times that are counted then; no row when it was turned away,
- * or the subject has no windows. One update, so it is exact across processes: one that waited for another judges the row
- * as that one left it. The row keeps the last `limit` times in the order of their counting, so there is room when it has
- * fewer, or when the oldest of them has left the window. A time a window ahead comes of a clock that was set back since.
+ * Counts one request against the subject's sliding window. Returns the timestamps now in the window, or no row if the
+ * request was rejected or the subject has no windows.
  *
- * Stands in front of another statement, as `with counted as (…)`, so that whoever finds the subject counts it in the
- * same round trip. `subject` is the SQL that gives the subject. Its parameters $2 to $6 are those of `countValues`.
+ * The check and the write are a single `update`, so the limit is exact across processes: a concurrent request waits for
+ * the row lock and sees the updated row. Each row stores the last `limit` timestamps in the order in which they were
+ * counted. A request fits if there are fewer than `limit`, or if the oldest one has left the window. Timestamps a whole
+ * window or more in the future are treated as expired, because they were written before the clock was set back.
+ *
+ * The statement stands in front of another one, as `with counted as (…)`, so that a subject is found and counted in the
+ * same round trip. `subject` is the SQL that gives the subject. The parameters $2 to $6 are those of `countValues`.
  */
 export function countRequestOf(subject: string): string {
   return `
@@ -40,50 +47,50 @@ export function countRequestOf(subject: string): string {
   returning array_to_string(hits, ',') as hits`
 }
 
-/** The count of the subject that $1 is. */
+/** Counts the subject that is given as $1. */
 export const COUNT_REQUEST = countRequestOf('$1')
 
-/** `key` is $1: the subject, or what it is found by. */
+/** The parameters $1 to $6. `key` is $1: the subject, or the key by which the statement finds it. */
 export function countValues(key: Buffer, bucket: Bucket, now: Date): unknown[] {
   const { limit, windowMs } = BUCKETS[bucket]
   const time = now.getTime()
   return [key, bucket, time - windowMs, time + windowMs, time, limit]
 }
 
-/** Reads `hits` of a statement that counted; null when the request was turned away. */
+/** Reads the column `hits` of a counting statement; returns null when the request was rejected. */
 export function readCounted(hits: string | null, bucket: Bucket, now: Date): RateState | null {
   return hits === null ? null : rateState(BUCKETS[bucket], toTimes(hits), true, now)
 }
 
 /**
- * The window of a subject whose request was not counted: it was turned away, or, where it is `allowed`, failed at
- * something that comes before the count. By the primary key.
+ * Returns the window of a subject whose request was not counted. Without `allowed` the limit has rejected it; with
+ * `allowed` it failed a check that comes before counting. Uses the primary key.
  */
 export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed = false): Query<RateState> {
   return {
     name: 'find_rate_window',
     text: `select array_to_string(hits, ',') as hits from rate_windows where subject = $1 and bucket = $2`,
     values: [subject, bucket],
-    read: (rows) => rateState(BUCKETS[bucket], toTimes(rows[0]?.['hits'] ?? ''), allowed, now),
+    read: rowsOf(HITS_ROW, ([row]) => rateState(BUCKETS[bucket], toTimes(row?.hits ?? ''), allowed, now)),
   }
 }
 
 /**
- * The SQL that gives when a subject was last counted, in whichever bucket, as Unix milliseconds; null: never. `subject` is
- * the SQL that gives the subject. By the primary key.
+ * The SQL for the time when a subject was last counted in any bucket, as Unix milliseconds; null if it never was.
+ * `subject` is the SQL that gives the subject. Uses the primary key.
  */
 export function lastCountOf(subject: string): string {
   return `(select max(hit) from rate_windows, unnest(hits) as hit where rate_windows.subject = ${subject})`
 }
 
-/** Reads what `lastCountOf` gave. */
+/** Reads the value of `lastCountOf`. */
 export function readLastCount(milliseconds: string | null): Date | null {
   return milliseconds === null ? null : new Date(Number(milliseconds))
 }
 
 /**
- * Counts an attempt if its window has room; null when it was turned away. The rule is that of `COUNT_REQUEST`, but the
- * first attempt makes the row: anybody may come, so nobody has opened windows for them.
+ * Counts an attempt if its window has room; returns null when it is rejected. The rule is that of `COUNT_REQUEST`, but
+ * the first attempt inserts the row, because no windows are opened in advance for strangers.
  */
 export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState | null> {
   const { limit, windowMs } = ATTEMPT_LIMITS[bucket]
@@ -99,21 +106,21 @@ export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date):
           or w.hits[cardinality(w.hits) + 1 - $6::int] >= $4::bigint
       returning array_to_string(hits, ',') as hits`,
     values: [subject, bucket, time - windowMs, time + windowMs, time, limit, attemptRowEnd(bucket, now)],
-    read: firstOrNull((row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row['hits']), true, now)),
+    read: firstOrNull(HITS_ROW, (row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row.hits), true, now)),
   }
 }
 
-/** The window of a subject whose attempt was turned away. By the primary key. */
+/** Returns the window of a subject whose attempt was rejected. Uses the primary key. */
 export function findAttempts(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState> {
   return {
     name: 'find_attempts',
     text: `select array_to_string(hits, ',') as hits from attempt_windows where subject = $1 and bucket = $2`,
     values: [subject, bucket],
-    read: (rows) => rateState(ATTEMPT_LIMITS[bucket], toTimes(rows[0]?.['hits'] ?? ''), false, now),
+    read: rowsOf(HITS_ROW, ([row]) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row?.hits ?? ''), false, now)),
   }
 }
 
-/** Deletes windows that have ended, `rowsMax` at the most; answers how many. By `attempt_windows_by_end`. */
+/** Deletes at most `rowsMax` windows that have ended; returns how many. Uses `attempt_windows_by_end`. */
 export function deleteEndedAttempts(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_attempts',
@@ -121,7 +128,7 @@ export function deleteEndedAttempts(now: Date, rowsMax: number): Query<number> {
         select subject, bucket from attempt_windows where expires_at <= $1
         order by expires_at limit $2 for update skip locked)`,
     values: [now, rowsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 

@@ -6,22 +6,22 @@ import type { HttpServer } from '../http/open-http.ts'
 import { setPageHeaders } from '../http/page-headers.ts'
 import { addAuthorize } from './authorize.ts'
 import { addConsent } from './consent.ts'
-import { takeFormsOnly } from './form.ts'
+import { acceptFormsOnly } from './form.ts'
 import { addMetadata } from './metadata.ts'
 import type { OauthOptions } from './oauth-options.ts'
 import { STYLE_PATH } from './page.ts'
 import { addRegister } from './register.ts'
 import { addRevoke } from './revoke.ts'
 import { sendErrorPage } from './send-error-page.ts'
-import { createJsonErrorHandler } from './error-answer.ts'
+import { createJsonErrorHandler } from './error-response.ts'
 import { FORM, JSON_METADATA } from './to-oauth-error.ts'
 import { addToken } from './token.ts'
 
 const STYLE_FILE = new URL('page.css', import.meta.url)
 
 /**
- * The authorization server's door, on the host of `AUTH_URL` (D1). Every endpoint's answers have its kind of body, errors
- * too (D35): JSON for programs, pages for browsers. Pages of other sites may call the former, never the latter (D41).
+ * Adds the authorization server, on the host of `AUTH_URL` (D1). Endpoints for programs respond with JSON and endpoints
+ * for browsers with pages, for errors too (D35). Pages of other sites can call the former but never the latter (D41).
  */
 export async function addOauth(http: HttpServer, ctx: Context, options: OauthOptions): Promise<void> {
   await http.register(async (scope: HttpServer) => {
@@ -29,14 +29,14 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
     addMetadata(scope, options)
   })
   await http.register(async (scope: HttpServer) => {
-    answerPrograms(scope, { '/oauth/token': 'POST', '/oauth/revoke': 'POST' }, options)
+    servePrograms(scope, options)
     scope.setErrorHandler(createJsonErrorHandler(FORM))
-    takeFormsOnly(scope)
+    acceptFormsOnly(scope)
     addToken(scope, ctx, options)
     addRevoke(scope, ctx)
   })
   await http.register(async (scope: HttpServer) => {
-    answerPrograms(scope, { '/oauth/register': 'POST' }, options)
+    servePrograms(scope, options)
     scope.setErrorHandler(createJsonErrorHandler(JSON_METADATA))
     addRegister(scope, ctx, options)
   })
@@ -44,18 +44,18 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
     scope.addHook('onRequest', onAuthHostOnly(options))
     scope.addHook('onRequest', async (_request, reply) => setPageHeaders(reply))
     scope.setErrorHandler(sendErrorPage)
-    takeFormsOnly(scope)
+    acceptFormsOnly(scope)
     addAuthorize(scope, ctx, options)
     addConsent(scope, ctx, options)
   })
   addPageStyle(http)
 }
 
-function answerPrograms(scope: HttpServer, paths: Readonly<Record<string, string>>, origins: Origins): void {
-  allowCrossOrigin(scope, paths)
+function servePrograms(scope: HttpServer, origins: Origins): void {
+  allowCrossOrigin(scope)
   scope.addHook('onRequest', onAuthHostOnly(origins))
   scope.addHook('onRequest', async (_request, reply) => {
-    // RFC 6749, section 5.1.
+    // Responses that hold tokens must not be cached (RFC 6749, section 5.1).
     void reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
   })
 }

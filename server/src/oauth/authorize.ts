@@ -9,7 +9,7 @@ import type { HttpServer } from '../http/open-http.ts'
 import { clientAddress } from '../http/client-address.ts'
 import type { OauthOptions } from './oauth-options.ts'
 import { checkAuthorization } from './authorization-steps.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 import { InvalidClient, InvalidRequest, OauthError } from './oauth-error.ts'
 import { getParameter, listParameter, parseParameters, type RequestParameters } from './parameters.ts'
 import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.ts'
@@ -17,9 +17,10 @@ import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.
 const PATH = '/oauth/authorize'
 
 /**
- * The authorization endpoint (RFC 6749, section 3.1): keeps a request that is whole, and sends the person to the consent
- * page. Faults of the client's id or redirect URI are pages. All others are too while nobody is signed in, since anyone
- * may register a client, and we would redirect to wherever they like (D35; RFC 9700, section 4.11.2).
+ * Adds the authorization endpoint (RFC 6749, section 3.1). It stores a valid request and redirects the user to the
+ * consent page. An error in the client's id or redirect URI is shown as a page. While nobody is signed in, so is every
+ * other error: anyone can register a client, so redirecting to it would be an open redirect (D35; RFC 9700, section
+ * 4.11.2).
  */
 export function addAuthorize(scope: HttpServer, ctx: Context, options: OauthOptions): void {
   scope.get(PATH, { exposeHeadRoute: false, schema: { hide: true } }, async (request, reply) => {
@@ -38,7 +39,7 @@ export function addAuthorize(scope: HttpServer, ctx: Context, options: OauthOpti
       return redirectError(reply, { redirectUri, error, state: soleValue(parameters, 'state'), iss: options.authUrl })
     }
   })
-  refuseOtherMethods(scope, PATH, { allowed: ['GET'] })
+  rejectOtherMethods(scope, PATH, { allowed: ['GET'] })
 }
 
 async function getClient(ctx: Context, parameters: RequestParameters): Promise<Client> {
@@ -55,11 +56,12 @@ function getRedirectUri(
   const text = getParameter(parameters, parameter)
   const uri = parseRedirectUri(text, [origins.baseUrl, origins.authUrl])
   if (uri !== null && isRegistered(uri, client.redirectUris)) return text
-  const message = 'redirect_uri is none of those that the client registered. They are compared character by character.'
+  const message =
+    'redirect_uri is not registered for this client. It must match a registered URI character by character.'
   throw new InvalidRequest(message, { parameter })
 }
 
-/** RFC 6749, section 4.1.2.1, with `iss` (RFC 9207, section 2). */
+/** Redirects to the client with an error (RFC 6749, section 4.1.2.1), and with `iss` (RFC 9207, section 2). */
 function redirectError(
   reply: FastifyReply,
   given: { redirectUri: string; error: OauthError; state: string | null; iss: string },
@@ -74,13 +76,19 @@ function redirectError(
   return reply.redirect(formatAnswerUri(redirectUri, answer), 302)
 }
 
-/** Where there are several nobody can tell which one the client would know again. */
+/**
+ * Returns the value of a parameter that is sent once. With several values, it is unknown which one the client expects
+ * back.
+ */
 function soleValue(parameters: RequestParameters, name: string): string | null {
   const [value, ...others] = listParameter(parameters, name)
   return others.length === 0 ? (value ?? null) : null
 }
 
-/** The query's own bytes: the framework's parser would repair them. Node hands over one character a byte. */
+/**
+ * Returns the bytes of the query as sent: the framework's parser would repair them. Node provides one character per
+ * byte.
+ */
 function readQuery(request: FastifyRequest): Buffer {
   const { url = '' } = request.raw
   const start = url.indexOf('?')

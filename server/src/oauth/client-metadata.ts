@@ -6,20 +6,20 @@ import { parseRedirectUri } from './redirect-uri.ts'
 const REDIRECT_URIS_MAX = 10
 
 export interface ClientMetadata {
-  /** Null when it has none that can be shown. */
+  /** Null if it has none that can be displayed. */
   readonly name: string | null
   readonly redirectUris: readonly string[]
   readonly scopes: readonly Scope[]
 }
 
 /**
- * What a client says of itself (RFC 7591, section 2; D36a). Members that we don't know are ignored, and those of which we
- * have one kind only: grants, response types, authentication methods. Throws `invalid_client_metadata` or
- * `invalid_redirect_uri`.
+ * Parses the metadata of a client that registers (RFC 7591, section 2; D36a). Unknown members are ignored, and so are
+ * those for which we support a single value: grant types, response types, authentication methods. Throws
+ * `invalid_client_metadata` or `invalid_redirect_uri`.
  */
 export function parseClientMetadata(body: unknown, ownOrigins: readonly string[]): ClientMetadata {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new InvalidClientMetadata('Send a JSON object.')
+    throw new InvalidClientMetadata('The request body must be a JSON object.')
   }
   const members = new Map<string, unknown>(Object.entries(body))
   return {
@@ -29,17 +29,20 @@ export function parseClientMetadata(body: unknown, ownOrigins: readonly string[]
   }
 }
 
-/** Those that may be registered, each once; the others are dropped (RFC 7591, section 3.2.1). At least one. */
+/**
+ * Returns the redirect URIs that are allowed, without duplicates; others are dropped (RFC 7591, section 3.2.1). At
+ * least one.
+ */
 function parseRedirectUris(value: unknown, ownOrigins: readonly string[]): string[] {
   const texts = isListOfStrings(value) ? [...new Set(value)] : []
-  if (texts.length === 0) throw invalidRedirectUris('redirect_uris is a list of at least one string.')
+  if (texts.length === 0) throw invalidRedirectUris('redirect_uris must be a list of at least one string.')
   if (texts.length > REDIRECT_URIS_MAX) {
-    throw invalidRedirectUris(`A client has at most ${REDIRECT_URIS_MAX} redirect URIs.`)
+    throw invalidRedirectUris(`redirect_uris can have at most ${REDIRECT_URIS_MAX} items.`)
   }
   const allowed = texts.filter((text) => parseRedirectUri(text, ownOrigins) !== null)
   if (allowed.length > 0) return allowed
   throw invalidRedirectUris(
-    'None of the redirect URIs can be registered: each is https, or http on 127.0.0.1, [::1] or localhost, without a fragment, user information or a wildcard.',
+    'None of the redirect URIs is allowed. Use https, or http on 127.0.0.1, [::1] or localhost, without a fragment, user information or a wildcard.',
   )
 }
 
@@ -48,22 +51,22 @@ function parseName(members: ReadonlyMap<string, unknown>): string | null {
   return name === '' ? null : name
 }
 
-/** All when nothing is said (D36a). */
+/** Without `scope`, a client is registered for all scopes (D36a). */
 function parseRegisteredScopes(members: ReadonlyMap<string, unknown>): readonly Scope[] {
   const parameter = 'scope'
   const text = findText(members, parameter)
   if (text === null) return SCOPES
   const scopes = parseScopes(text)
   if (scopes !== null && scopes.length > 0) return scopes
-  throw new InvalidClientMetadata(`scope is some of ${formatScopes(SCOPES)}, separated by single spaces.`, {
+  throw new InvalidClientMetadata(`scope must be one or more of ${formatScopes(SCOPES)}, separated by single spaces.`, {
     parameter,
   })
 }
 
-/** A string that is not empty; null when there is none, which some clients write as `null`. */
+/** Returns a string that is not empty, or null. Some clients send `null` for a missing member. */
 function findText(members: ReadonlyMap<string, unknown>, name: string): string | null {
   const value = members.get(name) ?? ''
-  if (typeof value !== 'string') throw new InvalidClientMetadata(`${name} is a string.`, { parameter: name })
+  if (typeof value !== 'string') throw new InvalidClientMetadata(`${name} must be a string.`, { parameter: name })
   return value === '' ? null : value
 }
 

@@ -30,7 +30,7 @@ describe('what a client calls itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         const name = toClientName(text)
-        assert.ok([...name].length <= 100 && name.isWellFormed() && name === name.trim())
+        assert.ok(Array.from(name).length <= 100 && name.isWellFormed() && name === name.trim())
         assert.equal(name, name.normalize('NFC'))
         assert.equal(toClientName(name), name)
       }),

@@ -13,15 +13,16 @@ import { Problem } from '../values/problem.ts'
 import { parseScopes, type Scope } from '../values/scope.ts'
 import type { OauthOptions } from './oauth-options.ts'
 import { readForm } from './form.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 import { checkNoRepetition, findParameter, getParameter, type RequestParameters } from './parameters.ts'
 import { formatAnswerUri } from './redirect-uri.ts'
 
 const PATH = '/oauth/consent'
 
 /**
- * Takes the consent page's form: a person's decision, and whom it is for. What the client asked for is read of the kept
- * request, never of the form. The way back is 303, so that the browser leaves the form behind (RFC 9700, section 4.12).
+ * Adds the endpoint that receives the consent page's form: the user's decision, the workspace and the agent. What the
+ * client requested is read from the stored request, never from the form. The redirect back is a 303, so the browser
+ * does not send the form again (RFC 9700, section 4.12).
  */
 export function addConsent(scope: HttpServer, ctx: Context, options: OauthOptions): void {
   const { authUrl, readSession } = options
@@ -38,7 +39,7 @@ export function addConsent(scope: HttpServer, ctx: Context, options: OauthOption
     const decided = await decideAuthorizationRequest(ctx, { handle, session, decision })
     return reply.redirect(formatAnswerUri(decided.redirectUri, formatDecided(decided, authUrl)), 303)
   })
-  refuseOtherMethods(scope, PATH, { allowed: ['POST'] })
+  rejectOtherMethods(scope, PATH, { allowed: ['POST'] })
 }
 
 async function parseDecision(
@@ -47,7 +48,7 @@ async function parseDecision(
 ): Promise<Decision> {
   const decision = getParameter(form, 'decision')
   if (decision === 'deny') return { approve: false }
-  if (decision !== 'approve') throw invalid('decision', 'is approve or deny')
+  if (decision !== 'approve') throw invalid('decision', 'must be approve or deny')
   const [mode, agentId, scopes] = [parseMode(form), parseAgent(form), parseGrantedScopes(form)]
   const slug = getParameter(form, 'workspace')
   const membership = await getMembership(ctx, { userId: session.userId, slug, role: 'admin' })
@@ -57,31 +58,34 @@ async function parseDecision(
 function parseMode(form: RequestParameters): Mode {
   const text = getParameter(form, 'mode')
   const mode = MODES.find((mode) => mode === text)
-  if (mode === undefined) throw invalid('mode', `is ${MODES.join(' or ')}`)
+  if (mode === undefined) throw invalid('mode', `must be ${MODES.join(' or ')}`)
   return mode
 }
 
 function parseAgent(form: RequestParameters): AgentId {
   const agentId = parseAgentId(getParameter(form, 'agent_id'))
-  if (agentId === null) throw invalid('agent_id', 'cannot be the id of an agent')
+  if (agentId === null) throw invalid('agent_id', 'is not a valid agent id')
   return agentId
 }
 
-/** Null without the field: all that was asked for. An empty one is a person who chose none, and no consent to all. */
+/**
+ * Returns null without the field, for all requested scopes. An empty field is an error: the user selected none, not
+ * all.
+ */
 function parseGrantedScopes(form: RequestParameters): Scope[] | null {
   if (!form.has('scope')) return null
   const scopes = parseScopes(findParameter(form, 'scope') ?? '')
-  if (scopes === null || scopes.length === 0) throw invalid('scope', 'names no scope')
+  if (scopes === null || scopes.length === 0) throw invalid('scope', 'must name at least one scope')
   return scopes
 }
 
-/** RFC 6749, sections 4.1.2 and 4.1.2.1, with `iss` (RFC 9207, section 2). */
+/** The parameters of the redirect back (RFC 6749, sections 4.1.2 and 4.1.2.1), with `iss` (RFC 9207, section 2). */
 function formatDecided(decided: Decided, iss: string): Record<string, string> {
   const { state } = decided
   return decided.error === undefined ? { code: decided.code, state, iss } : { error: decided.error, state, iss }
 }
 
-/** After which the person is back at the consent page. */
+/** After signing in, the user returns to the consent page. */
 function redirectToSignIn(reply: FastifyReply, handle: string): FastifyReply {
   const next = `/consent?request=${encodeURIComponent(handle)}`
   return reply.redirect(`/sign-in?next=${encodeURIComponent(next)}`, 303)

@@ -3,21 +3,22 @@ import { onAuthHostOnly, originOf, type Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { Problem } from '../values/problem.ts'
 import { SCOPES } from '../values/scope.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 
 const AS_PATH = '/.well-known/oauth-authorization-server'
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
-/** A resource may have a path (RFC 9728, section 3.1): that of the MCP server. */
+/** A resource can have a path (RFC 9728, section 3.1). Ours is that of the MCP server. */
 const RESOURCE_SUFFIXES = ['', '/mcp'] as const
 const CACHE_CONTROL = 'public, max-age=3600'
 
 /**
- * What a client may know beforehand: RFC 8414, and RFC 9728 on both hosts (D40, D40a). Every address comes of the
- * configuration. Whatever else is well-known to others is 404 here, never a page.
+ * Adds the metadata that clients read first: of the authorization server (RFC 8414), and of the protected resource (RFC
+ * 9728) on both hosts (D40, D40a). Every address comes from the configuration. Other well-known paths are 404, never a
+ * page of the dashboard.
  */
 export function addMetadata(scope: HttpServer, origins: Origins): void {
   const paths = [AS_PATH, RESOURCE_PATH].flatMap((path) => RESOURCE_SUFFIXES.map((suffix) => path + suffix))
-  allowCrossOrigin(scope, Object.fromEntries(paths.map((path) => [path, 'GET, HEAD'])))
+  allowCrossOrigin(scope)
   const server = describeServer(origins.authUrl)
 
   for (const suffix of RESOURCE_SUFFIXES) {
@@ -31,9 +32,9 @@ export function addMetadata(scope: HttpServer, origins: Origins): void {
       return reply.header('Cache-Control', CACHE_CONTROL).send(describeResource(resource, origins))
     })
   }
-  for (const path of paths) refuseOtherMethods(scope, path, { allowed: ['GET', 'HEAD'], besides: ['OPTIONS'] })
-  scope.get('/.well-known/*', { schema: { hide: true } }, async () => {
-    throw new Problem('not_found', 'No such path.')
+  for (const path of paths) rejectOtherMethods(scope, path, { allowed: ['GET', 'HEAD'], besides: ['OPTIONS'] })
+  scope.get('/.well-known/*', { config: { rejectsAll: true }, schema: { hide: true } }, async () => {
+    throw new Problem('not_found', 'There is no endpoint at this path.')
   })
 }
 
@@ -51,7 +52,7 @@ function describeServer(issuer: string) {
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     code_challenge_methods_supported: ['S256'],
-    // RFC 9207, section 2.3.
+    // Every authorization response names its issuer (RFC 9207, section 2.3).
     authorization_response_iss_parameter_supported: true,
   }
 }

@@ -1,18 +1,21 @@
-/** RFC 6749, sections 4.1.2.1 and 5.2: a description holds neither quotes and backslashes nor anything beyond ASCII. */
+/** A description must be ASCII, without quotes and backslashes (RFC 6749, sections 4.1.2.1 and 5.2). */
 const DESCRIPTION_FORBIDDEN = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
 const DESCRIPTION_CHARS_MAX = 300
 
 interface Narrowing {
-  /** Another status than the error's own. */
+  /** Replaces the error's own status. */
   readonly status?: number
-  /** The parameter or member that is at fault. */
+  /** The parameter or member that caused the error. */
   readonly parameter?: string
   readonly retryAfterSeconds?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly cause?: unknown
 }
 
-/** An error of the protocol: a registered `error`, a sentence for the client's maker, and the status at the JSON endpoints. */
+/**
+ * An error of the protocol: a registered `error`, a sentence for the client's developer, and the status at JSON
+ * endpoints.
+ */
 export abstract class OauthError extends Error {
   abstract readonly error: string
   readonly status: number
@@ -29,16 +32,19 @@ export abstract class OauthError extends Error {
   }
 }
 
-/** RFC 6749, sections 4.1.2.1 and 5.2. */
+/** A parameter is missing, repeated or malformed (RFC 6749, sections 4.1.2.1 and 5.2). */
 export class InvalidRequest extends OauthError {
   override readonly error = 'invalid_request'
 
   static missing(parameter: string): InvalidRequest {
-    return new InvalidRequest(`The parameter ${parameter} is required, once.`, { parameter })
+    return new InvalidRequest(`${parameter} is required and must appear exactly once.`, { parameter })
   }
 }
 
-/** RFC 6749, section 5.2: 401, with a challenge only where the client used the `Authorization` header. */
+/**
+ * The client is unknown. 401, with a challenge only if the client used the `Authorization` header (RFC 6749, section
+ * 5.2).
+ */
 export class InvalidClient extends OauthError {
   override readonly error = 'invalid_client'
 
@@ -47,57 +53,57 @@ export class InvalidClient extends OauthError {
   }
 }
 
-/** RFC 6749, section 5.2. */
+/** The code or refresh token is not valid, was used before, or belongs to another client (RFC 6749, section 5.2). */
 export class InvalidGrant extends OauthError {
   override readonly error = 'invalid_grant'
 }
 
-/** RFC 6749, section 5.2. */
+/** The token endpoint does not know this `grant_type` (RFC 6749, section 5.2). */
 export class UnsupportedGrantType extends OauthError {
   override readonly error = 'unsupported_grant_type'
 }
 
-/** RFC 6749, section 4.1.2.1. */
+/** Only `response_type=code` is supported (RFC 6749, section 4.1.2.1). */
 export class UnsupportedResponseType extends OauthError {
   override readonly error = 'unsupported_response_type'
 }
 
-/** RFC 6749, sections 4.1.2.1 and 5.2. */
+/** None of the requested scopes can be granted (RFC 6749, sections 4.1.2.1 and 5.2). */
 export class InvalidScope extends OauthError {
   override readonly error = 'invalid_scope'
 }
 
-/** RFC 8707, section 2. */
+/** The `resource` is not one of ours, or not the one that was consented to (RFC 8707, section 2). */
 export class InvalidTarget extends OauthError {
   override readonly error = 'invalid_target'
 }
 
-/** RFC 7591, section 3.2.2. */
+/** No redirect URI of the registration is allowed (RFC 7591, section 3.2.2). */
 export class InvalidRedirectUri extends OauthError {
   override readonly error = 'invalid_redirect_uri'
 }
 
-/** RFC 7591, section 3.2.2. */
+/** A member of the registration is not valid (RFC 7591, section 3.2.2). */
 export class InvalidClientMetadata extends OauthError {
   override readonly error = 'invalid_client_metadata'
 }
 
-/** OpenID Connect Core 1.0, sections 3.1.2.6 and 6.1. */
+/** Request objects in `request` are not supported (OpenID Connect Core 1.0, sections 3.1.2.6 and 6.1). */
 export class RequestNotSupported extends OauthError {
   override readonly error = 'request_not_supported'
 }
 
-/** OpenID Connect Core 1.0, sections 3.1.2.6 and 6.2. */
+/** Request objects behind `request_uri` are never fetched (OpenID Connect Core 1.0, sections 3.1.2.6 and 6.2). */
 export class RequestUriNotSupported extends OauthError {
   override readonly error = 'request_uri_not_supported'
 }
 
-/** RFC 6749, section 4.1.2.1. Here it is 503, or 429 for whoever asks too often (D35). */
+/** The service cannot respond now: 503, or 429 for too many requests (D35; RFC 6749, section 4.1.2.1). */
 export class TemporarilyUnavailable extends OauthError {
   override readonly error = 'temporarily_unavailable'
 }
 
-/** RFC 6749, section 4.1.2.1. Here it is 500 (D35). */
+/** Something went wrong on our side: 500 (D35; RFC 6749, section 4.1.2.1). */
 export class ServerError extends OauthError {
   override readonly error = 'server_error'
 }

@@ -3,6 +3,6 @@ import type { Session } from '../domain/sessions/session.ts'
 import type { Origins } from '../http/hosts.ts'
 
 export interface OauthOptions extends Origins {
-  /** Who is signed in to the dashboard, by the request's cookie. */
+  /** Returns the dashboard session of the request's cookie, or null if nobody is signed in. */
   readonly readSession: (request: FastifyRequest) => Promise<Session | null>
 }

@@ -1,7 +1,7 @@
-/** What stands on the page of an error: for the person in plain words, and for whoever made the application in the protocol's. */
+/** What an error page shows: plain words for the user, and the protocol's error for the application's developer. */
 export interface ErrorPage {
   readonly title: string
-  /** What to do now. */
+  /** What the user can do now. */
   readonly advice: string
   readonly message: string
   readonly error: string
@@ -23,7 +23,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A whole page without scripts. Its style is a file of its own, since the policy allows no inline one. */
+/** Returns a complete page without scripts. Its style is a separate file, because our policy allows no inline style. */
 export function formatErrorPage(page: ErrorPage): string {
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Error', page.error],

@@ -59,7 +59,7 @@ describe('the parameters of a request', () => {
 
   test('are named when one is missing', () => {
     assert.throws(() => getParameter(parse('a='), 'a'), {
-      message: 'The parameter a is required, once.',
+      message: 'a is required and must appear exactly once.',
       parameter: 'a',
     })
   })

@@ -1,31 +1,32 @@
 /**
- * Redirect URIs (specification, part 5; D36a). They are compared as raw strings (RFC 3986, section 6.2.1), since a parser
- * hides differences: `new URL()` makes `127.0.0.1` of `http://0x7f.1`, drops `:443` and walks `/a/../b`. So the form
- * allowed here is narrow, and whatever a parser would read differently from how it is written is refused.
+ * Redirect URIs (specification, part 5; D36a). They are compared as raw strings (RFC 3986, section 6.2.1), because a
+ * parser hides differences: `new URL()` turns `http://0x7f.1` into `127.0.0.1`, drops `:443` and resolves `/a/../b`.
+ * The allowed form is narrow for the same reason: a URI that a parser would read differently from how it is written is
+ * rejected.
  */
 const URI_CHARS_MAX = 2_048
-/** RFC 3986, section 2, without `#`: a fragment, an empty one too, is forbidden (RFC 6749, section 3.1.2). */
+/** No fragment is allowed, not even an empty one (RFC 6749, section 3.1.2), so `#` is missing (RFC 3986, section 2). */
 const URI_PATTERN = /^(https?):\/\/([^/?]+)([^?]*)(\?.*)?$/
 const CHARACTERS = /^(?:[\w\-.~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
 /** A host and a port, without user information. */
 const AUTHORITY_PATTERN = /^([^:@*[\]]+|\[[\da-f:.]+\])(?::(\d+))?$/i
 const PORT_PATTERN = /^[1-9]\d{0,4}$/
 const PORT_MAX = 65_535
-/** RFC 8252, section 7.3, and `localhost` (specification, part 5): these spellings and no other. */
+/** The only spellings of loopback that are allowed (RFC 8252, section 7.3; specification, part 5, for `localhost`). */
 const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '[::1]', 'localhost']
-/** What we append ourselves: with one of them there already, a client would read the answer in two ways. */
+/** The parameters that we append. If a URI already had one of them, a client would receive it twice. */
 const ANSWER_PARAMETERS: readonly string[] = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri']
 
 export interface RedirectUri {
-  /** As it was sent. */
+  /** The URI as it was sent. */
   readonly text: string
-  /** The text without its port where the port doesn't count: on loopback. Else the text. */
+  /** The text to compare: without the port on loopback, where any port is allowed. */
   readonly comparedText: string
 }
 
 /**
- * Whether a client may register the URI, or name it in a request; null when it may not. `ownOrigins`: ours, which never
- * receive codes.
+ * Parses a URI that a client registers, or names in a request. Returns null if it is not allowed. `ownOrigins` are our
+ * own origins, which must never receive codes.
  */
 export function parseRedirectUri(text: string, ownOrigins: readonly string[]): RedirectUri | null {
   if (text.length > URI_CHARS_MAX || !CHARACTERS.test(text)) return null
@@ -38,14 +39,14 @@ export function parseRedirectUri(text: string, ownOrigins: readonly string[]): R
   return { text, comparedText: `http://${host}${path}${query}` }
 }
 
-/** Whether a request may name this URI: one of those registered, on loopback with whatever port (OAuth 2.1, section 8.4.2). */
+/** Whether the URI is one of those registered. On loopback, any port is allowed (OAuth 2.1, section 8.4.2). */
 export function isRegistered(requested: RedirectUri, registered: readonly string[]): boolean {
   return registered.some((text) => parseRedirectUri(text, [])?.comparedText === requested.comparedText)
 }
 
 /**
- * Appends what we answer to the URI as it stands; its own query is kept (OAuth 2.1, section 2.3). Values come back out of
- * it exactly as they are here.
+ * Appends the parameters of our response to the URI. Its own query is kept (OAuth 2.1, section 2.3). The client reads
+ * the values exactly as they are given here.
  */
 export function formatAnswerUri(redirectUri: string, answer: Readonly<Record<string, string>>): string {
   const added = Object.entries(answer).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

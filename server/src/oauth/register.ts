@@ -8,13 +8,13 @@ import { clientAddress } from '../http/client-address.ts'
 import { formatScopes } from '../values/scope.ts'
 import { parseClientMetadata } from './client-metadata.ts'
 import { toClientName } from './client-name.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 
 const PATH = '/oauth/register'
 
 /**
- * The registration endpoint (RFC 7591): anybody may register a public client. What it asks for and we don't have is
- * replaced by what we have, and the answer says so (section 3.2.1). Nothing that it names is ever fetched.
+ * Adds the registration endpoint (RFC 7591): anyone can register a public client. Metadata that we do not support is
+ * replaced by what we support, and the response shows it (section 3.2.1). No URL in the metadata is ever fetched.
  */
 export function addRegister(scope: HttpServer, ctx: Context, origins: Origins): void {
   scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {
@@ -27,10 +27,10 @@ export function addRegister(scope: HttpServer, ctx: Context, origins: Origins): 
     })
     return reply.code(201).send(formatClient(client))
   })
-  refuseOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
+  rejectOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
 }
 
-/** D37: everything that is registered, and no member without a value. */
+/** The response has everything that is registered, and no member without a value (D37). */
 function formatClient({ id, createdAt, name, redirectUris, scopes }: Client) {
   return {
     client_id: id,

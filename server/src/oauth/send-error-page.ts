@@ -3,62 +3,64 @@ import { setPageHeaders } from '../http/page-headers.ts'
 import { toProblem } from '../http/to-problem.ts'
 import { InvalidClient, OauthError } from './oauth-error.ts'
 import { formatErrorPage, type ErrorPage } from './page.ts'
-import { startErrorAnswer } from './error-answer.ts'
+import { startErrorResponse } from './error-response.ts'
 
-/** The error handler of what a person's browser opens: a page, whatever went wrong, and never a redirect (D35). */
+/**
+ * The error handler of the endpoints that a browser opens. It always responds with a page, never with a redirect (D35).
+ */
 export function sendErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const { fault, ...told } = thrown instanceof OauthError ? tellOauthError(thrown) : tellProblem(thrown)
+  const { fault, ...page } = thrown instanceof OauthError ? describeOauthError(thrown) : describeProblem(thrown)
   setPageHeaders(reply)
-  startErrorAnswer(fault, request, reply)
+  startErrorResponse(fault, request, reply)
   void reply
     .header('Content-Type', 'text/html; charset=utf-8')
-    .send(formatErrorPage({ ...told, message: fault.message, requestId: request.id }))
+    .send(formatErrorPage({ ...page, message: fault.message, requestId: request.id }))
 }
 
 const BACK = 'Go back to the application and connect again.'
 const ADVICE: Readonly<Record<string, string>> = {
   authorization_request_decided:
-    'Your answer, here or in another tab, has reached the application. Your connections are in the dashboard.',
+    'You have already answered this request, here or in another tab. You can see your connections in the dashboard.',
   authorization_request_not_found:
-    'The request is not known, or has expired. Go back to the application and connect again.',
-  verification_required: 'Only you can connect an application. Go back, and confirm with your passkey that it is you.',
+    'The request has expired or does not exist. Go back to the application and connect again.',
+  verification_required: 'Connecting an application needs your passkey. Go back and confirm with it.',
   role_insufficient:
-    'Your role in this workspace does not allow it. An owner or admin of the workspace can approve it.',
-  cross_origin: 'This page was sent here by another site. Open the application and connect from there.',
+    'Your role in this workspace does not allow you to connect an application. Ask an owner or admin of the workspace.',
+  cross_origin: 'Another site sent this request. Go back to the application and connect from there.',
 }
 
-type Told = Pick<ErrorPage, 'title' | 'advice' | 'error' | 'parameter'> & {
-  readonly fault: Parameters<typeof startErrorAnswer>[0]
+type Description = Pick<ErrorPage, 'title' | 'advice' | 'error' | 'parameter'> & {
+  readonly fault: Parameters<typeof startErrorResponse>[0]
 }
 
 const NOT_CONNECTED = 'The application could not be connected'
 const RECONNECT = 'In the application, remove its connection to Bursar and add it again.'
 
-function tellOauthError(error: OauthError): Told {
+function describeOauthError(error: OauthError): Description {
   const { parameter } = error
-  const told = { title: NOT_CONNECTED, error: error.error, parameter }
+  const common = { title: NOT_CONNECTED, error: error.error, parameter }
   if (error instanceof InvalidClient) {
-    const advice = `The application introduced itself with an id that is not known here, or not any more. ${RECONNECT}`
-    // A 401 would ask the browser for a password.
-    return { ...told, advice, fault: { status: 400, message: error.message } }
+    const advice = `The application's client id is not registered, or no longer registered. ${RECONNECT}`
+    // With a 401, the browser could ask for a password.
+    return { ...common, advice, fault: { status: 400, message: error.message } }
   }
   const advice =
     parameter === 'redirect_uri'
-      ? `The application asked for the answer at an address that it has not registered. ${RECONNECT} If that does not help, tell its maker.`
-      : 'The request is not understood here. It is no fault of yours, and nothing was connected. Tell the maker of the application what stands below.'
-  return { ...told, advice, fault: error }
+      ? `The application's redirect address is not registered. ${RECONNECT} If that does not help, contact its developer.`
+      : 'The application sent a request that is not valid. Nothing was connected, and you did nothing wrong. Send the details below to its developer.'
+  return { ...common, advice, fault: error }
 }
 
-function tellProblem(thrown: unknown): Told {
+function describeProblem(thrown: unknown): Description {
   const problem = toProblem(thrown)
-  const told = { error: problem.code ?? problem.type, parameter: undefined, fault: problem }
+  const common = { error: problem.code ?? problem.type, parameter: undefined, fault: problem }
   if (problem.retryAfterSeconds !== undefined) {
     const advice = `Wait ${problem.retryAfterSeconds} seconds, then go back to the application and connect again.`
-    return { ...told, title: 'Not now', advice }
+    return { ...common, title: 'Please wait', advice }
   }
   if (problem.status >= 500) {
-    const advice = 'This is our fault, not yours. Go back to the application and connect again.'
-    return { ...told, title: 'Something went wrong', advice }
+    const advice = 'The error is on our side. Go back to the application and connect again.'
+    return { ...common, title: 'Something went wrong', advice }
   }
-  return { ...told, title: 'Nothing was changed', advice: ADVICE[problem.code ?? ''] ?? BACK }
+  return { ...common, title: 'Nothing was changed', advice: ADVICE[problem.code ?? ''] ?? BACK }
 }

@@ -6,9 +6,9 @@ import type { Context } from '../domain/context.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { formatScopes, parseScopes, type Scope } from '../values/scope.ts'
-import { takeClient } from './take-client.ts'
+import { identifyClient } from './identify-client.ts'
 import { readForm } from './form.ts'
-import { refuseOtherMethods } from './refuse-other-methods.ts'
+import { rejectOtherMethods } from './reject-other-methods.ts'
 import { InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnsupportedGrantType } from './oauth-error.ts'
 import { checkNoRepetition, findParameter, getParameter, type RequestParameters } from './parameters.ts'
 import { parseResource } from './resource.ts'
@@ -21,7 +21,7 @@ interface Asked {
   readonly origins: Origins
 }
 
-/** The grants (specification, part 4), by the `grant_type` that names them. */
+/** The supported grants (specification, part 4), by their `grant_type`. */
 const GRANTS: Readonly<Record<string, (ctx: Context, asked: Asked) => Promise<Tokens | TokenRefusal>>> = {
   authorization_code: exchange,
   refresh_token: refresh,
@@ -29,28 +29,28 @@ const GRANTS: Readonly<Record<string, (ctx: Context, asked: Asked) => Promise<To
 
 const REFUSALS = { invalid_grant: InvalidGrant, invalid_scope: InvalidScope, invalid_target: InvalidTarget } as const
 
-/** The token endpoint (RFC 6749, section 3.2). Its parameters stand in the body alone. */
+/** Adds the token endpoint (RFC 6749, section 3.2). Its parameters are read from the body only. */
 export function addToken(scope: HttpServer, ctx: Context, origins: Origins): void {
   scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {
     const parameters = readForm(request.body)
-    const client = await takeClient(ctx, request, { parameters, bucket: 'token' })
+    const client = await identifyClient(ctx, request, { parameters, bucket: 'token' })
     checkNoRepetition(parameters)
     if (client === null) throw InvalidRequest.missing('client_id')
     const outcome = await getGrant(parameters)(ctx, { parameters, client, origins })
     if (outcome.kind === 'refused') throw new REFUSALS[outcome.error](outcome.description)
     return reply.send(formatTokens(outcome))
   })
-  refuseOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
+  rejectOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
 }
 
 function getGrant(parameters: RequestParameters) {
   const parameter = 'grant_type'
   const grant = new Map(Object.entries(GRANTS)).get(getParameter(parameters, parameter))
   if (grant !== undefined) return grant
-  throw new UnsupportedGrantType(`The grants here are ${Object.keys(GRANTS).join(' and ')}.`, { parameter })
+  throw new UnsupportedGrantType(`The supported grant types are ${Object.keys(GRANTS).join(' and ')}.`, { parameter })
 }
 
-/** RFC 6749, section 4.1.3. A `scope` here means nothing: what was granted was granted. */
+/** Exchanges a code for tokens (RFC 6749, section 4.1.3). A `scope` is ignored: the user decided on the scopes. */
 function exchange(ctx: Context, { parameters, client, origins }: Asked): Promise<Tokens | TokenRefusal> {
   return exchangeCode(ctx, {
     code: getParameter(parameters, 'code'),
@@ -61,7 +61,7 @@ function exchange(ctx: Context, { parameters, client, origins }: Asked): Promise
   })
 }
 
-/** RFC 6749, section 6. */
+/** Refreshes tokens: a `scope` here can only narrow what was granted (RFC 6749, section 6). */
 function refresh(ctx: Context, { parameters, client, origins }: Asked): Promise<Tokens | TokenRefusal> {
   return refreshTokens(ctx, {
     refreshToken: getParameter(parameters, 'refresh_token'),
@@ -71,16 +71,18 @@ function refresh(ctx: Context, { parameters, client, origins }: Asked): Promise<
   })
 }
 
-/** Null when there is no `scope`. A scope that nobody could have been granted is refused, not dropped (RFC 6749, section 6). */
+/**
+ * Returns null without `scope`. A scope that cannot have been granted is rejected, not dropped (RFC 6749, section 6).
+ */
 function parseNarrowedScopes(parameters: RequestParameters): readonly Scope[] | null {
   const text = findParameter(parameters, 'scope')
   if (text === null) return null
   const scopes = parseScopes(text)
-  // None, which nobody was granted, so that a second use of the token is seen all the same.
+  // An empty list is rejected too, but only after a second use of the token has been detected.
   return scopes !== null && scopes.length === new Set(text.split(' ')).size ? scopes : []
 }
 
-/** RFC 6749, section 5.1. `scope` is told always, since it may be less than was asked for. */
+/** `scope` is always included, because it can be less than the client requested (RFC 6749, section 5.1). */
 function formatTokens({ accessToken, refreshToken, scopes, expiresInSeconds }: Tokens) {
   return {
     access_token: accessToken,

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { createApiKeySecret, parseApiKeySecret } from './api-key.ts'
 import { hashSecret } from './secret.ts'
 
-const BASE62 = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('')
 
 describe('API keys', () => {
   test('a key tells its mode, has the documented form, and is parsed to itself', () => {

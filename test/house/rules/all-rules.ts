@@ -1,15 +1,26 @@
 import type { Rule } from '../rule.ts'
-import { ENVIRONMENT, NO_FLOATS, NO_MATH_RANDOM, NO_NUMBERS, NO_PROCESS_IMPORT, ONE_CLOCK } from './ambient.ts'
+import {
+  ENVIRONMENT,
+  NAMED_IMPORTS,
+  NO_FLOATS,
+  NO_MATH_RANDOM,
+  NO_NUMBERS,
+  NO_PROCESS_IMPORT,
+  ONE_CLOCK,
+} from './ambient.ts'
+import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { PURE_FILES } from './purity.ts'
+import { NO_SINGLE_FILES, SMALL_ROOMS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
 import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 
 export const ALL_RULES: readonly Rule[] = [
   FLOORS,
+  NAMED_IMPORTS,
   WORKSPACE_BORDERS,
   PURE_FILES,
   ENVIRONMENT,
@@ -26,7 +37,12 @@ export const ALL_RULES: readonly Rule[] = [
   NO_EXPORT_ALL,
   NO_DEFAULT_EXPORTS,
   SMALL_FILES,
+  SMALL_ROOMS,
+  NO_SINGLE_FILES,
   NO_CYCLES,
   NO_DEAD_FILES,
   NO_MACHINE_NAMES,
+  CITATIONS_RESOLVE,
+  NO_BARE_CITATIONS,
+  NAMED_FILES_EXIST,
 ]

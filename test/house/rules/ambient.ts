@@ -1,20 +1,24 @@
 import { banInCode, isServer, isShipped, type Rule } from '../rule.ts'
 
-// What a file may not take from its surroundings.
+// Rules about what a file may not take from its environment.
 
 const CONFIG_FILES = ['server/src/config.ts', 'sandbox/src/config.ts', 'sandbox/src/enclave/config.ts']
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const MONEY_FILE = 'server/src/values/money.ts'
-/** Files that work on amounts, where a floating-point number would be money (D19). */
-const MONEY_PATTERN = /^server\/src\/(?:values\/money\.ts$|domain\/)/
+/** Files that handle no amounts. Anywhere else in the server, a floating-point number could be money (D19). */
+const MONEY_FREE_PATTERN = /^server\/src\/doctor\//
 const AMOUNT_WORDS = '(?:amount|micro|usdc|cap|spent|balance|allowance|maxPerTx)'
+
+/** Any use of `process` other than a member by its name. An alias would hide what is read. */
+const BARE_PROCESS = String.raw`(?<![.\w$])process\b(?!\s*(?:\?\.|\.)\s*\w|\s*:)`
+const READS_ENVIRONMENT = String.raw`\bprocess\s*(?:\?\.|\.)\s*(?:env|loadEnvFile)\b|\bimport\s*\.\s*meta\s*\.\s*env\b`
 
 export const ENVIRONMENT: Rule = {
   name: 'the environment is read in config.ts only',
   check: (tree) => [
-    ...banEnvironment(/\bprocess\s*(?:\?\.|\.)\s*env\b|\bprocess\s*\[/, 'server/').check(tree),
-    // To pass the whole environment on to a child is not to read it.
-    ...banEnvironment(/(?<!\.\.\.)\bprocess\s*(?:\?\.|\.)\s*env\b|\bprocess\s*\[/, 'sandbox/').check(tree),
+    ...banEnvironment(new RegExp(`${READS_ENVIRONMENT}|${BARE_PROCESS}`), 'server/').check(tree),
+    // The sandbox may pass its whole environment on to a child process. That does not read it.
+    ...banEnvironment(new RegExp(`(?<!\\.\\.\\.)(?:${READS_ENVIRONMENT})|${BARE_PROCESS}`), 'sandbox/').check(tree),
   ],
 }
 
@@ -33,14 +37,21 @@ export const NO_PROCESS_IMPORT: Rule = {
 export const ONE_CLOCK = banInCode({
   name: 'the server reads the clock in lib/clock.ts only',
   pattern:
-    /\bDate\s*\.\s*now\b|\bnew\s+Date\b\s*(?:\(\s*\)|(?!\s*\())|\bperformance\s*\.\s*\w+|\bprocess\s*\.\s*(?:hrtime|uptime)\b/,
+    /\bDate\s*(?:\.\s*now\b|\[\s*['"`])|\bnew\s+Date\b\s*(?:\(\s*\)|(?!\s*\())|(?<!new\s+|[.\w$])Date\s*\(|\}\s*=\s*Date\b|\bTemporal\s*\.\s*Now\b|\bperformance\s*\.\s*\w+|\}\s*=\s*performance\b|\bprocess\s*\.\s*(?:hrtime|uptime)\b/,
   instead: 'take `now` as an argument, or a Clock of lib/clock.ts from the context (D49)',
   holdsIn: (module) => isServer(module) && module.path !== CLOCK_FILE,
 })
 
+export const NAMED_IMPORTS = banInCode({
+  name: 'every import names its file, so that the rules can see it',
+  pattern: /\bcreateRequire\b|(?<![.\w$])require\s*\(|(?<![.\w$])import\s*\(\s*(?!['"\s])/,
+  instead: 'import the file by a specifier that is written out',
+  holdsIn: isServer,
+})
+
 export const NO_MATH_RANDOM = banInCode({
   name: 'nothing is made of Math.random',
-  pattern: /\bMath\s*\.\s*random\b/,
+  pattern: /\bMath\s*\.\s*random\b|\bMath\s*\[|\}\s*=\s*Math\b/,
   instead: 'ids and secrets come from lib/ids.ts or randomBytes of node:crypto, jitter from randomInt',
   holdsIn: isShipped,
 })
@@ -48,16 +59,16 @@ export const NO_MATH_RANDOM = banInCode({
 export const NO_FLOATS = banInCode({
   name: 'no floating-point number ever holds money',
   pattern: new RegExp(
-    String.raw`\bparseFloat\b|\.toFixed\b|\b(?:Number|Number\.parseInt|parseInt)\s*\([^)\n]*${AMOUNT_WORDS}[^)\n]*\)`,
+    String.raw`\bparseFloat\b|\.toFixed\b|\b(?:Number|Number\.parseInt|parseInt)\s*\([^\n]*${AMOUNT_WORDS}[^\n]*\)`,
     'i',
   ),
   instead: 'amounts are bigint micro-USDC: parseAmount and formatAmount of values/money.ts, or BigInt (D19)',
-  holdsIn: (module) => MONEY_PATTERN.test(module.path) && !module.isTest,
+  holdsIn: (module) => isServer(module) && !MONEY_FREE_PATTERN.test(module.path),
 })
 
 export const NO_NUMBERS = banInCode({
   name: 'values/money.ts makes no number at all',
-  pattern: /\bNumber\s*\(|\bNumber\.parse\w+|\bparseInt\b/,
+  pattern: /\bNumber\s*\(|\bNumber\.parse\w+|\bparseInt\b|(?<=[=(,:?&|]\s*)\+\s*[\w(]/,
   instead: 'BigInt (D19)',
   holdsIn: (module) => module.path === MONEY_FILE,
 })

@@ -5,7 +5,7 @@ import type { Module } from '../source-tree.ts'
 const ROOT = 'server/src/'
 const LOWER_FLOORS = ['lib', 'values', 'db', 'limiter', 'enclave', 'chain'] as const
 
-/** Inside `domain/`: who is higher may import who is lower; rooms of one height don't know each other. */
+/** Inside `domain/`, a room may import lower rooms. Rooms of the same height may not import each other. */
 const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   events: 1,
   audit: 1,
@@ -26,13 +26,13 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   reports: 11,
 }
 
-/** `domain/context.ts` and its like: what every verb is handed. It stands below all nouns. */
+/** Files directly in `domain/`, such as `context.ts`, which every verb receives. They are below all nouns. */
 const DOMAIN_GROUND = 'domain'
 const DOMAIN_ROOMS = [DOMAIN_GROUND, ...Object.keys(DOMAIN_HEIGHTS).map((noun) => `domain/${noun}`)]
 const DOOR = [...LOWER_FLOORS, ...DOMAIN_ROOMS, 'http']
 const EVERYTHING = 'everything'
 
-/** The table "Floors" of ARCHITECTURE.md: a room, and the rooms that it may import besides itself. */
+/** The table "Floors" of ARCHITECTURE.md: each room, and the other rooms that it may import. */
 const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   'main.ts': ['service.ts', 'config.ts'],
   'service.ts': EVERYTHING,
@@ -54,7 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   lib: [],
 }
 
-/** Every import inside the server runs down the floors. Tests may look wherever they like. */
+/** Inside the server, every import goes to a lower floor. Tests may import anything. */
 export const FLOORS: Rule = {
   name: 'every import of the server runs down the floors, and doors never import each other',
   check: (tree) => tree.modules.filter((module) => module.path.startsWith(ROOT) && !module.isTest).flatMap(checkModule),

@@ -1,16 +1,17 @@
 import type { Rule, Violation } from '../rule.ts'
 import type { Module, SourceTree } from '../source-tree.ts'
 
-/** What is started from outside. A workspace without its entry yet has no dead files. */
+/** Files that are started as programs, and the folder whose files each of them must reach. */
 const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/main.ts', owns: 'server/src/' },
   { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },
   { entry: 'server/src/provider-check/main.ts', owns: 'server/src/provider-check/' },
+  { entry: 'dashboard/src/main.tsx', owns: 'dashboard/src/' },
   { entry: 'sandbox/src/main.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/reset.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/demo/main.ts', owns: 'sandbox/src/' },
 ]
-/** Folders whose files are programs, or are reached by tests. */
+/** Files of these folders are programs of their own. */
 const ENTRY_PATTERN = /^(?:scripts|sandbox\/scripts|server\/scripts)\/|^bench\/[^/]+$/
 
 export const NO_CYCLES: Rule = {
@@ -47,7 +48,9 @@ function isEntry(path: string): boolean {
   return ENTRY_PATTERN.test(path) || PROGRAMS.some(({ entry }) => entry === path)
 }
 
-/** Depth first; each file is entered once, so the walk is linear, and each circle is told at the import that closes it. */
+/**
+ * Walks depth first and enters each file once, so the time is linear. Reports each circle at the import that closes it.
+ */
 function findCircles(
   module: Module,
   byPath: ReadonlyMap<string, Module>,

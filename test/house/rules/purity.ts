@@ -1,35 +1,54 @@
 import { isServer, type Rule, type Violation } from '../rule.ts'
 import { lineAt, type Module, type SourceTree } from '../source-tree.ts'
 
-/** A noun's own file decides and describes; it neither reads nor writes (ARCHITECTURE.md, "Pure files"). */
-const PURE_PATTERN = new RegExp(
-  '^server/src/(?:' +
-    [
-      'values/.+',
-      'domain/[a-z]+/(?:agent|wallet|grant|payment|deposit|key|api-key|person|account|plan|event|policy|endpoint|delivery|client|connection|tokens|authorization-request|role|session|user|passkey|member|invitation)',
-      'chain/settlement',
-      'enclave/policy-rules',
-    ].join('|') +
-    String.raw`)\.ts$`,
-)
+/** Files outside `domain/` that only decide or describe (ARCHITECTURE.md, "Pure files"). */
+const PURE_PATTERN =
+  /^server\/src\/(?:values\/.+|(?:.+\/)?decide-[a-z-]+|chain\/settlement|console\/contract\/.+|enclave\/(?:policy-rules|send-outcome))\.ts$/
+/** In `domain/`, a file must be pure unless it is a store or begins with a verb: `create-payment.ts`, `sign-in.ts`. */
+const DOMAIN_PATTERN = /^server\/src\/domain\/[a-z-]+\/(?:[a-z-]+\/)*(?<name>[a-z0-9-]+)\.ts$/
+const ACTING_WORDS =
+  'accept add append authenticate cancel change check choose claim clean count create delete end enforce exchange fail ' +
+  'find finish follow get is issue join keep label list lock make open read reconcile record refresh register release ' +
+  'remove replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
+  'walk with'
+const ACTING_PATTERN = new RegExp(String.raw`^(?:${ACTING_WORDS.replaceAll(' ', '|')})-|(?:^|-)store$|^queries$`)
+/** Files that act although their names do not say so, each with the reason. */
+const ACTING_FILES: ReadonlyMap<string, string> = new Map([
+  [
+    'server/src/domain/connections/decide-authorization-request.ts',
+    'the user decides here; it stores what they decided',
+  ],
+  ['server/src/domain/wallets/owner-passkey.ts', 'the library that verifies signatures is asynchronous'],
+])
 /** Node modules and packages that only compute. */
 const PURE_PACKAGES = new Set(['node:buffer', 'node:crypto', 'node:util', 'node:zlib', 'typebox', 'viem', 'viem/utils'])
 const LOW_PATTERN = /^server\/src\/(?:lib|chain|enclave)\//
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const ASYNC_PATTERN = /\b(?:async|await|Promise)\b/
+/** Globals that read or do something. */
+const AMBIENT_PATTERN =
+  /(?<![.\w$])(?:(?:fetch|setTimeout|setInterval|setImmediate|queueMicrotask)\s*\(|(?:process|globalThis|crypto)\s*[.[])/
+/** Files of nouns may create ids and secrets. Files that decide may not. */
+const RANDOM_PATTERN = /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/
 
 export const PURE_FILES: Rule = {
   name: 'pure files import pure files only (or types), and wait for nothing',
   check: (tree) =>
     tree.modules
-      .filter((module) => isServer(module) && PURE_PATTERN.test(module.path))
-      .flatMap((module) => [...checkImports(module, tree), ...checkAsync(module)]),
+      .filter((module) => isServer(module) && mustBePure(module.path))
+      .flatMap((module) => [...checkImports(module, tree), ...checkCode(module)]),
+}
+
+function mustBePure(path: string): boolean {
+  if (ACTING_FILES.has(path)) return false
+  const name = DOMAIN_PATTERN.exec(path)?.groups?.['name']
+  return PURE_PATTERN.test(path) || (name !== undefined && !ACTING_PATTERN.test(name))
 }
 
 function checkImports(module: Module, tree: SourceTree): Violation[] {
   return module.imports
     .filter(({ specifier, target, typeOnly }) => {
-      // A type does nothing, but a clock as an argument is still a clock.
+      // Importing a type has no effect. The exception is the clock: a pure file must receive a time instead.
       if (typeOnly && target !== CLOCK_FILE) return false
       return target === null ? !PURE_PACKAGES.has(specifier) : !isPure(target, tree)
     })
@@ -40,16 +59,24 @@ function checkImports(module: Module, tree: SourceTree): Violation[] {
     }))
 }
 
-function checkAsync(module: Module): Violation[] {
-  const match = ASYNC_PATTERN.exec(module.code)
-  if (match === null) return []
-  const message = `a pure file has no \`${match[0]}\`: move the waiting to a verb and hand its answer in`
-  return [{ path: module.path, line: lineAt(module.text, match.index), message }]
+function checkCode(module: Module): Violation[] {
+  const isDeciding = /\/(?:decide-[^/]+|policy)\.ts$/.test(module.path)
+  return [
+    findInCode(module, ASYNC_PATTERN, 'move the waiting to a verb and hand its result in'),
+    findInCode(module, AMBIENT_PATTERN, 'move this to a verb and hand its result in'),
+    isDeciding ? findInCode(module, RANDOM_PATTERN, 'take the random value as an argument') : [],
+  ].flat()
 }
 
-/** A file of a low floor counts as pure while it, and all that it imports, only computes; the clock never does. */
+function findInCode({ path, text, code }: Module, pattern: RegExp, instead: string): Violation[] {
+  const match = pattern.exec(code)
+  if (match === null) return []
+  return [{ path, line: lineAt(text, match.index), message: `a pure file has no \`${match[0]}\`: ${instead}` }]
+}
+
+/** A file of a low floor is pure if it and everything that it imports only compute. The clock is never pure. */
 function isPure(path: string, tree: SourceTree, seen: ReadonlySet<string> = new Set()): boolean {
-  if (PURE_PATTERN.test(path) || seen.has(path)) return true
+  if (mustBePure(path) || seen.has(path)) return true
   const module = tree.modules.find((candidate) => candidate.path === path)
   if (module === undefined || !LOW_PATTERN.test(path) || path === CLOCK_FILE || ASYNC_PATTERN.test(module.code))
     return false

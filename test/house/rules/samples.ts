@@ -1,41 +1,36 @@
-import type { Rule } from '../rule.ts'
-import { ENVIRONMENT, NO_FLOATS, NO_MATH_RANDOM, NO_NUMBERS, NO_PROCESS_IMPORT, ONE_CLOCK } from './ambient.ts'
+import {
+  ENVIRONMENT,
+  NAMED_IMPORTS,
+  NO_FLOATS,
+  NO_MATH_RANDOM,
+  NO_NUMBERS,
+  NO_PROCESS_IMPORT,
+  ONE_CLOCK,
+} from './ambient.ts'
+import { CITATION_SAMPLES } from './citation-samples.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { PURE_FILES } from './purity.ts'
+import { NO_SINGLE_FILES, SMALL_ROOMS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
-import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
+import { broken, DOMAIN, file, importing, type Sample } from './sample.ts'
+import { SQL_SAMPLES } from './sql-samples.ts'
 
-type Files = Readonly<Record<string, string>>
+const CONTRACT = 'server/src/console/contract/'
 
-/** Small trees that break or keep a rule; `at` lists every violation that is expected, as `path:line`. */
-interface Sample {
-  readonly rule: Rule
-  readonly fails: readonly { readonly files: Files; readonly at: readonly string[] }[]
-  readonly passes: readonly Files[]
+function importingType(path: string): string {
+  return `import type { A } from '${path}'`
 }
 
-/** One file under a path. */
-function file(path: string, text: string): Files {
-  return { [path]: text }
-}
-
-/** One file that breaks the rule in its second line. */
-function broken(path: string, text: string): { files: Files; at: string[] } {
-  return { files: file(path, `\n${text}`), at: [`${path}:2`] }
-}
-
-function importing(path: string): string {
-  return `import { a } from '${path}'`
-}
-
-const DOMAIN = 'server/src/domain'
 export const SAMPLES: readonly Sample[] = [
   {
     rule: FLOORS,
     fails: [
+      broken('server/src/lib/retry.mts', importing('../values/money.ts')),
+      broken('server/src/lib/retry.js', importing('../values/money.ts')),
+      broken('server/src/lib/retry.ts', "import.meta.resolve('../values/money.ts')"),
       broken('server/src/lib/retry.ts', importing('../values/money.ts')),
       broken('server/src/api/me.ts', importing('../oauth/token.ts')),
       broken('server/src/main.ts', importing('./db/pool.ts')),
@@ -61,14 +56,32 @@ export const SAMPLES: readonly Sample[] = [
     ],
   },
   {
+    rule: NAMED_IMPORTS,
+    fails: [
+      broken('server/src/lib/a.ts', 'await import(path)'),
+      broken('server/src/lib/a.ts', 'await import(`./${name}.ts`)'),
+      broken('server/src/lib/a.ts', "require('./b.ts')"),
+      broken('server/src/lib/a.ts', 'const load = createRequire(import.meta.url)'),
+    ],
+    passes: [
+      file('server/src/lib/a.ts', "await import('./b.ts')\nclient.require(1)"),
+      file('server/src/lib/a.test.ts', 'await import(path)'),
+    ],
+  },
+  {
     rule: WORKSPACE_BORDERS,
     fails: [
       broken('sandbox/src/chain/start-chain.ts', importing('@bursar/server/src/values/money.ts')),
       broken('sandbox/src/main.ts', importing('../../server/src/main.ts')),
       broken('server/src/main.ts', importing('../../sandbox/src/main.ts')),
+      broken('dashboard/src/api/agents.ts', importing(`@bursar/${CONTRACT}agents.ts`)),
+      broken('dashboard/src/api/agents.ts', importingType('@bursar/server/src/values/money.ts')),
+      broken('dashboard/src/roles.ts', importingType('../../server/src/console/authorize.ts')),
+      broken('dashboard/src/roles.ts', importingType('@bursar/sandbox/src/main.ts')),
     ],
     passes: [
       file('sandbox/src/control/routes.ts', importing('@bursar/server/src/service.ts')),
+      file('dashboard/src/api/agents.ts', importingType(`@bursar/${CONTRACT}agents.ts`)),
       file('sandbox/src/start-server.ts', "new URL('../../server/src/main.ts', import.meta.url)"),
       file('server/src/db/pool.test.ts', importing('../../../sandbox/src/postgres/start-postgres.ts')),
     ],
@@ -76,9 +89,18 @@ export const SAMPLES: readonly Sample[] = [
   {
     rule: PURE_FILES,
     fails: [
+      broken(`${DOMAIN}/payments/admission/decide-payment.ts`, importing('./admission-store.ts')),
+      broken(`${DOMAIN}/payments/admission/decide-payment.ts`, "import { randomInt } from 'node:crypto'"),
+      broken(`${DOMAIN}/payments/fee.ts`, importing('./payments-store.ts')),
+      broken('server/src/console/decide-layout.ts', importing('./open-page.ts')),
+      broken('server/src/enclave/send-outcome.ts', importing('./enclave-client.ts')),
+      broken(`${DOMAIN}/grants/policy.ts`, "void fetch('x')"),
+      broken(`${DOMAIN}/grants/policy.ts`, 'setTimeout(check, 1)'),
+      broken(`${DOMAIN}/grants/policy.ts`, 'process.exit()'),
       broken('server/src/values/money.ts', importing('node:fs')),
       broken(`${DOMAIN}/grants/policy.ts`, "import type { Clock } from '../../lib/clock.ts'"),
       broken(`${DOMAIN}/grants/grant.ts`, importing('./store.ts')),
+      broken(`${CONTRACT}agents.ts`, importing('../authorize.ts')),
       broken(`${DOMAIN}/payments/payment.ts`, 'export async function move() {}'),
       {
         files: {
@@ -90,6 +112,9 @@ export const SAMPLES: readonly Sample[] = [
       },
     ],
     passes: [
+      file(`${DOMAIN}/payments/admission/reserve-payment.ts`, importing('./admission-store.ts')),
+      file(`${DOMAIN}/grants/queries.ts`, importing('./grants-store.ts')),
+      file(`${DOMAIN}/passkeys/recovery-code.ts`, "import { randomBytes } from 'node:crypto'"),
       { 'server/src/values/ids.ts': importing('../lib/ids.ts'), 'server/src/lib/ids.ts': importing('node:crypto') },
       file(`${DOMAIN}/grants/policy.ts`, importing('./grant.ts')),
       file(`${DOMAIN}/grants/find-grant.ts`, importing('./store.ts')),
@@ -99,12 +124,18 @@ export const SAMPLES: readonly Sample[] = [
   {
     rule: ENVIRONMENT,
     fails: [
+      broken('server/src/main.ts', 'const { env } = process'),
+      broken('server/src/main.ts', 'const alias = process'),
+      broken('server/src/main.ts', 'process.loadEnvFile()'),
+      broken('server/src/main.ts', 'import.meta.env'),
+      broken('sandbox/src/main.ts', 'const { env } = process'),
       broken('server/src/main.ts', 'start(process.env)'),
       broken('server/src/main.ts', 'start({ ...process.env })'),
       broken('sandbox/src/main.ts', "start(process['env'])"),
       broken('sandbox/src/enclave/main.ts', 'const { a } = process?.env'),
     ],
     passes: [
+      file('server/src/main.ts', "process.on('SIGTERM', stop)\nconst checks = { process: 1 }"),
       file('server/src/config.ts', 'process.env'),
       file('sandbox/src/start-server.ts', 'spawn(file, { env: { ...process.env, PORT: port } })'),
       file('server/src/main.ts', '// process.env\nlog("process.env")'),
@@ -120,6 +151,11 @@ export const SAMPLES: readonly Sample[] = [
   {
     rule: ONE_CLOCK,
     fails: [
+      broken('server/src/lib/a.ts', "Date['now']()"),
+      broken('server/src/lib/a.ts', 'const text = Date()'),
+      broken('server/src/lib/a.ts', 'const { now } = Date'),
+      broken('server/src/lib/a.ts', 'const { now } = performance'),
+      broken('server/src/lib/a.ts', 'Temporal.Now.instant()'),
       broken('server/src/api/me.ts', 'const now = Date.now()'),
       broken('server/src/api/me.ts', 'const now = new Date()'),
       broken('server/src/api/me.ts', 'const now = new Date'),
@@ -127,6 +163,7 @@ export const SAMPLES: readonly Sample[] = [
       broken('server/src/api/me.ts', 'const now = process.hrtime.bigint()'),
     ],
     passes: [
+      file('server/src/lib/a.ts', 'function last(times: readonly Date[]): Date {}\nnew Date(1)\ntoDate(1)'),
       file('server/src/lib/clock.ts', 'Date.now()'),
       file('server/src/api/me.ts', "new Date(text)\nnew Date('2026-01-01')\nlet a: Date"),
       file('server/src/api/me.test.ts', 'Date.now()'),
@@ -135,104 +172,63 @@ export const SAMPLES: readonly Sample[] = [
   },
   {
     rule: NO_MATH_RANDOM,
-    fails: [broken('server/src/lib/ids.ts', 'Math.random()'), broken('sandbox/src/main.ts', 'Math.random()')],
+    fails: [
+      broken('server/src/lib/ids.ts', "Math['random']()"),
+      broken('server/src/lib/ids.ts', 'const { random } = Math'),
+      broken('server/src/lib/ids.ts', 'Math.random()'),
+      broken('sandbox/src/main.ts', 'Math.random()'),
+    ],
     passes: [file('server/src/lib/ids.ts', 'randomBytes(16)'), file('bench/payments.ts', 'Math.random()')],
   },
   {
     rule: NO_FLOATS,
     fails: [
+      broken(`${DOMAIN}/grants/policy.ts`, 'const a = Number(find(request).amountMicro)'),
+      broken('server/src/api/parse-payment.ts', 'Number(body.amount_usdc)'),
+      broken('server/src/chain/balances.ts', 'Number(balanceMicro)'),
+      broken('server/src/lib/retry.ts', 'parseFloat(x)'),
       broken(`${DOMAIN}/grants/policy.ts`, 'const a = parseFloat(text)'),
       broken(`${DOMAIN}/grants/policy.ts`, 'const a = Number(request.amountMicro)'),
       broken(`${DOMAIN}/payments/store.ts`, 'const a = Number(row.spent)'),
       broken('server/src/values/money.ts', 'const a = Number.parseFloat(text)'),
     ],
     passes: [
+      file('server/src/doctor/skew.ts', 'seconds.toFixed(1)'),
       file(`${DOMAIN}/payments/store.ts`, 'Number(row.count)'),
-      file('server/src/lib/retry.ts', 'parseFloat(x)'),
+      file('bench/main.ts', 'x.toFixed(1)'),
     ],
   },
   {
     rule: NO_NUMBERS,
-    fails: [broken('server/src/values/money.ts', 'const a = Number(x)')],
-    passes: [file('server/src/values/money.ts', 'BigInt(x)')],
-  },
-  {
-    rule: SQL_IN_STORES,
     fails: [
-      broken(`${DOMAIN}/grants/find-grant.ts`, '`select * from grants where id = ${id}`'),
-      broken('server/src/api/me.ts', "'insert into agents (id) values ($1)'"),
-      broken('server/src/api/me.ts', "'update agents set id = $1'"),
-      broken('server/src/api/me.ts', "'delete from agents where id = $1'"),
-      broken('server/src/api/me.ts', '`\n  with spent as (select 1) select * from spent`'),
-      broken('server/src/api/me.ts', "'begin'"),
+      broken('server/src/values/money.ts', 'const a = +text'),
+      broken('server/src/values/money.ts', 'const a = Number(x)'),
     ],
     passes: [
-      file(`${DOMAIN}/grants/store.ts`, "'select * from grants'"),
-      file('server/src/db/transaction.ts', "'begin'"),
-      file('server/src/api/me.ts', "'Select a wallet'\n'begin again'\n'update available'\n'with care'"),
-      file('server/src/api/me.test.ts', "'select * from grants'"),
+      file('server/src/values/money.ts', 'const a = whole + part'),
+      file('server/src/values/money.ts', 'BigInt(x)'),
     ],
   },
-  {
-    rule: SQL_WITHOUT_CLOCK,
-    fails: [
-      broken(`${DOMAIN}/grants/store.ts`, "'select * from grants where expires_at > now()'"),
-      broken('server/src/db/migrate.ts', "'insert into migrations values (current_timestamp)'"),
-      broken('server/migrations/0001_core.sql', 'create table a (at timestamptz default now());'),
-    ],
-    passes: [
-      file('server/src/db/inspect-database.ts', "'select clock_timestamp() as clock'"),
-      file('server/migrations/0001_core.sql', '-- no now() here\ncreate table a (at timestamptz);'),
-      file(`${DOMAIN}/grants/store.ts`, "// now()\n'select * from grants where expires_at > $1'\nclock.now()"),
-    ],
-  },
-  {
-    rule: OWN_TABLES,
-    fails: [
-      {
-        files: {
-          [`${DOMAIN}/grants/store.ts`]: "'insert into grants (id) values ($1)'",
-          [`${DOMAIN}/payments/store.ts`]: "'select * from grants'\n'update grants set status = $1'",
-        },
-        at: [`${DOMAIN}/payments/store.ts:2`],
-      },
-    ],
-    passes: [
-      {
-        [`${DOMAIN}/grants/admission/store.ts`]: "'update grants set status = $1'",
-        [`${DOMAIN}/grants/store.ts`]: "'insert into grants (id) values ($1)'\n'select 1 for update'",
-        [`${DOMAIN}/payments/store.ts`]:
-          "'select * from grants for update'\n'insert into payments (id) values ($1) on conflict do update set a = 1'",
-      },
-    ],
-  },
-  {
-    rule: NAMED_COLUMNS,
-    fails: [
-      {
-        files: {
-          'server/migrations/0001_core.sql': 'create table grants (id text);',
-          [`${DOMAIN}/grants/store.ts`]: "'select * from grants'\n'select g.*, 1 from w join grants as g on true'",
-          [`${DOMAIN}/grants/summaries/store.ts`]: "'select g.*, 1'\n\n'from grants g'",
-        },
-        at: [`${DOMAIN}/grants/store.ts:1`, `${DOMAIN}/grants/store.ts:2`, `${DOMAIN}/grants/summaries/store.ts:1`],
-      },
-    ],
-    passes: [
-      {
-        'server/migrations/0001_core.sql': 'create table grants (id text);',
-        [`${DOMAIN}/grants/store.ts`]: "'with g as (select id from grants) select g.*, count(*) from g'",
-        [`${DOMAIN}/grants/store.test.ts`]: "'select * from grants'",
-      },
-    ],
-  },
+  ...SQL_SAMPLES,
   {
     rule: NO_BARRELS,
     fails: [
+      {
+        files: file('server/src/lib/all.ts', "import { a } from './a.ts'\nexport { a }\n"),
+        at: ['server/src/lib/all.ts:1'],
+      },
+      {
+        files: file('dashboard/src/fields/index.tsx', 'export const a = 1'),
+        at: ['dashboard/src/fields/index.tsx:1'],
+      },
       { files: file('server/src/lib/index.ts', 'export const a = 1'), at: ['server/src/lib/index.ts:1'] },
       { files: file('sandbox/src/all.ts', "export { a } from './a.ts'\n"), at: ['sandbox/src/all.ts:1'] },
     ],
-    passes: [file('server/src/lib/logger.ts', "export type { Logger } from 'pino'\nexport const a = 1")],
+    passes: [
+      file('server/src/main.ts', "import './service.ts'"),
+      file('server/src/lib/a.ts', 'const a = 1\nexport { a }'),
+      file('server/src/lib/logger.ts', "export type { Logger } from 'pino'\nexport const a = 1"),
+    ],
   },
   {
     rule: NO_EXPORT_ALL,
@@ -244,17 +240,67 @@ export const SAMPLES: readonly Sample[] = [
   },
   {
     rule: NO_DEFAULT_EXPORTS,
-    fails: [broken('server/src/lib/a.ts', 'export default 1'), broken('scripts/a.mjs', 'export { a as default }')],
+    fails: [
+      broken('server/src/lib/a.ts', "export { default } from './b.ts'"),
+      broken('dashboard/src/page.tsx', 'export default 1'),
+      broken('server/src/lib/a.ts', 'export default 1'),
+      broken('scripts/a.mjs', 'export { a as default }'),
+    ],
     passes: [file('server/src/lib/a.ts', "import { default as b } from 'b'\nexport { a as b }")],
   },
   {
     rule: SMALL_FILES,
-    fails: [{ files: file('server/src/lib/a.ts', 'a\n'.repeat(401)), at: ['server/src/lib/a.ts:401'] }],
+    fails: [
+      { files: file('scripts/a.cjs', 'a\n'.repeat(401)), at: ['scripts/a.cjs:401'] },
+      { files: file('server/src/lib/a.ts', 'a\n'.repeat(401)), at: ['server/src/lib/a.ts:401'] },
+    ],
     passes: [file('server/src/lib/a.ts', 'a\n'.repeat(400)), file('README.md', 'a\n'.repeat(500))],
+  },
+  {
+    rule: SMALL_ROOMS,
+    fails: [
+      { files: file(`${DOMAIN}/grants/a.ts`, 'a()\n'.repeat(1_601)), at: [`${DOMAIN}/grants/a.ts:1`] },
+      {
+        files: {
+          [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600),
+          [`${DOMAIN}/grants/summaries/b.ts`]: 'b()\n',
+          [`${DOMAIN}/grants/summaries/c.ts`]: 'c()\n',
+        },
+        at: [`${DOMAIN}/grants/summaries/b.ts:1`],
+      },
+      {
+        files: file('server/src/console/routes/a.ts', 'a()\n'.repeat(1_601)),
+        at: ['server/src/console/routes/a.ts:1'],
+      },
+    ],
+    passes: [
+      {
+        'server/src/console/a.ts': '// why\n\na()\n'.repeat(1_600),
+        'server/src/console/routes/a.ts': 'a()\n'.repeat(1_600),
+        'server/src/console/a.test.ts': 'a()\n'.repeat(1_600),
+      },
+      { [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600), [`${DOMAIN}/keys/a.ts`]: 'a()\n'.repeat(1_600) },
+    ],
+  },
+  {
+    rule: NO_SINGLE_FILES,
+    fails: [
+      {
+        files: {
+          'server/src/lib/a.ts': '',
+          'server/src/lib/b.ts': '',
+          'server/src/lib/deep/c.ts': '',
+          'server/src/lib/deep/c.test.ts': '',
+        },
+        at: ['server/src/lib/deep/c.ts:1'],
+      },
+    ],
+    passes: [{ 'server/src/lib/a.ts': '', 'server/src/lib/page.css': '', 'sandbox/src/passkey/a.ts': '' }],
   },
   {
     rule: NO_CYCLES,
     fails: [
+      { files: { 'a.tsx': importing('./b.ts'), 'b.ts': importing('./a.tsx') }, at: ['b.ts:1'] },
       { files: { 'a.ts': importing('./b.ts'), 'b.ts': "import type { a } from './a.ts'" }, at: ['b.ts:1'] },
       { files: file('a.ts', importing('./a.ts')), at: ['a.ts:1'] },
       {
@@ -267,6 +313,7 @@ export const SAMPLES: readonly Sample[] = [
   {
     rule: NO_DEAD_FILES,
     fails: [
+      { files: { 'dashboard/src/main.tsx': '', 'dashboard/src/a.tsx': '' }, at: ['dashboard/src/a.tsx:1'] },
       {
         files: {
           'server/src/main.ts': '',
@@ -291,11 +338,13 @@ export const SAMPLES: readonly Sample[] = [
   {
     rule: NO_MACHINE_NAMES,
     fails: [
+      broken('docs/mark.svg', ['', 'home', 'ann'].join('/')),
       broken('docs/a.md', ['see ', 'tmp', 'a'].join('/')),
       broken('README.md', ['cd ', 'work', 'main'].join('/')),
-      broken('scripts/a.ts', ['', 'home', 'ann'].join('/')),
+      broken('scripts/a.ts', `'${['', 'home', 'ann'].join('/')}'`),
       broken('.ci/run', ['registry', 'npmjs', 'org'].join('.')),
     ],
     passes: [file('docs/a.md', 'POST /workspaces/{slug}/keys, a/tmp, network/'), file('a.ts', 'join(tmpdir(), name)')],
   },
+  ...CITATION_SAMPLES,
 ]

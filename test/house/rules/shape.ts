@@ -1,20 +1,18 @@
 import { banInCode, type Rule } from '../rule.ts'
 
-/** Above this a file holds more than one thing. */
+/** A longer file usually holds more than one thing. */
 const FILE_LINES_MAX = 400
-const SIZED_PATTERN = /\.(?:tsx?|mjs|sql|sol|html|css)$/
-/** Files that may be longer, each with its reason. */
-const LONG_FILES: ReadonlyMap<string, string> = new Map()
-/** Files that a tool wants to have a default export, each with its tool. */
+const SIZED_PATTERN = /\.(?:[cm]?[jt]sx?|sql|sol|html|css)$/
+/** Files that may be longer, each with the reason. */
+const LONG_FILES: ReadonlyMap<string, string> = new Map([['server/schema.sql', 'generated']])
+/** Files that need a default export, each with the tool that needs it. */
 const DEFAULT_EXPORT_FILES: ReadonlyMap<string, string> = new Map([['dashboard/vite.config.ts', 'vite']])
-
-const BARE_REEXPORTS_PATTERN = /^\s*(?:export\s*(?:type\s*)?(?:\{[^{}]*\}|\*[^'"]*)\s*from\s*(?:'\s*'|"\s*")\s*;?\s*)+$/
 
 export const NO_BARRELS: Rule = {
   name: 'no file only passes on what others export',
   check: (tree) =>
     tree.modules
-      .filter(({ path, code }) => /(?:^|\/)index\.(?:ts|mjs)$/.test(path) || BARE_REEXPORTS_PATTERN.test(code))
+      .filter(({ path, isBarrel }) => /(?:^|\/)index\.[cm]?[jt]sx?$/.test(path) || isBarrel)
       .map(({ path }) => ({
         path,
         line: 1,
@@ -31,7 +29,7 @@ export const NO_EXPORT_ALL = banInCode({
 
 export const NO_DEFAULT_EXPORTS = banInCode({
   name: 'no default exports',
-  pattern: /(?<![.\w$])export\s+default\b|(?<![.\w$])export\s*\{[^{}]*\bas\s+default\b/,
+  pattern: /(?<![.\w$])export\s+default\b|(?<![.\w$])export\s*\{[^{}]*(?:\bas\s+default\b|\bdefault\s*[,}])/,
   instead: 'export it by the name of its file',
   holdsIn: ({ path }) => !DEFAULT_EXPORT_FILES.has(path),
 })

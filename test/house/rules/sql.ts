@@ -2,22 +2,28 @@ import { isServer, type Rule, type Violation } from '../rule.ts'
 import { roomOf } from '../room.ts'
 import { lineAt, type Module, type SourceTree } from '../source-tree.ts'
 
+/** White space and comments before a statement. */
+const LEAD = String.raw`^(?:\s|--[^\n]*\n|/\*[\s\S]*?\*/)*`
 const STATEMENT_PATTERN = new RegExp(
-  String.raw`^\s*(?:select\b[\s\S]*\b(?:from|for\s+update)\b|select\s+(?:\d|\$)|insert\s+into\s|update\s+[\w."]+\s+(?:as\s+\w+\s+|\w+\s+)?set\s|` +
+  String.raw`${LEAD}(?:select\b[\s\S]*\b(?:from|for\s+update)\b|select\s+(?:\d|\$|[\w.]+\s*\()|insert\s+into\s|update\s+[\w."]+\s+(?:as\s+\w+\s+|\w+\s+)?set\s|` +
     String.raw`delete\s+from\s|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as\s*(?:not\s+)?(?:materialized\s*)?\(|` +
-    String.raw`merge\s+into\s|(?:create|alter|drop|lock|truncate)\s+(?:unique\s+)?(?:table|index|database|schema)\b|set\s+local\s|` +
-    String.raw`(?:begin|commit|rollback)\s*;?\s*$)`,
+    String.raw`merge\s+into\s|(?:create|alter|drop|lock|truncate)\s+(?:or\s+replace\s+)?(?:unique\s+)?(?:table|index|database|schema|function|extension|view|type|trigger|role)\b|` +
+    String.raw`truncate\s+\w+\s*$|copy\s+\w+\s+(?:from|to)\b|call\s+\w+\(|values\s*\(|savepoint\s+\w+\s*$|(?:listen|notify|analyze)\s+\w+\s*$|vacuum\b|` +
+    String.raw`set\s+(?:local|session)\s|(?:begin|commit|rollback)\s*;?\s*$)`,
   'i',
 )
 const SQL_CLOCK_PATTERN =
-  /\b(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\s*\(\s*\)|\b(?:current_timestamp|current_date|current_time|localtimestamp|localtime)\b/i
+  /\b(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|uuidv7)\s*\(\s*\)|\bage\s*\(\s*[^,()]+\)|'(?:now|today|tomorrow|yesterday)'|\b(?:current_timestamp|current_date|current_time|localtimestamp|localtime)\b/i
 const WRITE_PATTERN =
-  /\b(?:insert\s+into|delete\s+from|update)\s+(?:only\s+)?"?([a-z_]+)"?\s+(?:as\s+\w+\s+|\w+\s+)?(?:set\b|\(|select\b|values\b|where\b|using\b|default\b)/gi
+  /\b(?:insert\s+into|delete\s+from|update|merge\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?(?:\w+\.)?"?([a-z_]+)"?(?:\s*$|\s*[;)(]|\s+(?:as\s+\w+\s+|\w+\s+)?(?:set\b|\(|select\b|values\b|where\b|using\b|default\b|returning\b))/gi
 
-/** It compares the database's clock with ours, so it has to ask for it. Nothing that it reads is stored or decided on. */
+/**
+ * It compares the database's clock with ours, so it has to read it. The result is neither stored nor used in a
+ * decision.
+ */
 const CLOCK_INSPECTOR = 'server/src/db/inspect-database.ts'
 
-/** `store.ts`, or `grants-store.ts` beside the verbs that use it. */
+/** Whether the file is a store: `store.ts`, or `grants-store.ts` beside the verbs that use it. */
 function isStore(path: string): boolean {
   return path.endsWith('/store.ts') || path.endsWith('-store.ts')
 }
@@ -37,7 +43,7 @@ export const SQL_IN_STORES: Rule = {
     ),
 }
 
-/** D49: the database's clock can't be moved, and differs from the server's. */
+/** The database's clock differs from the server's, and the sandbox cannot move it (D49). */
 export const SQL_WITHOUT_CLOCK: Rule = {
   name: 'SQL never asks for the time',
   check: (tree) => {
@@ -71,7 +77,7 @@ export const OWN_TABLES: Rule = {
     const owners = new Map<string, string>()
     return eachString(
       tree,
-      (module) => isServer(module) && isStore(module.path),
+      (module) => isServer(module) && maySpeakSql(module.path),
       (text, module) => {
         const room = roomOf(module.path)
         for (const [, table = ''] of text.matchAll(WRITE_PATTERN)) {
@@ -88,9 +94,11 @@ export const OWN_TABLES: Rule = {
 
 const CREATED_TABLE_PATTERN = /\bcreate\s+table\s+(\w+)/gi
 const SOURCE_PATTERN = /\b(?:from|join|update|into)\s+(\w+)(?=(?:\s+(?:as\s+)?(\w+))?)/gi
-const STAR_PATTERN = /\b(\w+)\.\*|\bselect\s+\*\s+from\s+(\w+)/gi
+/** All columns of a table, of an alias, of the rows written, or of a row as a whole. */
+const STAR_PATTERN =
+  /\b(\w+)\.\*|\bselect\s+\*\s+from\s+(\w+)|\breturning\s+\*|\b(?:to_jsonb?|row_to_json)\s*\(\s*(\w+)\s*\)|^\s*table\s+(\w+)/gi
 
-/** A prepared statement whose result gains a column fails; and a secret column is never read by accident. */
+/** A prepared statement fails if its result gains a column, and a star could read a secret column by accident. */
 export const NAMED_COLUMNS: Rule = {
   name: 'a statement names the columns that it reads of a table',
   check: (tree) => {
@@ -100,12 +108,13 @@ export const NAMED_COLUMNS: Rule = {
     )
     return eachString(
       tree,
-      (module) => isServer(module) && isStore(module.path),
+      (module) => isServer(module) && maySpeakSql(module.path),
       (text, module) => {
         const sources = module.strings.flatMap((string) => [...string.text.matchAll(SOURCE_PATTERN)])
         const names = new Set(sources.flatMap(([, table, alias]) => (tables.has(table) ? [table, alias] : [])))
-        for (const [star, of, from] of text.matchAll(STAR_PATTERN)) {
-          if (names.has(of ?? from))
+        for (const [star, ...sourcesOfStar] of text.matchAll(STAR_PATTERN)) {
+          const of = sourcesOfStar.find((name) => name !== undefined)
+          if (of === undefined || names.has(of) || (tables.has(of) && /^\s*table\b/i.test(star)))
             return `\`${star}\` reads whatever columns the table has: name those that are needed`
         }
         return null

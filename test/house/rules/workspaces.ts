@@ -1,26 +1,32 @@
 import type { Rule } from '../rule.ts'
 
-/** The places in the sandbox that drive the server's own operations; everything else knows it as a program. */
+/** The folders of the sandbox that may import the server. The rest of the sandbox starts it as a program. */
 const SERVER_DRIVERS = ['sandbox/src/control/']
+/** What the dashboard's endpoints accept and return. The dashboard takes its types from here, and nothing at run time. */
+const CONTRACT = 'server/src/console/contract/'
 
 export const WORKSPACE_BORDERS: Rule = {
-  name: 'the server knows no other workspace, and only the control API of the sandbox knows its inside',
+  name: 'the server imports no other workspace, the dashboard only types of its contract, the sandbox only in its control API',
   check: (tree) =>
     tree.modules
       .filter((module) => !module.isTest)
       .flatMap(({ path, imports }) =>
-        imports.flatMap(({ target, line, kind }) => {
-          // A URL names a program to start, and that is how the sandbox shall use the server.
+        imports.flatMap(({ target, line, kind, typeOnly }) => {
+          // A URL names a program to start, which is how the sandbox uses the server.
           if (target === null || kind === 'url') return []
-          const message = findFault(path, target)
+          const message = findFault(path, { target, typeOnly })
           return message === null ? [] : [{ path, line, message }]
         }),
       ),
 }
 
-function findFault(path: string, target: string): string | null {
+function findFault(path: string, { target, typeOnly }: { target: string; typeOnly: boolean }): string | null {
   if (path.startsWith('server/') && !target.startsWith('server/')) {
     return `the server may not import ${target}: it ships alone; move what it needs into server/src`
+  }
+  if (path.startsWith('dashboard/') && /^(?:server|sandbox)\//.test(target)) {
+    if (target.startsWith(CONTRACT) && typeOnly) return null
+    return `the dashboard may import only types (\`import type\`) from ${CONTRACT}, not ${target}: nothing of the server belongs in the browser`
   }
   if (!path.startsWith('sandbox/') || !target.startsWith('server/')) return null
   if (SERVER_DRIVERS.some((driver) => path.startsWith(driver))) return null

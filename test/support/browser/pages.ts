@@ -16,13 +16,13 @@ export async function fillSignUp(page: Page, name: string): Promise<string[]> {
   await page.getByLabel('Your name').fill(name)
   await button(page, 'Create a passkey').click()
   const codes = await readRecoveryCodes(page)
-  await button(page, 'I have kept them').click()
-  await heading(page, 'Keep your recovery codes').waitFor({ state: 'hidden' })
+  await button(page, 'I have saved them').click()
+  await heading(page, 'Save your recovery codes').waitFor({ state: 'hidden' })
   return codes
 }
 
 export async function readRecoveryCodes(page: Page): Promise<string[]> {
-  await button(page, 'I have kept them').waitFor()
+  await button(page, 'I have saved them').waitFor()
   const texts = await page.getByRole('main').getByRole('listitem').allInnerTexts()
   return texts.map((text) => text.trim())
 }
@@ -94,7 +94,7 @@ export async function confirm(page: Page, name: string): Promise<void> {
 /** Makes a link on the members page that is open, and answers it. */
 export async function createInvitation(page: Page, role: 'Viewer' | 'Admin' | 'Owner'): Promise<string> {
   await page.getByLabel('Role', { exact: true }).selectOption(role)
-  await button(page, 'Create a link').click()
+  await button(page, 'Create link').click()
   return await page.getByLabel(`Link for a new ${role.toLowerCase()}`).inputValue()
 }
 

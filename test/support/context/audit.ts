@@ -1,5 +1,5 @@
 import type { Database } from '../../../server/src/db/database.ts'
-import type { Row } from '../../../server/src/db/query.ts'
+import type { QueryResultRow as Row } from 'pg'
 import { readRows } from '../database/read-rows.ts'
 
 /** A log's rows as they stand in the database, oldest first, without ids and times. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Row } from '../../../server/src/db/query.ts'
+import type { QueryResultRow as Row } from 'pg'
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { DepositCursor } from '../../../server/src/domain/deposits/deposit.ts'
 import { findCursor } from '../../../server/src/domain/deposits/deposits-store.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Database } from '../../../server/src/db/database.ts'
-import type { Row } from '../../../server/src/db/query.ts'
+import type { QueryResultRow as Row } from 'pg'
 
 /** What stands in the database, past the stores. */
 export function readRows(db: Database, text: string, values: readonly unknown[] = []): Promise<Row[]> {

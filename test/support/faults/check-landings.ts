@@ -1,4 +1,4 @@
-import type { Row } from '../../../server/src/db/query.ts'
+import type { QueryResultRow as Row } from 'pg'
 import type { ChainTransfer } from './chain-transfers.ts'
 import type { Payer } from './fault-fixture.ts'
 

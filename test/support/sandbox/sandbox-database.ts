@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { addressesFrom } from '../../../sandbox/src/addresses.ts'
 import { postgresDir } from '../../../sandbox/src/processes/data-dir-layout.ts'
-import type { Row } from '../../../server/src/db/query.ts'
+import type { QueryResultRow as Row } from 'pg'
 
 /** A sandbox's PostgreSQL, past the service. */
 export interface SandboxDatabase {

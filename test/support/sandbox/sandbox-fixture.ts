@@ -4,7 +4,7 @@ import { serverEnvironment } from '../../../sandbox/src/processes/environments.t
 import { startSandbox, type Sandbox } from '../../../sandbox/src/start-sandbox.ts'
 import { openState } from '../../../sandbox/src/state/sandbox-state.ts'
 import { findFreePorts, makeDataDir } from '../../../sandbox/src/throw-away-sandbox.ts'
-import type { Row } from '../../../server/src/db/query.ts'
+import type { QueryResultRow as Row } from 'pg'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 import { call, type JsonAnswer } from '../http-client.ts'

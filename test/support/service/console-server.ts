@@ -7,6 +7,7 @@ import type { Config } from '../../../server/src/config.ts'
 import { addApi } from '../../../server/src/api/add-api.ts'
 import { addConsole } from '../../../server/src/console/add-console.ts'
 import { openHttp } from '../../../server/src/http/open-http.ts'
+import { checkResponses } from './check-responses.ts'
 import { openTestContext, type TestContext } from '../context/test-context.ts'
 
 export const PAGE = '<!doctype html><title>Bursar</title><div id="root"></div>'
@@ -26,6 +27,7 @@ export async function openConsoleServer(
   const given = await openTestContext((config) => change({ ...config, dashboardDir, trustedProxies: ['127.0.0.1'] }))
   const { context, config, clock } = given
   const http = openHttp(config, { clock, logger: context.logger })
+  const assertChecked = checkResponses(http)
   await addApi(http, context, config)
   await addConsole(http, context, config)
   await http.listen({ host: '127.0.0.1', port: 0 })
@@ -37,6 +39,7 @@ export async function openConsoleServer(
       await http.close()
       await given.close()
       await rm(dashboardDir, { recursive: true })
+      assertChecked()
     },
   }
 }

@@ -141,7 +141,7 @@ export async function openOauthServer(
 }
 
 export const SAME_ORIGIN: readonly string[] = ['origin', AUTH_URL, 'sec-fetch-site', 'same-origin']
-/** RFC 7636, appendix B. */
+/** The challenge of the standard's own example (RFC 7636, appendix B). */
 export const CODE_CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
 /** A whole authorization request. */

@@ -23,7 +23,7 @@ export interface EnclaveProxy {
 }
 
 /** As `JSON.parse` returns it, for members that are known to be there. */
-export type Json = { [member: string]: Json } & Json[]
+export type Json = { [member: string]: Json } & { map<Item>(change: (item: Json) => Item): Item[] }
 
 export interface Hold {
   /** Resolves when there is something to hold. */

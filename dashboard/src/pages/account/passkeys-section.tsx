@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Passkey } from '@bursar/server/src/console/contract/passkeys.ts'
 import { addPasskey, passkeysQuery, removePasskey } from '../../api/passkeys.ts'
 import { sessionQuery } from '../../api/session.ts'
-import type { Passkey } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { NameForm } from '../../components/name-form.tsx'
-import { Row, Rows } from '../../components/rows.tsx'
+import { List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './passkey-name.ts'
 
 export function PasskeysSection() {
@@ -20,11 +20,11 @@ export function PasskeysSection() {
   return (
     <Section
       title="Passkeys"
-      lead="Each lets you in. Have two, on different devices, so that losing one costs nothing."
+      lead="You can sign in with any of these. Add passkeys on at least two devices, in case you lose one."
     >
-      {passkeys === undefined && <Waiting error={error} onRetry={refetch} />}
+      {passkeys === undefined && <QueryState error={error} onRetry={refetch} />}
       {passkeys !== undefined && passkeys.length > 0 && (
-        <Rows>
+        <List>
           {passkeys.map((passkey) => (
             <PasskeyRow
               key={passkey.id}
@@ -35,11 +35,11 @@ export function PasskeysSection() {
               }}
             />
           ))}
-        </Rows>
+        </List>
       )}
       <div className="max-w-md">
         <NameForm
-          label="Name of a new passkey"
+          label="New passkey name"
           hint={PASSKEY_NAME_HINT}
           submitLabel="Add a passkey"
           charsMax={PASSKEY_NAME_CHARS_MAX}
@@ -56,28 +56,28 @@ export function PasskeysSection() {
 function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly onRemove: () => Promise<void> }) {
   const { name, wallets, created_at, last_used_at } = passkey
   return (
-    <Row
+    <ListItem
       actions={
         <ConfirmDialog
           label="Remove"
           labelDetail={name}
           title={`Remove “${name}”?`}
-          confirmLabel="Remove the passkey"
+          confirmLabel="Remove passkey"
           onConfirm={onRemove}
         >
           {wallets > 0 ? (
             <>
               <p className="mb-2 font-semibold text-danger">
-                It owns {formatWallets(wallets)}: grants on {wallets === 1 ? 'it' : 'them'} can only ever be signed and
-                revoked with this passkey.
+                It owns {formatWallets(wallets)}. Grants on {wallets === 1 ? 'this wallet' : 'these wallets'} can only
+                be signed and revoked with this passkey.
               </p>
               <p>
-                It will not let you in any more. Keep it on the device all the same, for as long as{' '}
+                You won’t be able to sign in with it any more. Keep it on your device for as long as{' '}
                 {wallets === 1 ? 'the wallet is' : 'the wallets are'} in use.
               </p>
             </>
           ) : (
-            'It will not let you in any more. Your device may go on offering it until you delete it there too.'
+            'You won’t be able to sign in with it any more. Your device may still offer it until you delete it there as well.'
           )}
         </ConfirmDialog>
       }
@@ -86,14 +86,14 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
       <p className="text-sm text-muted">
         Added <TimeText at={created_at} />
         {last_used_at === null ? ', not used yet' : ', last used '}
-        {last_used_at !== null && <TimeText at={last_used_at} isSince />}
+        {last_used_at !== null && <TimeText at={last_used_at} isRelative />}
       </p>
       {wallets > 0 && (
         <p className="text-sm text-muted">
-          Owns {formatWallets(wallets)}: grants on {wallets === 1 ? 'it' : 'them'} are signed with this passkey alone
+          Owns {formatWallets(wallets)}. Only this passkey can sign grants on {wallets === 1 ? 'it' : 'them'}.
         </p>
       )}
-    </Row>
+    </ListItem>
   )
 }
 

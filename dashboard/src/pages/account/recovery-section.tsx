@@ -16,7 +16,7 @@ export function RecoverySection() {
     return (
       <Section key="codes" title="Your new recovery codes" takesFocus>
         <div className="max-w-xl">
-          <RecoveryCodes codes={codes} onKept={() => setCodes(null)} />
+          <RecoveryCodes codes={codes} onSaved={() => setCodes(null)} />
         </div>
       </Section>
     )
@@ -24,20 +24,20 @@ export function RecoverySection() {
   return (
     <Section
       title="Recovery codes"
-      lead={`${count === 1 ? 'One code is' : `${count} codes are`} left. Each signs you in once, without a passkey.`}
+      lead={`You have ${count === 1 ? 'one code' : `${count} codes`} left. Each code signs you in once without a passkey.`}
     >
       <p>
         <ConfirmDialog
-          label="Make new codes"
-          title="Make new recovery codes?"
-          confirmLabel="Make new codes"
+          label="Generate new codes"
+          title="Generate new recovery codes?"
+          confirmLabel="Generate new codes"
           isHarmless
           onConfirm={async () => {
             setCodes(await issueRecoveryCodes())
             await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
           }}
         >
-          The codes that you have now stop working at once.
+          Your current codes stop working immediately.
         </ConfirmDialog>
       </p>
     </Section>

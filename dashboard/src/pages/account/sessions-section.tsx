@@ -1,48 +1,48 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { SessionEntry } from '@bursar/server/src/console/contract/sessions.ts'
 import { signOut, signOutElsewhere } from '../../api/session.ts'
 import { endSession, sessionsQuery } from '../../api/sessions.ts'
-import type { SessionEntry } from '../../api/wire.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Row, Rows } from '../../components/rows.tsx'
+import { List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { formatDevice } from '../../format/device-text.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { formatDevice } from '../../format/format-device.ts'
+import { useAction } from '../../components/use-action.ts'
 
-/** The browsers in which the person is signed in. */
+/** The browsers in which the user is signed in. */
 export function SessionsSection() {
   const { data: sessions, error, refetch } = useQuery(sessionsQuery)
   const client = useQueryClient()
-  const elsewhere = useDeed({
+  const signingOutElsewhere = useAction({
     mutationFn: signOutElsewhere,
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
   return (
     <Section
       title="Where you are signed in"
-      lead="Each ends by itself after 12 hours without use, and after 7 days in any case."
+      lead="Sessions end after 12 hours without use, and after 7 days at the latest."
     >
       {sessions === undefined ? (
-        <Waiting error={error} onRetry={refetch} />
+        <QueryState error={error} onRetry={refetch} />
       ) : (
-        <Rows>
+        <List>
           {sessions.map((entry) => (
             <SessionRow key={entry.id} entry={entry} />
           ))}
-        </Rows>
+        </List>
       )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <Button disabled={elsewhere.isPending} onClick={() => elsewhere.mutate()}>
+        <Button disabled={signingOutElsewhere.isPending} onClick={() => signingOutElsewhere.mutate()}>
           Sign out everywhere else
         </Button>
         <p role="status" className="text-muted">
-          {elsewhere.data !== undefined && sayEnded(elsewhere.data)}
+          {signingOutElsewhere.data !== undefined && formatEnded(signingOutElsewhere.data)}
         </p>
       </div>
-      <ErrorNotice error={elsewhere.error} />
+      <ErrorNotice error={signingOutElsewhere.error} />
     </Section>
   )
 }
@@ -50,18 +50,18 @@ export function SessionsSection() {
 function SessionRow({ entry }: { readonly entry: SessionEntry }) {
   const client = useQueryClient()
   const { id, device, created_at, last_seen_at, current } = entry
-  const out = useDeed({
+  const signingOut = useAction({
     mutationFn: () => (current ? signOut('/sign-in') : endSession(id)),
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
   const name = formatDevice(device)
   return (
-    <Row
+    <ListItem
       actions={
         <Button
           aria-label={current ? undefined : `Sign out of ${name}`}
-          disabled={out.isPending}
-          onClick={() => out.mutate()}
+          disabled={signingOut.isPending}
+          onClick={() => signingOut.mutate()}
         >
           Sign out
         </Button>
@@ -74,18 +74,20 @@ function SessionRow({ entry }: { readonly entry: SessionEntry }) {
       <p className="text-sm text-muted">
         {!current && (
           <>
-            Last seen <TimeText at={last_seen_at} isSince />,{' '}
+            Last seen <TimeText at={last_seen_at} isRelative />,{' '}
           </>
         )}
         {current ? 'Signed in ' : 'signed in '}
         <TimeText at={created_at} isExact />
       </p>
-      <ErrorNotice error={out.error} />
-    </Row>
+      <ErrorNotice error={signingOut.error} />
+    </ListItem>
   )
 }
 
-function sayEnded(count: number): string {
-  if (count === 0) return 'You are signed in nowhere else.'
-  return count === 1 ? 'You are signed out of one other browser.' : `You are signed out of ${count} other browsers.`
+function formatEnded(count: number): string {
+  if (count === 0) return 'You were not signed in anywhere else.'
+  return count === 1
+    ? 'You have been signed out of one other browser.'
+    : `You have been signed out of ${count} other browsers.`
 }

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { connectionsQuery } from '../../api/connections.ts'
-import { NoRows, Row, Rows } from '../../components/rows.tsx'
+import { EmptyList, List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { formatScopeList } from '../../format/scope-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { formatScopeList } from '../../format/scope-texts.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** The applications that act as an agent. */
+/** The applications that act as this agent. */
 export function AgentConnections({ agentId }: { readonly agentId: string }) {
   const { slug, mode, to } = useWorkspace()
   const { data, error, refetch } = useQuery(connectionsQuery(slug, mode))
@@ -22,26 +22,26 @@ export function AgentConnections({ agentId }: { readonly agentId: string }) {
         connections.length > 0 && <TextLink to={to('developers', 'connections')}>Manage connections</TextLink>
       }
     >
-      {connections === undefined && <Waiting error={error} onRetry={refetch} lines={2} />}
-      {connections?.length === 0 && <NoRows>No application is connected as this agent.</NoRows>}
+      {connections === undefined && <QueryState error={error} onRetry={refetch} lines={2} />}
+      {connections?.length === 0 && <EmptyList>No applications are connected as this agent.</EmptyList>}
       {connections !== undefined && connections.length > 0 && (
-        <Rows>
+        <List>
           {connections.map(({ id, client, scopes, user_name, last_used_at }) => (
-            <Row key={id}>
+            <ListItem key={id}>
               <p className="font-semibold break-all">{client.redirect_hosts.join(', ')}</p>
               <p className="text-sm text-muted">
-                May {formatScopeList(scopes)}. Approved by {user_name}.{' '}
+                Can {formatScopeList(scopes)}. Approved by {user_name}.{' '}
                 {last_used_at === null ? (
                   'Not used yet.'
                 ) : (
                   <>
-                    Last used <TimeText at={last_used_at} isSince />.
+                    Last used <TimeText at={last_used_at} isRelative />.
                   </>
                 )}
               </p>
-            </Row>
+            </ListItem>
           ))}
-        </Rows>
+        </List>
       )}
     </Section>
   )

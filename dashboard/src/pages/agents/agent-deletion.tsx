@@ -7,24 +7,24 @@ import { liveKey } from '../../api/changes.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Section } from '../../components/section.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { ObstacleNotice } from './obstacle-notice.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { DeletionBlockedNotice } from './deletion-blocked-notice.tsx'
 
-/** Takes an agent away, unless grants stand in the way: then it says which. */
+/** Deletes an agent. If it still has grants, lists them instead. */
 export function AgentDeletion({ agentId }: { readonly agentId: string }) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
   const navigate = useNavigate()
   const { data: grants, isPending } = useQuery(grantsQuery(slug, mode, { agent: agentId }))
-  const [isRefused, setRefused] = useState(false)
+  const [isRejected, setRejected] = useState(false)
   const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
   const remove = async () => {
     try {
       await deleteAgent(slug, mode, agentId)
     } catch (error) {
-      // A grant came in between. With it the page says what to do, in the place of the button.
+      // A grant was created meanwhile. After the refresh, the page lists it in place of the button.
       if (hasCode(error, 'has_active_grants')) {
-        setRefused(true)
+        setRejected(true)
         await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
       }
       throw error
@@ -33,18 +33,18 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
     await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
   }
   return (
-    <Section title="Delete the agent" lead="Its payments stay on record. Applications that act as it are disconnected.">
-      {open.length > 0 && <ObstacleNotice grants={open} isAnswer={isRefused} />}
+    <Section title="Delete agent" lead="Its payments are kept. Applications that act as it are disconnected.">
+      {open.length > 0 && <DeletionBlockedNotice grants={open} takesFocus={isRejected} />}
       {open.length === 0 && !isPending && (
         <p>
           <ConfirmDialog
-            label="Delete the agent"
+            label="Delete agent"
             title={`Delete “${agentId}”?`}
-            confirmLabel="Delete the agent"
+            confirmLabel="Delete agent"
             onConfirm={remove}
           >
-            It can’t pay any more, and applications that act as it are disconnected at once. Its payments stay on
-            record.
+            The agent won’t be able to pay any more, and applications that act as it are disconnected immediately. Its
+            payments are kept.
           </ConfirmDialog>
         </p>
       )}

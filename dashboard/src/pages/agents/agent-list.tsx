@@ -1,13 +1,13 @@
 import { useState } from 'react'
-import type { Agent } from '../../api/wire-spending.ts'
-import { NoRows } from '../../components/rows.tsx'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import { EmptyList } from '../../components/list.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { AgentTable } from './agent-table.tsx'
 
-/** More than these are not looked through by eye. */
+/** Longer lists get a filter field. */
 const UNFILTERED_MAX = 20
 
-/** The agents; many of them can be narrowed to those whose id holds a text. */
+/** The agents, with a filter by ID if there are many. */
 export function AgentList({ agents }: { readonly agents: readonly Agent[] }) {
   const [text, setText] = useState('')
   if (agents.length <= UNFILTERED_MAX) return <AgentTable agents={agents} />
@@ -21,7 +21,7 @@ export function AgentList({ agents }: { readonly agents: readonly Agent[] }) {
             name="filter"
             type="search"
             label="Find an agent"
-            placeholder="A part of its id"
+            placeholder="Part of its ID"
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
@@ -33,7 +33,7 @@ export function AgentList({ agents }: { readonly agents: readonly Agent[] }) {
           {wanted === '' ? `${agents.length} agents` : `${found.length} of ${agents.length} agents`}
         </p>
       </div>
-      {found.length > 0 ? <AgentTable agents={found} /> : <NoRows>No agent’s id holds “{text.trim()}”.</NoRows>}
+      {found.length > 0 ? <AgentTable agents={found} /> : <EmptyList>No agent ID contains “{text.trim()}”.</EmptyList>}
     </div>
   )
 }

@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { agentQuery } from '../../api/agents.ts'
 import { grantsQuery } from '../../api/grants.ts'
-import type { Agent, Grant } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Fold } from '../../components/fold.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentBadge } from './agent-badge.tsx'
 import { AgentConnections } from './agent-connections.tsx'
 import { AgentDeletion } from './agent-deletion.tsx'
@@ -24,12 +25,12 @@ export function AgentPage() {
   const { slug, mode, to } = useWorkspace()
   const { id = '' } = useParams()
   const { data: agent, error, refetch } = useQuery(agentQuery(slug, mode, id))
-  const place = <TextLink to={to('agents')}>Agents</TextLink>
+  const breadcrumb = <TextLink to={to('agents')}>Agents</TextLink>
   if (agent !== undefined) return <AgentDetail key={id} agent={agent} />
   return (
     <>
-      <PageHeading title={id} place={place} />
-      <Waiting error={error} onRetry={refetch} />
+      <PageHeading title={id} breadcrumb={breadcrumb} />
+      <QueryState error={error} onRetry={refetch} />
     </>
   )
 }
@@ -42,7 +43,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
     <>
       <PageHeading
         title={agent.id}
-        place={<TextLink to={to('agents')}>Agents</TextLink>}
+        breadcrumb={<TextLink to={to('agents')}>Agents</TextLink>}
         lead={
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <AgentBadge agent={agent} />
@@ -57,7 +58,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
       </PageHeading>
       <Section title="Limits">
         {grants === undefined ? (
-          <Waiting error={error} onRetry={refetch} />
+          <QueryState error={error} onRetry={refetch} />
         ) : (
           <Limits grants={grants} newGrant={isAdmin(role) ? newGrant : null} />
         )}
@@ -71,7 +72,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
 
 interface LimitsProps {
   readonly grants: readonly Grant[]
-  /** Where a grant for the agent is made; null for who may not. */
+  /** The page that creates a grant for the agent. Null if the user may not. */
   readonly newGrant: string | null
 }
 
@@ -82,16 +83,17 @@ function Limits({ grants, newGrant }: LimitsProps) {
     <>
       {open.length === 0 && (
         <EmptyState
-          title={ended.length === 0 ? 'It can’t pay yet' : 'It can’t pay any more'}
+          title={ended.length === 0 ? 'This agent can’t pay yet' : 'This agent can’t pay any more'}
           action={
             newGrant !== null && (
-              <ButtonLink look="primary" to={newGrant}>
+              <ButtonLink variant="primary" to={newGrant}>
                 New grant
               </ButtonLink>
             )
           }
         >
-          A grant says how much it may spend, from which wallet and to whom. The wallet’s owner signs it.
+          A grant sets how much the agent can spend, from which wallet and to which recipients. The wallet’s owner signs
+          it.
         </EmptyState>
       )}
       {open.length > 0 && (
@@ -102,9 +104,9 @@ function Limits({ grants, newGrant }: LimitsProps) {
         </ul>
       )}
       {ended.length > 0 && (
-        <Fold summary={`Ended grants (${ended.length})`}>
-          <GrantTable caption="Ended grants" grants={ended} without="agent" />
-        </Fold>
+        <Disclosure summary={`Ended grants (${ended.length})`}>
+          <GrantTable caption="Ended grants" grants={ended} hiddenColumn="agent" />
+        </Disclosure>
       )}
     </>
   )

@@ -1,19 +1,19 @@
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { WalletText } from '../wallets/wallet-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentBadge } from './agent-badge.tsx'
 
-/** Every agent, and what is left of its caps over 24 hours, wallet by wallet. */
+/** All agents, with what remains of their 24-hour limits for each wallet. */
 export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
   const { to } = useWorkspace()
   const columns: readonly Column<Agent>[] = [
     { title: 'Agent', render: ({ id }) => <bdi className="wrap-anywhere">{id}</bdi> },
     { title: 'Status', render: (agent) => <AgentBadge agent={agent} /> },
-    { title: 'Left of 24 h', render: (agent) => <Left agent={agent} /> },
-    { title: 'Created', isSpare: true, render: ({ created_at }) => <TimeText at={created_at} /> },
+    { title: 'Remaining (24 h)', render: (agent) => <Remaining agent={agent} /> },
+    { title: 'Created', isSecondary: true, render: ({ created_at }) => <TimeText at={created_at} /> },
   ]
   return (
     <DataTable
@@ -21,14 +21,14 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
       columns={columns}
       items={agents}
       keyOf={({ id }) => id}
-      toOf={({ id }) => to('agents', id)}
+      hrefOf={({ id }) => to('agents', id)}
     />
   )
 }
 
 const WALLETS_SHOWN_MAX = 3
 
-function Left({ agent }: { readonly agent: Agent }) {
+function Remaining({ agent }: { readonly agent: Agent }) {
   if (agent.wallets.length === 0) {
     return (
       <span className="text-muted max-md:sr-only">
@@ -46,7 +46,7 @@ function Left({ agent }: { readonly agent: Agent }) {
           <span className="font-semibold tabular-nums">{formatAmount(remaining_24h_usdc)}</span>
           <span className="text-muted">
             {' '}
-            <span className="md:hidden">left </span>of {formatAmount(daily_cap_usdc)} USDC from{' '}
+            <span className="md:hidden">remaining </span>of {formatAmount(daily_cap_usdc)} USDC from{' '}
             <WalletText address={address} />
           </span>
         </li>

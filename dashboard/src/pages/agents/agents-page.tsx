@@ -4,9 +4,9 @@ import { agentsQuery } from '../../api/agents.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentList } from './agent-list.tsx'
 import { NewAgentForm } from './new-agent-form.tsx'
 
@@ -15,7 +15,7 @@ export function AgentsPage() {
   const { data: agents, error, refetch } = useQuery(agentsQuery(slug, mode))
   const [isAdding, setAdding] = useState(false)
   const add = isAdmin(role) && !isAdding && (
-    <Button look="primary" onClick={() => setAdding(true)}>
+    <Button variant="primary" onClick={() => setAdding(true)}>
       New agent
     </Button>
   )
@@ -23,15 +23,15 @@ export function AgentsPage() {
     <>
       <PageHeading
         title="Agents"
-        place={name}
-        lead="Programs that pay. What each may spend is set by grants that a wallet’s owner signs."
+        breadcrumb={name}
+        lead="Agents are programs that pay. Grants set how much each agent can spend."
         actions={agents !== undefined && agents.length > 0 && add}
       />
       {isAdding && <NewAgentForm onCancel={() => setAdding(false)} />}
-      {agents === undefined && <Waiting error={error} onRetry={refetch} />}
+      {agents === undefined && <QueryState error={error} onRetry={refetch} />}
       {agents?.length === 0 && !isAdding && (
         <EmptyState title="No agents yet" action={add}>
-          Give your program an id here. It can pay once a wallet’s owner has signed a grant for it.
+          Create an agent for your program. It can pay once a wallet’s owner has signed a grant for it.
         </EmptyState>
       )}
       {agents !== undefined && agents.length > 0 && <AgentList agents={agents} />}

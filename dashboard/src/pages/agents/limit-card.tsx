@@ -1,16 +1,19 @@
 import { Link } from 'react-router'
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { GrantBadge } from '../grants/grant-badge.tsx'
 import { SpentMeter } from '../grants/spent-meter.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** One grant of an agent: from where, how much is left of the cap, on what terms. The whole card leads to it. */
+/**
+ * One grant of an agent, with its wallet, terms and what remains of the 24-hour limit. The whole card links to the
+ * grant.
+ */
 export function LimitCard({ grant }: { readonly grant: Grant }) {
   const { to } = useWorkspace()
   const { state, expires_at, recipient_allowlist: list } = grant
-  const isInForce = state === 'active'
+  const isActive = state === 'active'
   return (
     <li className="relative grid content-start gap-4 rounded-xl border border-line bg-surface p-5 hover:border-edge">
       <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
@@ -23,14 +26,14 @@ export function LimitCard({ grant }: { readonly grant: Grant }) {
         </Link>
         <GrantBadge state={state} />
       </p>
-      {isInForce && <SpentMeter grant={grant} />}
+      {isActive && <SpentMeter grant={grant} />}
       <dl className="flex flex-wrap gap-x-8 gap-y-2 text-[0.9375rem]">
-        <Term name="Per payment">{formatAmount(grant.max_per_tx_usdc)} USDC</Term>
-        {!isInForce && <Term name="In 24 hours">{formatAmount(grant.daily_cap_usdc)} USDC</Term>}
-        <Term name="To">
-          {list.length === 0 ? 'anybody' : list.length === 1 ? '1 address' : `${list.length} addresses`}
+        <Term name="Per-payment limit">{formatAmount(grant.max_per_tx_usdc)} USDC</Term>
+        {!isActive && <Term name="24-hour limit">{formatAmount(grant.daily_cap_usdc)} USDC</Term>}
+        <Term name="Recipients">
+          {list.length === 0 ? 'any recipient' : list.length === 1 ? '1 address' : `${list.length} addresses`}
         </Term>
-        <Term name={state === 'expired' ? 'Ended' : 'Ends'}>
+        <Term name={state === 'expired' ? 'Expired' : 'Expires'}>
           {expires_at === null ? 'never' : <TimeText at={expires_at} isExact />}
         </Term>
       </dl>

@@ -4,11 +4,11 @@ import { agentsQuery, createAgent } from '../../api/agents.ts'
 import { Button } from '../../components/button.tsx'
 import { NameForm } from '../../components/name-form.tsx'
 import { Section } from '../../components/section.tsx'
-import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from './agent-id.ts'
 
-/** Makes an agent and leads to it. An id that exists already leads to the agent that has it. */
+/** Creates an agent and opens its page. If the ID already exists, opens the existing agent. */
 export function NewAgentForm({ onCancel }: { readonly onCancel: () => void }) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
@@ -27,10 +27,10 @@ export function NewAgentForm({ onCancel }: { readonly onCancel: () => void }) {
         )}
         {!isFull && (
           <NameForm
-            label="Id of the agent"
+            label="Agent ID"
             hint={AGENT_ID_HINT}
-            submitLabel="Create the agent"
-            look="primary"
+            submitLabel="Create agent"
+            variant="primary"
             isMono
             charsMax={AGENT_ID_CHARS_MAX}
             onCancel={onCancel}

@@ -1,19 +1,19 @@
-import type { Agent, AgentWallet } from '../../api/wire-spending.ts'
+import type { Agent, AgentWallet } from '@bursar/server/src/console/contract/agents.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 
-/** What the agent may really spend, wallet by wallet. Amounts are shown as they come, and never counted with. */
+/** How much the agent can spend from each wallet. Amounts are shown exactly as the server sent them. */
 export function AgentLimits({ agent }: { readonly agent: Agent }) {
   if (agent.wallets.length === 0) {
     return (
       <Notice>
         <p>
           <strong>
-            “<bdi>{agent.id}</bdi>” can’t spend yet: it has no grant.
+            “<bdi>{agent.id}</bdi>” can’t spend yet because it has no grant.
           </strong>{' '}
-          You can connect it now. It may spend once a wallet’s owner has signed what and how much.
+          You can connect it now. It can spend once a wallet’s owner has signed a grant for it.
         </p>
       </Notice>
     )
@@ -39,19 +39,19 @@ function WalletLimits({ wallet }: { readonly wallet: AgentWallet }) {
           </span>
           <span className="sr-only">{address}</span>
         </span>
-        <CopyButton text={address} what="the whole address" isShort />
+        <CopyButton text={address} what="the full address" isShort />
       </p>
       <dl className="grid gap-x-6 gap-y-3 px-4 pt-3.5 pb-2 sm:flex sm:flex-wrap sm:gap-x-8">
-        <Limit term="Left now" amount={remaining_24h_usdc} />
-        <Limit term="Per 24 hours" amount={daily_cap_usdc} />
-        <Limit term="Per payment" amount={max_per_tx_usdc} />
+        <Limit term="Remaining now" amount={remaining_24h_usdc} />
+        <Limit term="24-hour limit" amount={daily_cap_usdc} />
+        <Limit term="Per-payment limit" amount={max_per_tx_usdc} />
       </dl>
       <p className="px-4 pb-3.5 text-sm text-muted">
         {expires_at === null ? (
-          'The grant has no end of its own.'
+          'The grant has no end date.'
         ) : (
           <>
-            The grant ends on <TimeText at={expires_at} />.
+            The grant expires on <TimeText at={expires_at} />.
           </>
         )}
       </p>

@@ -1,7 +1,8 @@
 import { useRef } from 'react'
 import { flushSync } from 'react-dom'
-import type { Mode, Workspace } from '../../api/wire.ts'
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { Notice } from '../../components/notice.tsx'
@@ -15,12 +16,12 @@ import { CreateAgentForm } from './create-agent-form.tsx'
 interface AgentPickerProps {
   readonly workspace: Workspace
   readonly mode: Mode
-  /** Undefined while they are being read. */
+  /** Undefined while loading. */
   readonly agents: readonly Agent[] | undefined
   readonly error: Error | null
   readonly agent: Agent | null
   readonly requestedId: string | null
-  /** What is typed as the id of a new agent; null while nobody makes one. */
+  /** The ID typed for a new agent. Null while the form is closed. */
   readonly draft: string | null
   readonly onDraft: (draft: string | null) => void
   readonly onPick: (id: string) => void
@@ -30,8 +31,11 @@ interface AgentPickerProps {
 export function AgentPicker(props: AgentPickerProps) {
   const { agents, error, onRetry } = props
   return (
-    <Section title="As which agent" lead="It spends as this agent, from its wallets, within these limits.">
-      {agents === undefined && error === null && <Loading what="Reading the agents" />}
+    <Section
+      title="Agent and limits"
+      lead="The application acts as this agent and spends from its wallets, within these limits."
+    >
+      {agents === undefined && error === null && <Loading what="Loading agents" />}
       {agents === undefined && error !== null && <ErrorNotice error={error} onRetry={onRetry} />}
       {agents !== undefined && <Picker {...props} agents={agents} />}
     </Section>
@@ -43,10 +47,10 @@ function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] })
   const creation = useRef<HTMLDivElement>(null)
   const isMissing = requestedId !== null && !agents.some(({ id }) => id === requestedId)
   const suggestion = isMissing ? requestedId : ''
-  // There is nothing else to do then, and so no way back.
+  // Without another agent to choose, the form is the only option and has no Cancel button.
   const isFormNeeded = agents.length === 0 || (isMissing && agent === null)
   const isFormShown = draft !== null || isFormNeeded
-  /** Opens the form, or takes it away; the focus goes to what comes in its place. */
+  /** Opens or closes the form, and moves the focus to what replaces it. */
   const change = (next: string | null) => {
     flushSync(() => onDraft(next))
     creation.current?.querySelector<HTMLElement>('input, button')?.focus()
@@ -56,8 +60,9 @@ function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] })
       {isMissing && (
         <Notice>
           <p>
-            It asked for the agent “<bdi className="font-semibold break-all">{requestedId}</bdi>”. {workspace.name} has
-            none of this id in {mode} mode: create it, choose another one, or look in the other mode.
+            The application asked for the agent “<bdi className="font-semibold break-all">{requestedId}</bdi>”.{' '}
+            {workspace.name} has no agent with this ID in {mode} mode. Create it, choose another agent, or switch the
+            mode.
           </p>
         </Notice>
       )}
@@ -84,7 +89,7 @@ function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] })
               mode={mode}
               suggestion={suggestion}
               onCreated={onPick}
-              onType={onDraft}
+              onTextChange={onDraft}
               onCancel={isFormNeeded ? undefined : () => change(null)}
             />
           ) : (

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Role } from '../../api/wire.ts'
-import type { Agent } from '../../api/wire-spending.ts'
-import { chooseAgent, chooseWorkspace, findObstacle, nameAmong } from './choose-agent.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
+import { chooseAgent, chooseWorkspace, findApprovalBlocker, formatWorkspaceName } from './choose-agent.ts'
 
 const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({
   id,
@@ -16,10 +16,10 @@ const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({
 
 describe('chooseWorkspace', () => {
   const cases: readonly { name: string; roles: readonly Role[]; chosen: number | undefined }[] = [
-    { name: 'the first in which one may approve', roles: ['viewer', 'admin', 'owner'], chosen: 1 },
-    { name: 'the first, when one may approve there', roles: ['owner', 'admin'], chosen: 0 },
-    { name: 'the first, when one may approve nowhere', roles: ['viewer', 'viewer'], chosen: 0 },
-    { name: 'none where there is none', roles: [], chosen: undefined },
+    { name: 'the first in which the user may approve', roles: ['viewer', 'admin', 'owner'], chosen: 1 },
+    { name: 'the first, if the user may approve there', roles: ['owner', 'admin'], chosen: 0 },
+    { name: 'the first, if the user may approve in none', roles: ['viewer', 'viewer'], chosen: 0 },
+    { name: 'none if there are none', roles: [], chosen: undefined },
   ]
   for (const { name, roles, chosen } of cases) {
     test(name, () => {
@@ -29,17 +29,17 @@ describe('chooseWorkspace', () => {
   }
 })
 
-describe('chooseWorkspace, with what is known besides', () => {
+describe('chooseWorkspace with hints', () => {
   const workspaces = (['viewer', 'owner', 'admin', 'owner'] as const).map((role, index) => ({
     slug: `w${index}`,
     name: 'W',
     role,
   }))
   const cases = [
-    { name: 'the last one that was looked at', lastSlug: 'w3', agents: ['w2'], chosen: 'w3' },
-    { name: 'not the last one where one may not approve there', lastSlug: 'w0', agents: ['w2'], chosen: 'w2' },
-    { name: 'not the last one where one is no member any more', lastSlug: 'gone', agents: [], chosen: 'w1' },
-    { name: 'the first that has an agent', lastSlug: null, agents: ['w0', 'w2', 'w3'], chosen: 'w2' },
+    { name: 'the last opened one', lastSlug: 'w3', agents: ['w2'], chosen: 'w3' },
+    { name: 'not the last opened one if the user may not approve there', lastSlug: 'w0', agents: ['w2'], chosen: 'w2' },
+    { name: 'not the last opened one if the user is no longer a member', lastSlug: 'gone', agents: [], chosen: 'w1' },
+    { name: 'the first with an agent', lastSlug: null, agents: ['w0', 'w2', 'w3'], chosen: 'w2' },
   ] as const
   for (const { name, lastSlug, agents: slugs, chosen } of cases) {
     test(name, () => {
@@ -49,85 +49,85 @@ describe('chooseWorkspace, with what is known besides', () => {
   }
 })
 
-test('workspaces of the same name are told apart by their slugs', () => {
+test('workspaces with the same name show their slugs', () => {
   const workspaces = ['Acme', 'acme ', 'Zen'].map((name, index) => ({
     slug: `w${index}`,
     name,
     role: 'owner' as const,
   }))
-  const names = workspaces.map((workspace) => nameAmong(workspaces, workspace))
+  const names = workspaces.map((workspace) => formatWorkspaceName(workspaces, workspace))
   assert.deepEqual(names, ['Acme · w0', 'acme  · w1', 'Zen'])
 })
 
 describe('chooseAgent', () => {
   const cases = [
-    { name: 'the first, when nothing else is said', pickedId: null, requestedId: null, agents, chosen: 'alpha' },
-    { name: 'the one asked for', pickedId: null, requestedId: 'beta', agents, chosen: 'beta' },
-    { name: 'the picked one over the one asked for', pickedId: 'alpha', requestedId: 'beta', agents, chosen: 'alpha' },
+    { name: 'the first by default', pickedId: null, requestedId: null, agents, chosen: 'alpha' },
+    { name: 'the requested one', pickedId: null, requestedId: 'beta', agents, chosen: 'beta' },
+    { name: 'the picked one over the requested one', pickedId: 'alpha', requestedId: 'beta', agents, chosen: 'alpha' },
     {
-      name: 'nobody in the place of one that is missing',
+      name: 'none if the requested one is missing',
       pickedId: null,
       requestedId: 'gamma',
       agents,
       chosen: undefined,
     },
     {
-      name: 'the one asked for, when the picked one is not here',
+      name: 'the requested one if the picked one does not exist',
       pickedId: 'gone',
       requestedId: 'beta',
       agents,
       chosen: 'beta',
     },
-    { name: 'nobody where there is none', pickedId: null, requestedId: null, agents: [], chosen: undefined },
+    { name: 'none if there are no agents', pickedId: null, requestedId: null, agents: [], chosen: undefined },
   ]
   for (const { name, chosen, ...choice } of cases) {
     test(name, () => assert.equal(chooseAgent(choice)?.id, chosen))
   }
 })
 
-describe('findObstacle', () => {
+describe('findApprovalBlocker', () => {
   const agent = agents[0] ?? null
   const cases = [
-    { name: 'an owner with an agent approves', role: 'owner', agents, agent, obstacle: null },
-    { name: 'an admin with an agent approves', role: 'admin', agents, agent, obstacle: null },
-    { name: 'a viewer does not', role: 'viewer', agents, agent, obstacle: /viewer/ },
+    { name: 'an owner with an agent approves', role: 'owner', agents, agent, blocker: null },
+    { name: 'an admin with an agent approves', role: 'admin', agents, agent, blocker: null },
+    { name: 'a viewer does not', role: 'viewer', agents, agent, blocker: /Viewers/ },
     {
-      name: 'without a workspace there is one to make',
+      name: 'without a workspace, one must be created',
       role: null,
       agents: undefined,
       agent: null,
-      obstacle: /workspace/,
+      blocker: /workspace/,
     },
     {
-      name: 'agents that are not read yet can’t be chosen',
+      name: 'agents must be loaded first',
       role: 'owner',
       agents: undefined,
       agent: null,
-      obstacle: /read/,
+      blocker: /loading/,
     },
     {
-      name: 'without an agent there is one to make',
+      name: 'without an agent, one must be created',
       role: 'owner',
       agents: [],
       agent: null,
-      obstacle: /create an agent/,
+      blocker: /create an agent/,
     },
     {
-      name: 'an id that is typed stands in the way of the agent that was picked before',
+      name: 'a typed ID blocks approving the agent picked before',
       role: 'owner',
       agents,
       agent,
       draft: 'research-bot',
-      obstacle: /create the new agent first, or cancel/,
+      blocker: /create the new agent first, or cancel/,
     },
-    { name: 'a form without an id does not', role: 'owner', agents, agent, draft: ' ', obstacle: null },
-    { name: 'an agent has to be chosen', role: 'owner', agents, agent: null, obstacle: /choose an agent/ },
+    { name: 'an empty form does not block', role: 'owner', agents, agent, draft: ' ', blocker: null },
+    { name: 'an agent has to be chosen', role: 'owner', agents, agent: null, blocker: /choose an agent/ },
   ] as const
-  for (const { name, obstacle, ...approval } of cases) {
+  for (const { name, blocker, ...approval } of cases) {
     test(name, () => {
-      const found = findObstacle({ draft: null, ...approval })
-      if (obstacle === null) assert.equal(found, null)
-      else assert.match(found ?? 'none', obstacle)
+      const found = findApprovalBlocker({ draft: null, ...approval })
+      if (blocker === null) assert.equal(found, null)
+      else assert.match(found ?? 'none', blocker)
     })
   }
 })

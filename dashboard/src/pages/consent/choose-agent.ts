@@ -1,17 +1,18 @@
-import type { Role, Workspace } from '../../api/wire.ts'
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { isAdmin } from '../../roles.ts'
 
 interface WorkspaceHints {
-  /** The one that the person last looked at. */
+  /** The workspace that the user last opened. */
   readonly lastSlug?: string | null
-  /** Those that are known to have an agent. */
+  /** The workspaces known to have an agent. */
   readonly withAgents?: ReadonlySet<string>
 }
 
 /**
- * The workspace to begin with, of those in which one may approve: the last one that was looked at; else the first that
- * has an agent; else the first. Where one may approve nowhere, the first at all.
+ * Chooses the preselected workspace. Among those in which the user may approve: the last opened one, else the first
+ * with an agent, else the first. If the user may approve in none, the first of all.
  */
 export function chooseWorkspace(workspaces: readonly Workspace[], hints: WorkspaceHints = {}): Workspace | null {
   const own = listApprovable(workspaces)
@@ -24,13 +25,13 @@ export function chooseWorkspace(workspaces: readonly Workspace[], hints: Workspa
   )
 }
 
-/** Those in which one may approve. */
+/** The workspaces in which the user may approve. */
 export function listApprovable(workspaces: readonly Workspace[]): readonly Workspace[] {
   return workspaces.filter(({ role }) => isAdmin(role))
 }
 
-/** What a workspace is called among others: where two have the same name, with what tells them apart. */
-export function nameAmong(workspaces: readonly Workspace[], { slug, name }: Workspace): string {
+/** The name of a workspace in a list. If several have the same name, the slug is added. */
+export function formatWorkspaceName(workspaces: readonly Workspace[], { slug, name }: Workspace): string {
   const isShared = workspaces.some((other) => other.slug !== slug && sameName(other.name, name))
   return isShared ? `${name} · ${slug}` : name
 }
@@ -40,17 +41,17 @@ function sameName(one: string, other: string): boolean {
 }
 
 interface AgentChoice {
-  /** Those of the workspace and mode that are picked. */
+  /** The agents of the chosen workspace and mode. */
   readonly agents: readonly Agent[]
-  /** Whom the person picked; null before that. */
+  /** The agent that the user picked, if any. */
   readonly pickedId: string | null
-  /** Whom the application asked for, if it did. */
+  /** The agent that the application asked for, if any. */
   readonly requestedId: string | null
 }
 
 /**
- * The agent that the consent is about: the picked one; else the one that was asked for; else the first. Where another
- * one was asked for than there is, none is picked in its place: the person creates it, or picks knowingly.
+ * Chooses the agent that the consent is for: the picked one, else the requested one, else the first. If the requested
+ * agent does not exist, none is chosen: the user must create it or pick another one.
  */
 export function chooseAgent({ agents, pickedId, requestedId }: AgentChoice): Agent | null {
   const picked = agents.find(({ id }) => id === pickedId)
@@ -60,22 +61,21 @@ export function chooseAgent({ agents, pickedId, requestedId }: AgentChoice): Age
 }
 
 interface Approval {
-  /** One's role in the workspace; null without a workspace. */
+  /** The user's role in the workspace. Null without a workspace. */
   readonly role: Role | null
-  /** Undefined while the agents are being read. */
+  /** Undefined while loading. */
   readonly agents: readonly Agent[] | undefined
   readonly agent: Agent | null
-  /** What is typed as the id of a new agent that is not created yet; null while nobody makes one. */
+  /** The ID typed for a new agent that is not created yet. Null while the form is closed. */
   readonly draft: string | null
 }
 
-/** Why the request can't be approved as things stand, as a sentence; null when it can. The server decides again. */
-export function findObstacle({ role, agents, agent, draft }: Approval): string | null {
+/** Why the request can't be approved now, as a sentence. Null if it can. The server checks again. */
+export function findApprovalBlocker({ role, agents, agent, draft }: Approval): string | null {
   if (role === null) return 'To approve, create a workspace first.'
-  if (!isAdmin(role)) return 'As a viewer you can’t approve. Ask an owner or admin of this workspace.'
-  if (agents === undefined) return 'The agents of this workspace are not read yet.'
-  // Whoever types an id means that agent, and not the one that was picked before.
-  if (agent !== null)
-    return (draft ?? '').trim() === '' ? null : 'To approve, create the new agent first, or cancel it.'
+  if (!isAdmin(role)) return 'Viewers can’t approve. Ask an owner or admin of this workspace.'
+  if (agents === undefined) return 'The agents of this workspace are still loading.'
+  // A typed ID means that new agent, not the one that was picked before.
+  if (agent !== null) return (draft ?? '').trim() === '' ? null : 'To approve, create the new agent first, or cancel.'
   return agents.length === 0 ? 'To approve, create an agent first.' : 'To approve, choose an agent first.'
 }

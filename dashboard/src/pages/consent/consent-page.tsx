@@ -2,31 +2,31 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import { authorizationRequestQuery } from '../../api/connections.ts'
 import { Loading } from '../../components/loading.tsx'
-import { Sheet } from '../../components/sheet.tsx'
+import { CenteredCard } from '../../components/centered-card.tsx'
 import { Consent } from './consent.tsx'
-import { RequestFault } from './request-fault.tsx'
+import { RequestError } from './request-error.tsx'
 
-/** Asks the signed-in person whether an application may act for one of their agents. */
+/** Asks the signed-in user whether an application may act as one of their agents. */
 export function ConsentPage() {
   const [parameters] = useSearchParams()
   const handle = parameters.get('request') ?? ''
   const { data: request, error, refetch } = useQuery({ ...authorizationRequestQuery(handle), enabled: handle !== '' })
 
-  // An error counts for more than an answer from before: the request may have been answered in another tab.
+  // An error takes precedence over cached data: the request may have been answered in another tab.
   if (handle === '' || error !== null) {
     return (
-      <Sheet>
-        <RequestFault error={error} onRetry={() => void refetch()} />
-      </Sheet>
+      <CenteredCard>
+        <RequestError error={error} onRetry={() => void refetch()} />
+      </CenteredCard>
     )
   }
   return (
-    <Sheet isWide>
+    <CenteredCard isWide>
       {request === undefined ? (
-        <Loading what="Reading the request" />
+        <Loading what="Loading the request" />
       ) : (
         <Consent key={handle} handle={handle} request={request} />
       )}
-    </Sheet>
+    </CenteredCard>
   )
 }

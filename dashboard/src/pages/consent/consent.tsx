@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { AuthorizationRequest, Scope } from '@bursar/server/src/console/contract/connections.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { agentsQuery } from '../../api/agents.ts'
-import type { AuthorizationRequest, Mode, Scope } from '../../api/wire.ts'
 import { Loading } from '../../components/loading.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
@@ -10,12 +11,12 @@ import { SignedInAs } from '../../components/signed-in-as.tsx'
 import { isAdmin } from '../../roles.ts'
 import { CreateWorkspaceForm } from '../create-workspace-form.tsx'
 import { AgentPicker } from './agent-picker.tsx'
-import { chooseAgent, chooseWorkspace, findObstacle } from './choose-agent.ts'
-import { Decision } from './decision.tsx'
-import { PlacePicker } from './place-picker.tsx'
+import { chooseAgent, chooseWorkspace, findApprovalBlocker } from './choose-agent.ts'
+import { DecisionForm } from './decision-form.tsx'
+import { WorkspacePicker } from './workspace-picker.tsx'
 import { ScopePicker } from './scope-picker.tsx'
-import { useFirstSlug } from './use-first-slug.ts'
-import { WhoAsks } from './who-asks.tsx'
+import { useInitialSlug } from './use-initial-slug.ts'
+import { ClientSummary } from './client-summary.tsx'
 
 interface ConsentProps {
   readonly handle: string
@@ -23,15 +24,15 @@ interface ConsentProps {
 }
 
 export function Consent(props: ConsentProps) {
-  const firstSlug = useFirstSlug(useSession().workspaces)
-  if (firstSlug === undefined) return <Loading what="Reading your workspaces" />
-  return <Choices {...props} firstSlug={firstSlug} />
+  const initialSlug = useInitialSlug(useSession().workspaces)
+  if (initialSlug === undefined) return <Loading what="Loading your workspaces" />
+  return <Choices {...props} initialSlug={initialSlug} />
 }
 
-function Choices({ handle, request, firstSlug }: ConsentProps & { readonly firstSlug: string | null }) {
+function Choices({ handle, request, initialSlug }: ConsentProps & { readonly initialSlug: string | null }) {
   const { user, workspaces } = useSession()
   const [scopes, setScopes] = useState<readonly Scope[]>(request.scopes)
-  const [slug, setSlug] = useState(firstSlug)
+  const [slug, setSlug] = useState(initialSlug)
   const [mode, setMode] = useState<Mode>('test')
   const [pickedId, setPickedId] = useState<string | null>(null)
   const [draft, setDraft] = useState<string | null>(null)
@@ -40,10 +41,10 @@ function Choices({ handle, request, firstSlug }: ConsentProps & { readonly first
   const query = useQuery({ ...agentsQuery(workspace?.slug ?? '', mode), enabled: workspace !== null })
   const agents = query.data
   const agent = agents === undefined ? null : chooseAgent({ agents, pickedId, requestedId: request.agent_id })
-  const obstacle = findObstacle({ role: workspace?.role ?? null, agents, agent, draft })
+  const blocker = findApprovalBlocker({ role: workspace?.role ?? null, agents, agent, draft })
 
-  /** Another choice takes the place of an agent that was about to be made. */
-  const pickWith =
+  /** Making another choice discards the form for a new agent. */
+  const discardDraftAnd =
     <Choice,>(pick: (choice: Choice) => void) =>
     (choice: Choice) => {
       setDraft(null)
@@ -54,13 +55,14 @@ function Choices({ handle, request, firstSlug }: ConsentProps & { readonly first
     <>
       <div className="grid gap-8 lg:grid-cols-[5fr_6fr] lg:gap-12">
         <div className="grid min-w-0 content-start gap-6">
-          <WhoAsks client={request.client} />
+          <ClientSummary client={request.client} />
           <SignedInAs userName={user.name} here={`/consent?request=${encodeURIComponent(handle)}`} />
           {workspace !== null && !isAdmin(workspace.role) && (
-            // Where the answer is far below. Readers of the screen hear it there.
+            // On narrow screens the buttons are far below, so the reason is repeated here. Screen readers hear it
+            // there.
             <div aria-hidden="true" className="lg:hidden">
               <Notice>
-                <p>{obstacle}</p>
+                <p>{blocker}</p>
               </Notice>
             </div>
           )}
@@ -68,16 +70,16 @@ function Choices({ handle, request, firstSlug }: ConsentProps & { readonly first
         </div>
         <div className="grid min-w-0 content-start gap-8">
           {workspace === null ? (
-            <Section title="For which workspace" lead="You belong to none yet. Create one here, then go on.">
+            <Section title="Workspace" lead="You don’t have a workspace yet. Create one to continue.">
               <CreateWorkspaceForm onCreated={(created) => setSlug(created.slug)} />
             </Section>
           ) : (
             <>
-              <PlacePicker
+              <WorkspacePicker
                 workspace={workspace}
                 mode={mode}
-                onWorkspace={pickWith(setSlug)}
-                onMode={pickWith(setMode)}
+                onWorkspace={discardDraftAnd(setSlug)}
+                onMode={discardDraftAnd(setMode)}
               />
               <AgentPicker
                 key={`${workspace.slug} ${mode}`}
@@ -89,21 +91,21 @@ function Choices({ handle, request, firstSlug }: ConsentProps & { readonly first
                 requestedId={request.agent_id}
                 draft={draft}
                 onDraft={setDraft}
-                onPick={pickWith(setPickedId)}
+                onPick={discardDraftAnd(setPickedId)}
                 onRetry={() => void query.refetch()}
               />
             </>
           )}
         </div>
       </div>
-      <Decision
+      <DecisionForm
         handle={handle}
         host={request.client.redirect_host}
         workspace={workspace}
         mode={mode}
         agentId={agent?.id ?? null}
         scopes={scopes}
-        obstacle={obstacle}
+        blocker={blocker}
       />
     </>
   )

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { agentsQuery, createAgent } from '../../api/agents.ts'
-import type { Mode } from '../../api/wire.ts'
 import { NameForm } from '../../components/name-form.tsx'
 import { AGENT_ID_CHARS_MAX } from '../agents/agent-id.ts'
 
@@ -9,23 +9,23 @@ interface CreateAgentFormProps {
   readonly mode: Mode
   readonly suggestion: string
   readonly onCreated: (id: string) => void
-  readonly onType: (text: string) => void
+  readonly onTextChange: (text: string) => void
   readonly onCancel: (() => void) | undefined
 }
 
 export function CreateAgentForm(props: CreateAgentFormProps) {
-  const { slug, mode, suggestion, onCreated, onType, onCancel } = props
+  const { slug, mode, suggestion, onCreated, onTextChange, onCancel } = props
   const client = useQueryClient()
   return (
     <div className="rounded-xl border border-line bg-sunken p-4">
       <NameForm
-        label="Id of the new agent"
-        hint="Such as “research-bot”. A new agent can spend nothing until a wallet’s owner signs a grant for it."
-        submitLabel="Create the agent"
+        label="New agent ID"
+        hint="For example “research-bot”. A new agent can’t spend until a wallet’s owner signs a grant for it."
+        submitLabel="Create agent"
         isMono
         charsMax={AGENT_ID_CHARS_MAX}
         initial={suggestion}
-        onType={onType}
+        onTextChange={onTextChange}
         onCancel={onCancel}
         onSubmit={async (id) => {
           const agent = await createAgent(slug, mode, id)

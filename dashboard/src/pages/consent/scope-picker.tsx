@@ -1,7 +1,7 @@
 import { useId } from 'react'
-import type { Scope } from '../../api/wire.ts'
+import type { Scope } from '@bursar/server/src/console/contract/connections.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
-import { SCOPE_TEXTS } from '../../format/scope-text.ts'
+import { SCOPE_TEXTS } from '../../format/scope-texts.ts'
 
 interface ScopePickerProps {
   readonly asked: readonly Scope[]
@@ -9,13 +9,13 @@ interface ScopePickerProps {
   readonly onChange: (scopes: readonly Scope[]) => void
 }
 
-/** What the application asks to be allowed. Each can be switched off but the last: to allow nothing is to deny. */
+/** The requested scopes. Each can be turned off except the last one, because allowing nothing means denying. */
 export function ScopePicker({ asked, chosen, onChange }: ScopePickerProps) {
   const id = useId()
   const isChoice = asked.length > 1
   return (
     <fieldset aria-describedby={`${id}-note`} className="grid gap-3">
-      <legend className="mb-3 text-lg font-bold">What it may do</legend>
+      <legend className="mb-3 text-lg font-bold">What the application can do</legend>
       <div className="grid gap-1">
         {asked.map((scope) => {
           const isOn = chosen.includes(scope)
@@ -28,7 +28,7 @@ export function ScopePicker({ asked, chosen, onChange }: ScopePickerProps) {
                     id={`${id}-${scope}`}
                     type="checkbox"
                     checked={isOn}
-                    // Not `disabled`: the browser would grey it, and it would look as if it were not granted.
+                    // Not `disabled`: the browser would grey it out, as if it were not granted.
                     aria-disabled={isLast}
                     aria-describedby={`${id}-${scope}-meaning`}
                     className="mt-0.5 size-5 accent-accent aria-disabled:cursor-not-allowed"
@@ -56,8 +56,8 @@ export function ScopePicker({ asked, chosen, onChange }: ScopePickerProps) {
       </div>
       <p id={`${id}-note`} className="text-sm text-muted">
         {isChoice
-          ? 'Switch off what it does not need. One stays on; to allow nothing, deny.'
-          : 'It asks for this alone. To allow nothing, deny.'}
+          ? 'Turn off what the application doesn’t need. At least one must stay on. To allow nothing, deny the request.'
+          : 'This is all the application asks for. To allow nothing, deny the request.'}
       </p>
     </fieldset>
   )

@@ -1,12 +1,12 @@
-import type { DeliveryAttempt } from '../../api/wire-developers.ts'
+import type { DeliveryAttempt } from '@bursar/server/src/console/contract/deliveries.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { Fold } from '../../components/fold.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { formatJson } from '../../format/json-text.ts'
+import { formatJson } from '../../format/format-json.ts'
 import { explainAttempt } from '../../format/webhook-text.ts'
 
-/** Each time that a delivery was tried, the latest first, and what came back. */
+/** The attempts of a delivery, latest first, with their responses. */
 export function AttemptList({ attempts }: { readonly attempts: readonly DeliveryAttempt[] }) {
   return (
     <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
@@ -21,23 +21,23 @@ export function AttemptList({ attempts }: { readonly attempts: readonly Delivery
 
 function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
   const { number, at, status_code, duration_ms, response_body } = attempt
-  const fault = explainAttempt(attempt)
+  const failure = explainAttempt(attempt)
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <strong>Attempt {number}</strong>
-        <StatusBadge tone={fault === null ? 'success' : 'danger'}>{status_code ?? 'No answer'}</StatusBadge>
+        <StatusBadge tone={failure === null ? 'success' : 'danger'}>{status_code ?? 'No response'}</StatusBadge>
         <span className="text-sm text-muted tabular-nums">
           <TimeText at={at} isExact /> · {duration_ms} ms
         </span>
       </p>
-      {fault !== null && <p className="text-sm">{fault}</p>}
+      {failure !== null && <p className="text-sm">{failure}</p>}
       {response_body === null || response_body === '' ? (
-        status_code !== null && <p className="text-sm text-muted">The answer had no body.</p>
+        status_code !== null && <p className="text-sm text-muted">The response had no body.</p>
       ) : (
-        <Fold summary="What was answered">
-          <CodeBlock what="The answer’s body" copied="the answer’s body" code={formatJson(response_body)} />
-        </Fold>
+        <Disclosure summary="Show response body">
+          <CodeBlock what="Response body" copied="the response body" code={formatJson(response_body)} />
+        </Disclosure>
       )}
     </>
   )

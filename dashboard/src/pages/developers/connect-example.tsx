@@ -1,10 +1,10 @@
 import { CodeText } from '../../components/code-text.tsx'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** Addresses from which an agent host finds everything else by itself (RFC 8414, RFC 9728). */
+/** The URLs from which an agent host discovers everything else (RFC 8414, RFC 9728). */
 export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefined }) {
   const { to } = useWorkspace()
   const { origin } = window.location
@@ -13,36 +13,35 @@ export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefin
       title="Connect an agent host without a key"
       lead={
         <>
-          A host that speaks OAuth 2.1, as MCP clients do, finds and registers itself from these addresses, and sends
-          you here to approve. It then stands under{' '}
-          <TextLink to={to('developers', 'connections')}>Connections</TextLink>.
+          Hosts that support OAuth 2.1, such as MCP clients, register themselves from these URLs and send you here to
+          approve. They are then listed under <TextLink to={to('developers', 'connections')}>Connections</TextLink>.
         </>
       }
     >
-      <Facts>
-        <Fact name="API">
-          {baseUrl === undefined ? '…' : <CodeText text={`${baseUrl}/v1`} what="the address of the API" />}
-        </Fact>
-        <Fact name="Resource metadata">
+      <DescriptionList>
+        <DescriptionItem term="API">
+          {baseUrl === undefined ? '…' : <CodeText text={`${baseUrl}/v1`} what="the API URL" />}
+        </DescriptionItem>
+        <DescriptionItem term="Resource metadata">
           {baseUrl === undefined ? (
             '…'
           ) : (
             <CodeText
               text={`${baseUrl}/.well-known/oauth-protected-resource`}
-              what="the address of the resource’s metadata"
+              what="the URL of the resource metadata"
             />
           )}
-        </Fact>
-        <Fact name="Authorization server">
+        </DescriptionItem>
+        <DescriptionItem term="Authorization server">
           <CodeText
             text={`${origin}/.well-known/oauth-authorization-server`}
-            what="the address of the authorization server’s metadata"
+            what="the URL of the authorization server metadata"
           />
-        </Fact>
-        <Fact name="Scopes">
+        </DescriptionItem>
+        <DescriptionItem term="Scopes">
           <CodeText text="wallet:read wallet:transfer x402:pay" what="the scopes" />
-        </Fact>
-      </Facts>
+        </DescriptionItem>
+      </DescriptionList>
     </Section>
   )
 }

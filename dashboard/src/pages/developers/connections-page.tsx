@@ -1,16 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Connection } from '@bursar/server/src/console/contract/connections.ts'
 import { connectionsQuery, disconnect } from '../../api/connections.ts'
-import type { Connection } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Row, Rows } from '../../components/rows.tsx'
+import { List, ListItem } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { formatScopeList } from '../../format/scope-text.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { formatScopeList } from '../../format/scope-texts.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 export function ConnectionsPage() {
   const { slug, name, mode, to } = useWorkspace()
@@ -19,24 +19,24 @@ export function ConnectionsPage() {
     <>
       <PageHeading
         title="Connections"
-        place={name}
-        lead="Applications that somebody here let act for an agent. Disconnecting one ends its access at once."
+        breadcrumb={name}
+        lead="Applications that are approved to act as an agent. Disconnecting an application ends its access immediately."
       />
-      {connections === undefined && <Waiting error={error} onRetry={refetch} />}
+      {connections === undefined && <QueryState error={error} onRetry={refetch} />}
       {connections?.length === 0 && (
         <EmptyState
-          title={`No application is connected in ${mode} mode`}
-          action={<TextLink to={to('developers', 'examples')}>How to connect one</TextLink>}
+          title={`No applications are connected in ${mode} mode`}
+          action={<TextLink to={to('developers', 'examples')}>How to connect an application</TextLink>}
         >
-          One asks by itself when you add Bursar to it: you choose its agent, and it needs no key.
+          When you add Bursar to an application, it asks you to approve it and to choose its agent. It needs no API key.
         </EmptyState>
       )}
       {connections !== undefined && connections.length > 0 && (
-        <Rows>
+        <List>
           {connections.map((connection) => (
             <ConnectionRow key={connection.id} connection={connection} />
           ))}
-        </Rows>
+        </List>
       )}
     </>
   )
@@ -58,11 +58,11 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
         await queries.invalidateQueries({ queryKey: connectionsQuery(slug, mode).queryKey })
       }}
     >
-      It can’t act as the agent “{agent_id}” any more, from this moment on. To connect again, it has to ask again.
+      It immediately loses access to the agent “{agent_id}”. To reconnect, it must ask for approval again.
     </ConfirmDialog>
   )
   return (
-    <Row actions={actions}>
+    <ListItem actions={actions}>
       <h2 className="mb-0.5 font-bold break-all">{hosts}</h2>
       <p>
         Acts as <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>: {formatScopeList(scopes)}
@@ -73,11 +73,11 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
           'Not used yet.'
         ) : (
           <>
-            Last used <TimeText at={last_used_at} isSince />.
+            Last used <TimeText at={last_used_at} isRelative />.
           </>
         )}{' '}
-        Ends <TimeText at={expires_at} /> unless it is used.
+        Expires <TimeText at={expires_at} /> if it is not used.
       </p>
-    </Row>
+    </ListItem>
   )
 }

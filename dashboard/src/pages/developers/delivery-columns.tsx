@@ -1,9 +1,10 @@
-import type { Delivery, Webhook } from '../../api/wire-developers.ts'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import type { Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { DeliveryStatus } from './webhook-status.tsx'
 
-/** What a list of deliveries says of each. */
+/** The columns of a list of deliveries. */
 export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Event', render: ({ event_type }) => <span className="font-mono text-[0.875rem]">{event_type}</span> },
   { title: 'Status', render: (delivery) => <DeliveryStatus delivery={delivery} /> },
@@ -20,24 +21,24 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
     title: 'Created',
     render: ({ created_at }) => (
       <span className="text-sm text-muted">
-        <TimeText at={created_at} isSince />
+        <TimeText at={created_at} isRelative />
       </span>
     ),
   },
 ]
 
-/** Where each went; a deleted endpoint's address is not known any more. */
-export function addressColumn(webhooks: readonly Webhook[], isSpare = true): Column<Delivery> {
+/** The URL of each delivery. It is not known if the endpoint was deleted. */
+export function endpointColumn(webhooks: readonly Webhook[], isSecondary = true): Column<Delivery> {
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]))
   return {
-    title: 'To',
-    isSpare,
+    title: 'Endpoint',
+    isSecondary,
     render: ({ webhook_id }) => (
       <span
         className="block max-w-72 truncate font-mono text-[0.8125rem] font-normal text-muted"
         title={urls.get(webhook_id)}
       >
-        {urls.get(webhook_id) ?? 'A deleted endpoint'}
+        {urls.get(webhook_id) ?? 'Deleted endpoint'}
       </span>
     ),
   }

@@ -1,30 +1,30 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Navigate, useParams } from 'react-router'
+import type { Delivery, DeliveryDetail } from '@bursar/server/src/console/contract/deliveries.ts'
 import { deliveriesKey, deliveryQuery, replayDelivery } from '../../api/deliveries.ts'
 import { webhookQuery } from '../../api/webhooks.ts'
-import type { Delivery, DeliveryDetail } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeLink } from '../../components/code-link.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
-import { Waiting } from '../../components/waiting.tsx'
-import { formatRemaining } from '../../format/remaining.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { formatRemaining } from '../../format/format-remaining.ts'
 import { formatTrigger } from '../../format/webhook-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AttemptList } from './attempt-list.tsx'
 import { DeliveryRequest } from './delivery-request.tsx'
 import { ReplayNotice } from './replay-notice.tsx'
 import { DeliveryStatus } from './webhook-status.tsx'
-import { useDeed } from '../../components/use-deed.ts'
+import { useAction } from '../../components/use-action.ts'
 
 export function DeliveryPage() {
   const { id = '' } = useParams()
@@ -33,15 +33,15 @@ export function DeliveryPage() {
   if (data === undefined) {
     return (
       <>
-        <PageHeading title="Delivery" place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>} />
-        <Waiting error={error} onRetry={refetch} lines={6} />
+        <PageHeading title="Delivery" breadcrumb={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>} />
+        <QueryState error={error} onRetry={refetch} lines={6} />
       </>
     )
   }
   if (data.delivery.mode !== mode) {
     return <Navigate to={pathTo(slug, data.delivery.mode, 'developers', 'deliveries', id)} replace />
   }
-  // A replay leads from one delivery to the next: nothing of the one may stand on the other's page.
+  // A replay links to a new delivery. The key resets the state when the ID changes.
   return <DeliveryView key={id} detail={data} />
 }
 
@@ -50,7 +50,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
   const client = useQueryClient()
   const { delivery, attempts, body } = detail
   const webhook = useQuery(webhookQuery(slug, mode, delivery.webhook_id)).data
-  const replay = useDeed({
+  const replay = useAction({
     mutationFn: () => replayDelivery(slug, delivery.id),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
@@ -59,16 +59,16 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
     <>
       <PageHeading
         title={`Delivery of ${delivery.event_type}`}
-        place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
-        lead={<Standing delivery={delivery} isPaused={webhook?.status === 'disabled'} />}
+        breadcrumb={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
+        lead={<DeliveryState delivery={delivery} isPaused={webhook?.status === 'disabled'} />}
         actions={
           mayReplay && (
             <Button
-              look={replay.data === undefined ? 'primary' : 'plain'}
+              variant={replay.data === undefined ? 'primary' : 'plain'}
               disabled={replay.isPending}
               onClick={() => replay.mutate()}
             >
-              {replay.data === undefined ? 'Replay' : 'Replay once more'}
+              {replay.data === undefined ? 'Replay' : 'Replay again'}
             </Button>
           )
         }
@@ -82,7 +82,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
       {webhook?.status === 'disabled' && (
         <Notice>
           <p>
-            The endpoint is disabled, so nothing is sent to it.
+            This endpoint is disabled, so nothing is sent to it.
             {isAdmin(role) && (
               <>
                 {' '}
@@ -92,33 +92,33 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
           </p>
         </Notice>
       )}
-      <Facts>
-        <Fact name="Event">
+      <DescriptionList>
+        <DescriptionItem term="Event">
           {body === null ? (
             <CodeText text={delivery.event_id} />
           ) : (
             <CodeLink to={to('developers', 'events', delivery.event_id)} text={delivery.event_id} />
           )}
-        </Fact>
-        <Fact name="Endpoint">
+        </DescriptionItem>
+        <DescriptionItem term="Endpoint">
           {webhook === undefined ? (
             <CodeText text={delivery.webhook_id} />
           ) : (
             <CodeLink to={to('developers', 'webhooks', webhook.id)} text={webhook.url} />
           )}
-        </Fact>
-        <Fact name="Made">
+        </DescriptionItem>
+        <DescriptionItem term="Created">
           <TimeText at={delivery.created_at} isExact />
-        </Fact>
-        <Fact name="How">{formatTrigger(delivery.trigger)}</Fact>
-        <Fact name="Id">
-          <CodeText text={delivery.id} what="the id" />
-        </Fact>
-      </Facts>
+        </DescriptionItem>
+        <DescriptionItem term="Trigger">{formatTrigger(delivery.trigger)}</DescriptionItem>
+        <DescriptionItem term="ID">
+          <CodeText text={delivery.id} what="the ID" />
+        </DescriptionItem>
+      </DescriptionList>
       <Section title="Attempts">
         {attempts.length === 0 ? (
           <p className="text-muted">
-            {delivery.status === 'canceled' ? 'None: the endpoint was deleted before.' : 'None yet.'}
+            {delivery.status === 'canceled' ? 'None. The endpoint was deleted before the first attempt.' : 'None yet.'}
           </p>
         ) : (
           <AttemptList attempts={attempts} />
@@ -129,23 +129,23 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
   )
 }
 
-/** How it stands, in a sentence; while it is tried again, when. */
-function Standing({ delivery, isPaused }: { readonly delivery: Delivery; readonly isPaused: boolean }) {
+/** The state of a delivery in a sentence, with the time of the next attempt. */
+function DeliveryState({ delivery, isPaused }: { readonly delivery: Delivery; readonly isPaused: boolean }) {
   const { status, attempt_count, next_attempt_at, finished_at } = delivery
   if (status === 'pending') {
-    if (isPaused) return 'It waits, and goes out once the endpoint is enabled.'
-    if (next_attempt_at === null) return 'It is on its way.'
+    if (isPaused) return 'It will be sent once the endpoint is enabled.'
+    if (next_attempt_at === null) return 'It is being sent.'
     return <NextAttempt number={attempt_count + 1} at={next_attempt_at} />
   }
   const end = finished_at === null ? null : <TimeText at={finished_at} isExact />
-  if (status === 'succeeded') return <>It arrived{end !== null && <>, {end}</>}.</>
-  if (status === 'canceled') return <>It was canceled{end !== null && <>, {end}</>}: the endpoint was deleted.</>
-  return <>It was given up{end !== null && <>, {end}</>}. Once your server is well, replay it.</>
+  if (status === 'succeeded') return <>Delivered{end !== null && <>, {end}</>}.</>
+  if (status === 'canceled') return <>Canceled{end !== null && <>, {end}</>}, because the endpoint was deleted.</>
+  return <>Failed{end !== null && <>, {end}</>}. Replay it once your server works again.</>
 }
 
 function NextAttempt({ number, at }: { readonly number: number; readonly at: string }) {
   const rest = formatRemaining(at, useNow(1_000))
-  if (rest === null) return 'It is being tried now.'
+  if (rest === null) return 'It is being sent now.'
   return (
     <>
       Attempt {number} in <span className="tabular-nums">{rest}</span>, at <TimeText at={at} isExact />.

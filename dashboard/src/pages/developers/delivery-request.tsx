@@ -1,34 +1,34 @@
-import type { Delivery } from '../../api/wire-developers.ts'
-import { Fact, Facts } from '../../components/facts.tsx'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { JsonBody } from './json-body.tsx'
 
-/** What was sent: the headers by what they say, and the body. */
+/** The body of the request, and an explanation of its headers. */
 export function DeliveryRequest({ delivery, body }: { readonly delivery: Delivery; readonly body: string | null }) {
   const { to } = useWorkspace()
   return (
-    <Section title="The request" lead="A POST, the same bytes at each attempt.">
+    <Section title="Request" lead="A POST request. Every attempt sends the same body.">
       {body === null ? (
-        <p className="text-muted">Its event is older than 30 days, and the body is no longer kept.</p>
+        <p className="text-muted">The event is older than 30 days, so the body is no longer stored.</p>
       ) : (
-        <JsonBody what="The body" text={body} />
+        <JsonBody what="Request body" text={body} />
       )}
-      <Facts>
-        <Fact name="Service-Signature">
-          The time, and the HMAC of time and body under the signing secret.{' '}
-          <TextLink to={to('developers', 'examples')}>How to check it</TextLink>
-        </Fact>
-        <Fact name="Service-Event-Id">
-          <code className="font-mono text-[0.875em] break-all">{delivery.event_id}</code>: the same at each attempt and
-          replay. Remember it, and skip what you have seen.
-        </Fact>
-        <Fact name="Service-Event-Type">
+      <DescriptionList>
+        <DescriptionItem term="Service-Signature">
+          A timestamp, and the HMAC of timestamp and body with the signing secret.{' '}
+          <TextLink to={to('developers', 'examples')}>How to verify it</TextLink>
+        </DescriptionItem>
+        <DescriptionItem term="Service-Event-Id">
+          <code className="font-mono text-[0.875em] break-all">{delivery.event_id}</code>, the same for every attempt
+          and replay. Use it to ignore duplicates.
+        </DescriptionItem>
+        <DescriptionItem term="Service-Event-Type">
           <code className="font-mono text-[0.875em]">{delivery.event_type}</code>
-        </Fact>
-        <Fact name="Service-Delivery-Attempt">Which attempt it is, from 1.</Fact>
-      </Facts>
+        </DescriptionItem>
+        <DescriptionItem term="Service-Delivery-Attempt">The number of the attempt, starting at 1.</DescriptionItem>
+      </DescriptionList>
     </Section>
   )
 }

@@ -1,104 +1,105 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import { eventQuery } from '../../api/events.ts'
 import { webhooksQuery } from '../../api/webhooks.ts'
-import type { Delivery, EventEnvelope } from '../../api/wire-developers.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeLink } from '../../components/code-link.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { readSubject } from '../../format/event-subject.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { addressColumn, DELIVERY_COLUMNS } from './delivery-columns.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { parseEventSubject } from '../../format/parse-event-subject.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { endpointColumn, DELIVERY_COLUMNS } from './delivery-columns.tsx'
 import { JsonBody } from './json-body.tsx'
 
 export function EventPage() {
   const { id = '' } = useParams()
   const { slug, mode, to } = useWorkspace()
   const { data, error, refetch } = useQuery(eventQuery(slug, mode, id))
-  const place = <TextLink to={to('developers', 'events')}>Events</TextLink>
+  const breadcrumb = <TextLink to={to('developers', 'events')}>Events</TextLink>
   if (data === undefined) {
     return (
       <>
-        <PageHeading title="Event" place={place} />
-        <Waiting error={error} onRetry={refetch} lines={6} />
+        <PageHeading title="Event" breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} lines={6} />
       </>
     )
   }
   const { event, body, deliveries } = data
   return (
     <>
-      <PageHeading title={event.type} place={place} />
-      <Facts>
-        <About event={event} />
-        <Fact name="When">
+      <PageHeading title={event.type} breadcrumb={breadcrumb} />
+      <DescriptionList>
+        <Subject event={event} />
+        <DescriptionItem term="Created">
           <TimeText at={event.created_at} isExact />
-        </Fact>
-        <Fact name="Id">
-          <CodeText text={event.id} what="the id" />
-        </Fact>
-      </Facts>
-      <Section title="What receivers get">
-        <JsonBody what="The body" text={body} />
+        </DescriptionItem>
+        <DescriptionItem term="ID">
+          <CodeText text={event.id} what="the ID" />
+        </DescriptionItem>
+      </DescriptionList>
+      <Section title="Request body">
+        <JsonBody what="JSON" text={body} />
       </Section>
       <EventDeliveries deliveries={deliveries} />
     </>
   )
 }
 
-function About({ event }: { readonly event: EventEnvelope }) {
+function Subject({ event }: { readonly event: EventEnvelope }) {
   const { to } = useWorkspace()
-  const subject = readSubject(event)
+  const subject = parseEventSubject(event)
   if (subject === null) return null
   if (subject.kind === 'payment') {
     return (
-      <Fact name="Payment">
+      <DescriptionItem term="Payment">
         <AmountText usdc={subject.amountUsdc} /> · <CodeLink to={to('payments', subject.id)} text={subject.id} />
-      </Fact>
+      </DescriptionItem>
     )
   }
   if (subject.kind === 'deposit') {
     return (
-      <Fact name="Deposit">
+      <DescriptionItem term="Deposit">
         <AmountText usdc={subject.amountUsdc} /> ·{' '}
         <CodeLink to={to('wallets', subject.wallet)} text={subject.wallet} isShort />
-      </Fact>
+      </DescriptionItem>
     )
   }
   if (subject.kind === 'grant') {
     return (
-      <Fact name="Grant">
-        To <TextLink to={to('agents', subject.agentId)}>{subject.agentId}</TextLink> ·{' '}
+      <DescriptionItem term="Grant">
+        For <TextLink to={to('agents', subject.agentId)}>{subject.agentId}</TextLink> ·{' '}
         <CodeLink to={to('grants', subject.id)} text={subject.id} />
-      </Fact>
+      </DescriptionItem>
     )
   }
   return (
-    <Fact name="Endpoint">
+    <DescriptionItem term="Endpoint">
       <CodeLink to={to('developers', 'webhooks', subject.id)} text={subject.id} />
-    </Fact>
+    </DescriptionItem>
   )
 }
 
 function EventDeliveries({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
   const { slug, mode, to } = useWorkspace()
   const { data: webhooks } = useQuery(webhooksQuery(slug, mode))
-  const columns = [addressColumn(webhooks ?? [], false), ...DELIVERY_COLUMNS.filter(({ title }) => title !== 'Event')]
+  const columns = [endpointColumn(webhooks ?? [], false), ...DELIVERY_COLUMNS.filter(({ title }) => title !== 'Event')]
   return (
     <Section title="Deliveries">
       {deliveries.length === 0 ? (
         <EmptyState
-          title="It was sent nowhere"
-          action={<TextLink to={to('developers', 'webhooks')}>Go to the webhooks</TextLink>}
+          title="This event was not sent"
+          action={<TextLink to={to('developers', 'webhooks')}>Go to webhooks</TextLink>}
         >
-          No endpoint wanted this kind of event when it happened.
+          No webhook endpoint was subscribed to this event type at that time.
         </EmptyState>
       ) : (
         <DataTable
@@ -106,7 +107,7 @@ function EventDeliveries({ deliveries }: { readonly deliveries: readonly Deliver
           columns={columns}
           items={deliveries}
           keyOf={({ id }) => id}
-          toOf={({ id }) => to('developers', 'deliveries', id)}
+          hrefOf={({ id }) => to('developers', 'deliveries', id)}
         />
       )}
     </Section>

@@ -1,10 +1,10 @@
-import type { EventEnvelope } from '../../api/wire-developers.ts'
+import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { readSubject } from '../../format/event-subject.ts'
+import { parseEventSubject } from '../../format/parse-event-subject.ts'
 
-/** What an event is about, for a list. */
+/** The subject of an event, for a table cell. */
 export function EventSubject({ event }: { readonly event: EventEnvelope }) {
-  const subject = readSubject(event)
+  const subject = parseEventSubject(event)
   if (subject === null || subject.kind === 'webhook') return <span className="text-muted">–</span>
   if (subject.kind === 'grant') return <span className="break-all">{subject.agentId}</span>
   return <AmountText usdc={subject.amountUsdc} />

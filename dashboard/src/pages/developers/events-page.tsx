@@ -1,17 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
+import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import { eventsQuery } from '../../api/events.ts'
-import type { EventEnvelope } from '../../api/wire-developers.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { OlderPages } from '../../components/older-pages.tsx'
+import { LoadMore } from '../../components/load-more.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../format/webhook-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { EventSubject } from './event-subject.tsx'
 
 const ANY = 'any'
@@ -27,36 +27,36 @@ export function EventsPage() {
     <>
       <PageHeading
         title="Events"
-        place={name}
-        lead="What happened in the last 30 days, the latest first: what webhooks tell your servers, and GET /v1/events whoever asks."
+        breadcrumb={name}
+        lead="Everything that happened in the last 30 days, latest first. Webhooks and GET /v1/events deliver the same events."
       />
       <div className="w-full sm:w-60">
         <SelectField
-          label="Kind of event"
+          label="Event type"
           value={type ?? ANY}
-          choices={[{ value: ANY, text: 'Any kind' }, ...TYPES.map((value) => ({ value, text: value }))]}
+          choices={[{ value: ANY, text: 'Any type' }, ...TYPES.map((value) => ({ value, text: value }))]}
           onChange={(value) => setSearch(value === ANY ? {} : { type: value }, { replace: true })}
         />
       </div>
-      {events === undefined && <Waiting error={query.error} onRetry={query.refetch} lines={6} />}
+      {events === undefined && <QueryState error={query.error} onRetry={query.refetch} lines={6} />}
       {events?.length === 0 &&
         (type === undefined ? (
           <EmptyState
-            title="Nothing has happened yet"
+            title="No events yet"
             action={<TextLink to={to('developers', 'examples')}>Send a first payment</TextLink>}
           >
-            Payments, deposits and grants are told here as they happen.
+            Payments, deposits and grants are listed here as they happen.
           </EmptyState>
         ) : (
           <EmptyState
-            title="No such event"
+            title="No events found"
             action={
               <TextLink to="?" replace>
                 Show all events
               </TextLink>
             }
           >
-            There was no {type} in the last 30 days.
+            There was no {type} event in the last 30 days.
           </EmptyState>
         ))}
       {events !== undefined && events.length > 0 && (
@@ -65,28 +65,28 @@ export function EventsPage() {
           columns={COLUMNS}
           items={events}
           keyOf={({ id }) => id}
-          toOf={({ id }) => to('developers', 'events', id)}
+          hrefOf={({ id }) => to('developers', 'events', id)}
         />
       )}
-      <OlderPages query={query} />
+      <LoadMore query={query} />
     </>
   )
 }
 
 const COLUMNS: readonly Column<EventEnvelope>[] = [
-  { title: 'Kind', render: ({ type }) => <span className="font-mono text-[0.875rem]">{type}</span> },
-  { title: 'Of what', render: (event) => <EventSubject event={event} /> },
+  { title: 'Type', render: ({ type }) => <span className="font-mono text-[0.875rem]">{type}</span> },
+  { title: 'Subject', render: (event) => <EventSubject event={event} /> },
   {
-    title: 'When',
+    title: 'Created',
     render: ({ created_at }) => (
       <span className="text-sm text-muted">
-        <TimeText at={created_at} isSince />
+        <TimeText at={created_at} isRelative />
       </span>
     ),
   },
   {
-    title: 'Id',
-    isSpare: true,
+    title: 'ID',
+    isSecondary: true,
     render: ({ id }) => <code className="font-mono text-[0.8125rem] text-muted">{id}</code>,
   },
 ]

@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
-import { ChoiceField } from '../../components/choice-field.tsx'
+import { RadioGroupField } from '../../components/radio-group-field.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ConnectExample } from './connect-example.tsx'
-import { listAgents, lookAtPayment, pay, VERIFY_WEBHOOK, whoAmI, type ExampleLanguage } from './examples.ts'
-import { useExamplePlace } from './use-example-place.ts'
+import { listAgents, createPayment, getPayment, VERIFY_WEBHOOK, getCaller, type ExampleLanguage } from './examples.ts'
+import { useExampleValues } from './use-example-values.ts'
 
 const LANGUAGES = [
   { value: 'curl', text: 'curl' },
@@ -21,15 +21,15 @@ export function ExamplesPage() {
   const { name, mode, to } = useWorkspace()
   const [search, setSearch] = useSearchParams()
   const language = search.get('in') === 'typescript' ? 'typescript' : 'curl'
-  const { example, error, retry } = useExamplePlace()
+  const { example, error, retry } = useExampleValues()
   return (
     <>
       <PageHeading
         title="Examples"
-        place={name}
-        lead="Requests with this workspace’s own ids, to paste and send. They take the key from BURSAR_KEY in the environment."
+        breadcrumb={name}
+        lead="Ready-to-run requests with the IDs of this workspace. They read the API key from the environment variable BURSAR_KEY."
         actions={
-          <ChoiceField
+          <RadioGroupField
             label="Language"
             value={language}
             choices={LANGUAGES}
@@ -47,51 +47,52 @@ export function ExamplesPage() {
         </Notice>
       )}
       {example === undefined ? (
-        <Waiting error={error} onRetry={retry} lines={16} />
+        <QueryState error={error} onRetry={retry} lines={16} />
       ) : (
         <>
-          <Steps lacks={example.lacks} />
-          <Section
-            title="Ask what the key is for"
-            lead="Which workspace and mode the key belongs to, and what it can spend."
-          >
-            <Request line="GET /v1/me" language={language} code={whoAmI(example.place, language)} />
+          <MissingSteps missing={example.missing} />
+          <Section title="Check the key" lead="Returns the workspace and mode of the key, and what it can spend.">
+            <Request line="GET /v1/me" language={language} code={getCaller(example.values, language)} />
           </Section>
           <Section
-            title="List the agents"
-            lead="Each with the wallets it may spend from, and what is left of its caps."
+            title="List agents"
+            lead="Returns each agent with the wallets it can spend from and what remains of its limits."
           >
-            <Request line="GET /v1/agents" language={language} code={listAgents(example.place, language)} />
+            <Request line="GET /v1/agents" language={language} code={listAgents(example.values, language)} />
           </Section>
           <Section
-            title="Pay"
-            lead="Sent twice with the same idempotency key it is one payment: choose a new idempotency key for each payment that you mean."
+            title="Send a payment"
+            lead="Requests with the same idempotency key make one payment only. Use a new idempotency key for each new payment."
           >
-            <Request line="POST /v1/payments" language={language} code={pay(example.place, language)} />
+            <Request line="POST /v1/payments" language={language} code={createPayment(example.values, language)} />
           </Section>
           <Section
-            title="Look at the payment"
+            title="Get the payment"
             lead={
               <>
-                With the id that the answer holds. It is pending at first, and confirmed some seconds later; you find it
-                under <TextLink to={to('payments')}>Payments</TextLink>, too.
+                Use the ID from the response. The payment is pending at first and confirmed a few seconds later. It is
+                also listed under <TextLink to={to('payments')}>Payments</TextLink>.
               </>
             }
           >
-            <Request line="GET /v1/payments/{id}" language={language} code={lookAtPayment(example.place, language)} />
+            <Request line="GET /v1/payments/{id}" language={language} code={getPayment(example.values, language)} />
           </Section>
         </>
       )}
-      {/* What needs nothing from the server waits as well, so that nothing moves away from under somebody who reads. */}
+      {/* The sections below need no data, but are shown together with the rest so that the page does not jump. */}
       {(example !== undefined || error !== null) && (
         <>
           <Section
-            title="Check that a webhook is from Bursar"
-            lead="In TypeScript on Node.js, with nothing to install. Verifiers that know Stripe’s form of signature work, too."
+            title="Verify a webhook"
+            lead="In TypeScript for Node.js, without dependencies. Libraries that verify Stripe signatures work as well."
           >
-            <CodeBlock what="The signature in Service-Signature" copied="the function" code={VERIFY_WEBHOOK} />
+            <CodeBlock
+              what="Verification of the Service-Signature header"
+              copied="the function"
+              code={VERIFY_WEBHOOK}
+            />
           </Section>
-          <ConnectExample baseUrl={example?.place.baseUrl} />
+          <ConnectExample baseUrl={example?.values.baseUrl} />
         </>
       )}
     </>
@@ -108,33 +109,36 @@ function Request({ line, language, code }: RequestProps) {
   return <CodeBlock what={line} copied={`the ${language === 'curl' ? 'command' : 'program'} for ${line}`} code={code} />
 }
 
-/** What has to be there before the payment goes through. */
-function Steps({ lacks }: { readonly lacks: { readonly [step in 'key' | 'grant' | 'recipient']: boolean } }) {
+/** What is missing before a payment can succeed. */
+function MissingSteps({
+  missing,
+}: {
+  readonly missing: { readonly [step in 'key' | 'grant' | 'recipient']: boolean }
+}) {
   const { mode, to } = useWorkspace()
   const steps: readonly ReactNode[] = [
-    lacks.grant && (
+    missing.grant && (
       <>
-        No agent may spend from a wallet here. <TextLink to={to('grants', 'new')}>Sign a grant</TextLink>, and its agent
-        and wallet stand below.
+        No agent can spend yet. <TextLink to={to('grants', 'new')}>Sign a grant</TextLink> to fill in its agent and
+        wallet below.
       </>
     ),
-    lacks.key && (
+    missing.key && (
       <>
-        There is no {mode} key. <TextLink to={to('developers', 'keys')}>Create one</TextLink>, and put it into
-        BURSAR_KEY.
+        There is no {mode} key. <TextLink to={to('developers', 'keys')}>Create one</TextLink> and set BURSAR_KEY to it.
       </>
     ),
-    lacks.recipient && (
+    missing.recipient && (
       <>
-        Nobody to pay is named. <TextLink to={to('recipients')}>Name a recipient</TextLink>, or put an address in the
-        place of RECIPIENT_ADDRESS.
+        There is no recipient. <TextLink to={to('recipients')}>Add a recipient</TextLink>, or replace RECIPIENT_ADDRESS
+        with an address.
       </>
     ),
   ].filter((step) => step !== false)
   if (steps.length === 0) return null
   return (
     <Notice>
-      <p className="font-semibold">Before the payment goes through</p>
+      <p className="font-semibold">Before you can send a payment</p>
       <ul className="grid list-disc gap-1 pl-5">
         {steps.map((step, index) => (
           <li key={index}>{step}</li>

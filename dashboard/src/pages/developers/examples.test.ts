@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { listAgents, lookAtPayment, pay, VERIFY_WEBHOOK, whoAmI } from './examples.ts'
+import { listAgents, createPayment, getPayment, VERIFY_WEBHOOK, getCaller } from './examples.ts'
 
-const PLACE = {
+const VALUES = {
   baseUrl: 'https://api.example.com',
   mode: 'test',
   agentId: 'shop-bot',
@@ -12,47 +12,47 @@ const PLACE = {
   to: '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
 } as const
 
-/** Ids may hold anything: quotes, backslashes, a dollar sign. */
+/** IDs may contain any character: quotes, backslashes, a dollar sign. */
 const AWKWARD_IDS = ['shop-bot', "o'brien", 'say "hi"', 'a\\b', '$(rm -rf x) `y`', '${z}', 'naïve 🤖', "'''", "\\'"]
 
 for (const agentId of AWKWARD_IDS) {
-  test(`a shell sends the agent id ${agentId} as it is`, () => {
-    const command = pay({ ...PLACE, agentId }, 'curl')
+  test(`the curl example sends the agent ID ${agentId} unchanged`, () => {
+    const command = createPayment({ ...VALUES, agentId }, 'curl')
     const printed = execFileSync('sh', ['-c', `curl() { for last; do :; done; printf %s "$last"; }; ${command}`], {
       env: { BURSAR_KEY: 'k' },
       encoding: 'utf8',
     })
     assert.deepEqual(JSON.parse(printed), {
       agent_id: agentId,
-      wallet: PLACE.wallet,
-      to: PLACE.to,
+      wallet: VALUES.wallet,
+      to: VALUES.to,
       amount_usdc: '0.01',
       memo: 'A first payment',
       idempotency_key: 'first-payment-1',
     })
   })
 
-  test(`a program sends the agent id ${agentId} as it is`, async () => {
-    const { url, init } = await run(pay({ ...PLACE, agentId }, 'typescript'))
+  test(`the TypeScript example sends the agent ID ${agentId} unchanged`, async () => {
+    const { url, init } = await run(createPayment({ ...VALUES, agentId }, 'typescript'))
     assert.equal(url, 'https://api.example.com/v1/payments')
     assert.equal((JSON.parse(init.body ?? '') as { agent_id: string }).agent_id, agentId)
     assert.deepEqual(init.headers, { Authorization: 'Bearer k', 'Content-Type': 'application/json' })
   })
 }
 
-test('the requests that read are made with the key of the environment', async () => {
-  for (const example of [whoAmI, listAgents, lookAtPayment]) {
-    const { url, init } = await run(example(PLACE, 'typescript'))
+test('the read examples use the key from the environment', async () => {
+  for (const example of [getCaller, listAgents, getPayment]) {
+    const { url, init } = await run(example(VALUES, 'typescript'))
     assert.match(url, /^https:\/\/api\.example\.com\/v1\/(me|agents|payments\/PAYMENT_ID)$/)
     assert.deepEqual(init.headers, { Authorization: 'Bearer k' })
     assert.match(
-      example(PLACE, 'curl'),
+      example(VALUES, 'curl'),
       /^curl -s https:\/\/api\.example\.com\/v1\/.* "Authorization: Bearer \$BURSAR_KEY"$/,
     )
   }
 })
 
-test('the verifier takes what is signed, with either of two secrets, and nothing else', async () => {
+test('the verifier accepts a signature with either of two secrets and rejects everything else', async () => {
   const { isFromBursar } = (await import(
     `data:text/javascript,${encodeURIComponent(asJavaScript(VERIFY_WEBHOOK))}`
   )) as {
@@ -78,7 +78,7 @@ interface Call {
   readonly init: { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 }
 
-/** Runs an example with a `fetch` of our own, and answers what it was called with. */
+/** Runs an example with our own `fetch`. Returns the arguments of the call. */
 async function run(program: string): Promise<Call> {
   const calls: Call[] = []
   const fetch = (url: string, init: Call['init']) => {

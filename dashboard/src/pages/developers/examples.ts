@@ -1,13 +1,13 @@
-import type { Mode } from '../../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
-/** What stands in the examples: the workspace's own ids. The key is never among them. */
-export interface ExamplePlace {
+/** The values in the examples: IDs of the workspace. API keys are never included. */
+export interface ExampleValues {
   /** The origin of the REST API. */
   readonly baseUrl: string
   readonly mode: Mode
   readonly agentId: string
   readonly wallet: string
-  /** Whom the example pays. */
+  /** The recipient of the example payment. */
   readonly to: string
 }
 
@@ -15,17 +15,17 @@ export type ExampleLanguage = 'curl' | 'typescript'
 
 const AMOUNT_USDC = '0.01'
 
-/** A request that says who one is. */
-export function whoAmI({ baseUrl }: Pick<ExamplePlace, 'baseUrl'>, language: ExampleLanguage): string {
+/** A request that returns the workspace, mode and limits of the key. */
+export function getCaller({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language: ExampleLanguage): string {
   return language === 'curl' ? curlGet(`${baseUrl}/v1/me`) : fetchGet(`${baseUrl}/v1/me`)
 }
 
-export function listAgents({ baseUrl }: Pick<ExamplePlace, 'baseUrl'>, language: ExampleLanguage): string {
+export function listAgents({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language: ExampleLanguage): string {
   return language === 'curl' ? curlGet(`${baseUrl}/v1/agents`) : fetchGet(`${baseUrl}/v1/agents`)
 }
 
-/** A payment that can be sent as it stands; sent twice, it is one payment. */
-export function pay({ baseUrl, agentId, wallet, to }: ExamplePlace, language: ExampleLanguage): string {
+/** A payment that can be sent unchanged. Sending it twice makes one payment. */
+export function createPayment({ baseUrl, agentId, wallet, to }: ExampleValues, language: ExampleLanguage): string {
   const body = {
     agent_id: agentId,
     wallet,
@@ -55,33 +55,33 @@ if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.messa
 console.log(answer.payment.id, answer.payment.status)`
 }
 
-export function lookAtPayment({ baseUrl }: Pick<ExamplePlace, 'baseUrl'>, language: ExampleLanguage): string {
+export function getPayment({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language: ExampleLanguage): string {
   const path = `${baseUrl}/v1/payments/`
   if (language === 'curl') return `curl -s ${quoteShell(path)}"$PAYMENT_ID" -H "Authorization: Bearer $BURSAR_KEY"`
   return fetchGet(`${path}PAYMENT_ID`)
 }
 
-/** Checks a webhook's signature with nothing but Node.js (D44): several `v1` stand while a secret is being rotated. */
+/** Verifies a webhook signature without dependencies. While a secret is being rotated there are several `v1` parts. */
 export const VERIFY_WEBHOOK = `import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const TOLERANCE_SECONDS = 300
 
-/** \`rawBody\`: the bytes as they came, before any JSON parser. */
+/** \`rawBody\`: the request body as received, before JSON parsing. */
 export function isFromBursar(rawBody: Buffer, signature: string, secret: string): boolean {
   const parts = signature.split(',').map((part) => part.split('='))
   const time = parts.find(([name]) => name === 't')?.[1]
   const age = Math.abs(Date.now() / 1000 - Number(time))
   if (time === undefined || !(age <= TOLERANCE_SECONDS)) return false
-  const wanted = createHmac('sha256', secret).update(time + '.').update(rawBody).digest()
+  const expected = createHmac('sha256', secret).update(time + '.').update(rawBody).digest()
   return parts.some(([name, value]) => {
-    const given = Buffer.from(name === 'v1' ? (value ?? '') : '', 'hex')
-    return given.length === wanted.length && timingSafeEqual(given, wanted)
+    const received = Buffer.from(name === 'v1' ? (value ?? '') : '', 'hex')
+    return received.length === expected.length && timingSafeEqual(received, expected)
   })
 }
 
 // In your server:
-// if (!isFromBursar(rawBody, request.headers['service-signature'], process.env.WEBHOOK_SECRET)) answer 400
-// Then answer 200 at once, and skip events whose \`id\` you have seen.`
+// if (!isFromBursar(rawBody, request.headers['service-signature'], process.env.WEBHOOK_SECRET)) respond with 400
+// Then respond with 200 at once, and ignore events whose \`id\` you have seen before.`
 
 function curlGet(url: string): string {
   return `curl -s ${quoteShell(url)} -H "Authorization: Bearer $BURSAR_KEY"`
@@ -94,7 +94,7 @@ function fetchGet(url: string): string {
 console.log(await response.json())`
 }
 
-/** Within single quotes a shell takes every character as it is, but for the quote. */
+/** Within single quotes, a shell treats every character but the quote literally. */
 function quoteShell(text: string): string {
   return /^[\w:/.@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,12 +1,12 @@
-import type { IssuedApiKey } from '../../api/wire-developers.ts'
+import type { IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { SecretOnce } from '../../components/secret-once.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 
-/** A new key's secret, the one time that it is shown. */
-export function IssuedKey({ issued, onKept }: { readonly issued: IssuedApiKey; readonly onKept: () => void }) {
+/** The secret of a new key, which is shown only once. */
+export function IssuedKey({ issued, onSaved }: { readonly issued: IssuedApiKey; readonly onSaved: () => void }) {
   const { key, secret, grace_until } = issued
   return (
     <Section
@@ -14,17 +14,17 @@ export function IssuedKey({ issued, onKept }: { readonly issued: IssuedApiKey; r
       lead={
         grace_until !== undefined && (
           <>
-            Put it in the old one’s place by <TimeText at={grace_until} isExact />: until then both work.
+            Both keys work until <TimeText at={grace_until} isExact />. Replace the old one by then.
           </>
         )
       }
       takesFocus
     >
-      <SecretOnce label="The key" secret={secret} what="the key" />
+      <OneTimeSecret label="API key" secret={secret} what="the key" />
       <CodeBlock what="For your shell" copied="the command for your shell" code={`export BURSAR_KEY=${secret}`} />
       <p>
-        <Button look="primary" onClick={onKept}>
-          I have kept it
+        <Button variant="primary" onClick={onSaved}>
+          I have saved it
         </Button>
       </p>
     </Section>

@@ -1,15 +1,15 @@
 import { CodeBlock } from '../../components/code-block.tsx'
-import { Fold } from '../../components/fold.tsx'
-import { formatJson } from '../../format/json-text.ts'
+import { Disclosure } from '../../components/disclosure.tsx'
+import { formatJson } from '../../format/format-json.ts'
 
-/** A body as it travels, laid out for reading; byte for byte, as signatures take it, it is at hand. */
+/** A JSON body, formatted for reading. The exact bytes, which the signature covers, are in a disclosure below. */
 export function JsonBody({ what, text }: { readonly what: string; readonly text: string }) {
   return (
     <div className="grid gap-2">
       <CodeBlock what={what} copied="the body" code={formatJson(text)} />
-      <Fold summary="Byte for byte, as it is signed">
-        <CodeBlock what="The bytes" copied="the bytes" code={text} />
-      </Fold>
+      <Disclosure summary="Exact bytes, as signed">
+        <CodeBlock what="Exact bytes" copied="the bytes" code={text} />
+      </Disclosure>
     </div>
   )
 }

@@ -1,22 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { ApiKey, IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { keysQuery, revokeKey, rotateKey } from '../../api/keys.ts'
-import type { ApiKey, IssuedApiKey } from '../../api/wire-developers.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Fold } from '../../components/fold.tsx'
-import { Row, Rows } from '../../components/rows.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
+import { List, ListItem } from '../../components/list.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
-import { formatRemaining } from '../../format/remaining.ts'
+import { formatRemaining } from '../../format/format-remaining.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface KeyListProps {
   readonly keys: readonly ApiKey[]
   readonly onRotated: (issued: IssuedApiKey) => Promise<void>
 }
 
-/** The keys that work, and below them, folded away, those that have ended. */
+/** The keys that work, and below them, in a disclosure, the ones that no longer do. */
 export function KeyList({ keys, onRotated }: KeyListProps) {
   const now = useNow(1_000)
   const hasEnded = ({ state, grace_until }: ApiKey) =>
@@ -26,22 +26,22 @@ export function KeyList({ keys, onRotated }: KeyListProps) {
   return (
     <>
       {usable.length === 0 ? (
-        <p className="text-muted">No key works at the moment.</p>
+        <p className="text-muted">There are no active keys.</p>
       ) : (
-        <Rows>
+        <List>
           {usable.map((key) => (
             <UsableKey key={key.id} entry={key} onRotated={onRotated} />
           ))}
-        </Rows>
+        </List>
       )}
       {ended.length > 0 && (
-        <Fold summary={ended.length === 1 ? 'One ended key' : `${ended.length} ended keys`}>
-          <Rows>
+        <Disclosure summary={ended.length === 1 ? '1 inactive key' : `${ended.length} inactive keys`}>
+          <List>
             {ended.map((key) => (
               <EndedKey key={key.id} entry={key} />
             ))}
-          </Rows>
-        </Fold>
+          </List>
+        </Disclosure>
       )}
     </>
   )
@@ -59,31 +59,31 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
           label="Rotate"
           labelDetail={label}
           title={`Rotate “${entry.name}”?`}
-          confirmLabel="Make a new key"
+          confirmLabel="Create new key"
           isHarmless
           onConfirm={async () => onRotated(await rotateKey(slug, entry.id))}
         >
-          You get a new key, shown once. The old one works for 24 hours more, so that your programs can change over
-          without a gap.
+          You get a new key, which is shown only once. The old key works for another 24 hours, so that your programs can
+          switch without interruption.
         </ConfirmDialog>
       )}
       <ConfirmDialog
         label="Revoke"
         labelDetail={label}
         title={isRotated ? `Revoke the old key of “${entry.name}”?` : `Revoke “${entry.name}”?`}
-        confirmLabel="Revoke the key"
+        confirmLabel="Revoke key"
         onConfirm={async () => {
           await revokeKey(slug, entry.id)
           await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
         }}
       >
-        It stops working at once, for every program that uses it. This can’t be undone.
-        {!isRotated && ' To change over without a gap, rotate it instead.'}
+        The key stops working immediately for every program that uses it. This can’t be undone.
+        {!isRotated && ' To switch keys without interruption, rotate it instead.'}
       </ConfirmDialog>
     </>
   )
   return (
-    <Row actions={actions}>
+    <ListItem actions={actions}>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <strong>{entry.name}</strong>
         {isRotated ? (
@@ -94,7 +94,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
       </p>
       {entry.grace_until !== null && <Grace until={entry.grace_until} />}
       <Origin entry={entry} />
-    </Row>
+    </ListItem>
   )
 }
 
@@ -102,7 +102,7 @@ function Grace({ until }: { readonly until: string }) {
   const rest = formatRemaining(until, useNow(1_000))
   return (
     <p className="text-sm text-warning">
-      The old key works for <span className="tabular-nums">{rest ?? 'a moment'}</span> more, until{' '}
+      The old key works for another <span className="tabular-nums">{rest ?? 'moment'}</span>, until{' '}
       <TimeText at={until} isExact />.
     </p>
   )
@@ -116,10 +116,10 @@ function Origin({ entry }: { readonly entry: ApiKey }) {
         'Not used yet'
       ) : (
         <>
-          Last used <TimeText at={last_used_at} isSince />
+          Last used <TimeText at={last_used_at} isRelative />
         </>
       )}
-      {' · '}Created by {created_by ?? 'whoever runs Bursar'}, <TimeText at={created_at} />
+      {' · '}Created by {created_by ?? 'the server operator'}, <TimeText at={created_at} />
     </p>
   )
 }
@@ -127,15 +127,15 @@ function Origin({ entry }: { readonly entry: ApiKey }) {
 function EndedKey({ entry }: { readonly entry: ApiKey }) {
   const endedAt = entry.revoked_at ?? entry.grace_until
   return (
-    <Row actions={<StatusBadge tone="waiting">{entry.revoked_at === null ? 'Expired' : 'Revoked'}</StatusBadge>}>
+    <ListItem actions={<StatusBadge tone="neutral">{entry.revoked_at === null ? 'Expired' : 'Revoked'}</StatusBadge>}>
       <p className="font-semibold">{entry.name}</p>
       {endedAt !== null && (
         <p className="text-sm text-muted">
-          {entry.revoked_at === null ? 'Rotated; its last 24 hours were over ' : 'Revoked '}
+          {entry.revoked_at === null ? 'Rotated, stopped working ' : 'Revoked '}
           <TimeText at={endedAt} isExact />
         </p>
       )}
       <Origin entry={entry} />
-    </Row>
+    </ListItem>
   )
 }

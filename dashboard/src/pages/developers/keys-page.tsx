@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { createKey, keysQuery } from '../../api/keys.ts'
-import type { Mode } from '../../api/wire.ts'
-import type { IssuedApiKey } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
@@ -11,9 +11,9 @@ import { NameForm } from '../../components/name-form.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { IssuedKey } from './issued-key.tsx'
 import { KeyList } from './key-list.tsx'
 import { NextStep } from './next-step.tsx'
@@ -21,19 +21,19 @@ import { NextStep } from './next-step.tsx'
 const KEY_NAME_CHARS_MAX = 100
 
 const LEADS: Readonly<Record<Mode, string>> = {
-  test: 'With a key your programs pay and read over the REST API, here in test mode only.',
-  live: 'With a key your programs pay and read over the REST API, here with real money.',
+  test: 'Your programs use API keys to send payments and read data over the REST API. These keys work in test mode only.',
+  live: 'Your programs use API keys to send payments and read data over the REST API. These keys move real money.',
 }
 
 export function KeysPage() {
   const { slug, name, role, mode, to } = useWorkspace()
   const { data: keys, error, refetch } = useQuery(keysQuery(slug, mode))
   const client = useQueryClient()
-  // Each stays until its secret is kept, whatever else is made meanwhile.
+  // Each new key stays visible until the user confirms that the secret is saved, even if more keys are created.
   const [issued, setIssued] = useState<readonly IssuedApiKey[]>([])
-  const [hasKept, setKept] = useState(false)
+  const [hasSaved, setSaved] = useState(false)
   const [isCreating, setCreating] = useState(false)
-  /** The list first: what asked for the secret is gone from it when the secret takes the focus. */
+  /** Refreshes the list first. The button that had the focus is then gone when the secret takes the focus. */
   const show = async (key: IssuedApiKey) => {
     setCreating(false)
     await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
@@ -42,9 +42,9 @@ export function KeysPage() {
   const mayWrite = isAdmin(role)
   const createButton = (
     <Button
-      look="primary"
+      variant="primary"
       onClick={() => {
-        setKept(false)
+        setSaved(false)
         setCreating(true)
       }}
     >
@@ -55,7 +55,7 @@ export function KeysPage() {
     <>
       <PageHeading
         title="API keys"
-        place={name}
+        breadcrumb={name}
         lead={LEADS[mode]}
         actions={mayWrite && !isCreating && keys?.length !== 0 && createButton}
       />
@@ -63,22 +63,22 @@ export function KeysPage() {
         <IssuedKey
           key={each.key.id}
           issued={each}
-          onKept={() => {
+          onSaved={() => {
             setIssued((before) => before.filter((other) => other !== each))
-            setKept(true)
+            setSaved(true)
           }}
         />
       ))}
       {issued.length > 0 && (
         <LeaveGuard
           title="Leave without the key?"
-          lead="It is shown now and never again, and you have not said that you kept it."
+          lead="You won’t be able to see this key again."
           leaveLabel="Leave without it"
         />
       )}
-      {hasKept && issued.length === 0 && (
-        <NextStep text="Your key works from now on.">
-          <ButtonLink to={to('developers', 'examples')}>See what to send with it</ButtonLink>
+      {hasSaved && issued.length === 0 && (
+        <NextStep text="Your key is ready.">
+          <ButtonLink to={to('developers', 'examples')}>See example requests</ButtonLink>
         </NextStep>
       )}
       {isCreating && (
@@ -86,17 +86,17 @@ export function KeysPage() {
           {mode === 'live' && (
             <Notice tone="warning">
               <p>
-                Whoever has a live key spends real money, within what your grants allow. You will be asked for your
-                passkey.
+                Anyone who has a live key can spend real money, within the limits of your grants. You will be asked for
+                your passkey.
               </p>
             </Notice>
           )}
           <div className="max-w-md">
             <NameForm
-              label="Name of the key"
-              hint="Where it will be used: “Shop backend”, “Ada’s laptop”."
-              submitLabel="Create the key"
-              look="primary"
+              label="Key name"
+              hint="Where the key will be used, such as “Shop backend” or “Ada’s laptop”."
+              submitLabel="Create key"
+              variant="primary"
               charsMax={KEY_NAME_CHARS_MAX}
               onSubmit={async (text) => show(await createKey(slug, mode, text))}
               onCancel={() => setCreating(false)}
@@ -104,12 +104,12 @@ export function KeysPage() {
           </div>
         </Section>
       )}
-      {keys === undefined && <Waiting error={error} onRetry={refetch} />}
+      {keys === undefined && <QueryState error={error} onRetry={refetch} />}
       {keys?.length === 0 && !isCreating && (
         <EmptyState title={`No ${mode} key yet`} action={mayWrite && createButton}>
           {mayWrite
-            ? 'Create one, and put it where your program reads its secrets.'
-            : 'An admin of this workspace can create one.'}
+            ? 'Create a key and store it where your program reads its secrets.'
+            : 'An owner or admin of this workspace can create one.'}
         </EmptyState>
       )}
       {keys !== undefined && keys.length > 0 && <KeyList keys={keys} onRotated={show} />}

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
 import { deliveryQuery } from '../../api/deliveries.ts'
-import type { Delivery } from '../../api/wire-developers.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryStatus } from './webhook-status.tsx'
 
-/** What becomes of a replay, told where it was asked for; nothing before. */
+/** The status of a replay, on the page where it was requested. Empty before that. */
 export function ReplayNotice({ delivery }: { readonly delivery: Delivery | undefined }) {
   return (
     <div role="status" className="empty:absolute">

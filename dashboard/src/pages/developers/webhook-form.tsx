@@ -1,16 +1,18 @@
+import type { WebhookTerms } from '@bursar/server/src/console/contract/webhooks.ts'
 import { useId, useState } from 'react'
 import { ApiError, hasCode } from '../../api/api-error.ts'
-import type { WebhookTerms } from '../../api/webhooks.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { FieldFault } from '../../components/field-fault.tsx'
-import { readText } from '../../components/form-text.ts'
+import { FieldError } from '../../components/field-error.tsx'
+import { readFormText } from '../../components/read-form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
-import { EVENT_MEANINGS, EVENT_TYPES, explainUrlFault } from '../../format/webhook-text.ts'
+import { EVENT_MEANINGS, EVENT_TYPES, explainUrlError } from '../../format/webhook-text.ts'
 import { useCancel } from '../../components/use-cancel.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useAction } from '../../components/use-action.ts'
 
 const URL_CHARS_MAX = 2_048
+
+type EventType = WebhookTerms['events'][number]
 
 interface WebhookFormProps {
   readonly initial?: WebhookTerms
@@ -19,32 +21,33 @@ interface WebhookFormProps {
   readonly onCancel: () => void
 }
 
-/** Where to, and which kinds of event: for a new endpoint, and to change one. */
+/** The URL and event types of an endpoint, for creating or changing one. */
 export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: WebhookFormProps) {
   const cancel = useCancel(onCancel)
   const id = useId()
-  const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set(initial?.events ?? EVENT_TYPES))
+  const [selected, setSelected] = useState<ReadonlySet<EventType>>(new Set(initial?.events ?? EVENT_TYPES))
   const [isTooFew, setTooFew] = useState(false)
-  const deed = useDeed({ mutationFn: onSubmit })
-  const urlFault = explainUrl(deed.error)
-  const toggle = (type: string, isWanted: boolean) => {
+  const action = useAction({ mutationFn: onSubmit })
+  const urlError = explainUrl(action.error)
+  const toggle = (type: EventType, isSelected: boolean) => {
     setTooFew(false)
-    setWanted(new Set(EVENT_TYPES.filter((other) => (other === type ? isWanted : wanted.has(other)))))
+    setSelected(new Set(EVENT_TYPES.filter((other) => (other === type ? isSelected : selected.has(other)))))
   }
   return (
     <form
       className="grid max-w-2xl gap-5"
       onSubmit={(event) => {
         event.preventDefault()
-        if (wanted.size === 0) setTooFew(true)
-        else if (!deed.isPending) deed.mutate({ url: readText(event.currentTarget, 'url'), events: [...wanted] })
+        if (selected.size === 0) setTooFew(true)
+        else if (!action.isPending)
+          action.mutate({ url: readFormText(event.currentTarget, 'url'), events: [...selected] })
       }}
     >
       <TextField
         name="url"
         type="url"
-        label="Address"
-        hint="Where your server takes posts of JSON, over https."
+        label="URL"
+        hint="The HTTPS URL of your server that receives POST requests with JSON."
         placeholder="https://example.com/hooks"
         mono
         required
@@ -52,10 +55,10 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
         defaultValue={initial?.url}
         autoComplete="off"
         spellCheck={false}
-        fault={urlFault}
+        error={urlError}
       />
       <fieldset className="grid gap-2" aria-describedby={isTooFew ? `${id}-too-few` : undefined}>
-        <legend className="pb-1.5 font-semibold">Kinds of event</legend>
+        <legend className="pb-1.5 font-semibold">Event types</legend>
         <div className="divide-y divide-line rounded-xl border border-line bg-surface">
           {EVENT_TYPES.map((type) => (
             <div key={type} className="relative flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
@@ -64,7 +67,7 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
                 type="checkbox"
                 className="relative z-1 size-4.5 shrink-0 accent-accent"
                 aria-describedby={`${id}-${type}-meaning`}
-                checked={wanted.has(type)}
+                checked={selected.has(type)}
                 onChange={(event) => toggle(type, event.currentTarget.checked)}
               />
               <div className="grid gap-x-4 sm:flex-1 sm:grid-cols-[12rem_1fr] sm:items-baseline">
@@ -78,14 +81,14 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
             </div>
           ))}
         </div>
-        {isTooFew && <FieldFault id={`${id}-too-few`}>Choose at least one kind of event.</FieldFault>}
+        {isTooFew && <FieldError id={`${id}-too-few`}>Choose at least one event type.</FieldError>}
       </fieldset>
-      {urlFault === undefined && <ErrorNotice error={deed.error} />}
+      {urlError === undefined && <ErrorNotice error={action.error} />}
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" look="primary" disabled={deed.isPending}>
+        <Button type="submit" variant="primary" disabled={action.isPending}>
           {submitLabel}
         </Button>
-        <Button look="quiet" disabled={deed.isPending} onClick={cancel}>
+        <Button variant="quiet" disabled={action.isPending} onClick={cancel}>
           Cancel
         </Button>
       </p>
@@ -97,5 +100,5 @@ function explainUrl(error: unknown): string | undefined {
   if (!(error instanceof ApiError) || !hasCode(error, 'url_not_allowed')) return undefined
   const { details } = error
   const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined
-  return explainUrlFault(reason) ?? error.message
+  return explainUrlError(reason) ?? error.message
 }

@@ -1,46 +1,46 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useParams } from 'react-router'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { deliveriesKey } from '../../api/deliveries.ts'
 import { changeWebhook, sendTestEvent, webhookQuery, webhooksQuery } from '../../api/webhooks.ts'
-import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { explainDisabled, formatEventTypes } from '../../format/webhook-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryLog } from './delivery-log.tsx'
-import { TestOutcome } from './test-outcome.tsx'
+import { TestEventResult } from './test-event-result.tsx'
 import { WebhookDeletion } from './webhook-deletion.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { WebhookReplay } from './webhook-replay.tsx'
 import { WebhookSecret } from './webhook-secret.tsx'
 import { WebhookStatus } from './webhook-status.tsx'
-import { useDeed } from '../../components/use-deed.ts'
+import { useAction } from '../../components/use-action.ts'
 
 export function WebhookPage() {
   const { id = '' } = useParams()
   const { slug, mode, to } = useWorkspace()
   const { data: webhook, error, refetch } = useQuery(webhookQuery(slug, mode, id))
-  const place = <TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>
+  const breadcrumb = <TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>
   if (webhook === undefined) {
     return (
       <>
-        <PageHeading title="Webhook endpoint" place={place} />
-        <Waiting error={error} onRetry={refetch} />
+        <PageHeading title="Webhook endpoint" breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} />
       </>
     )
   }
-  // Its address may have been opened in the other mode.
+  // The URL may be that of the other mode.
   if (webhook.mode !== mode) return <Navigate to={pathTo(slug, webhook.mode, 'developers', 'webhooks', id)} replace />
   return <WebhookView webhook={webhook} />
 }
@@ -55,8 +55,8 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
     await changeWebhook(slug, webhook.id, terms)
     await refresh()
   }
-  const switching = useDeed({ mutationFn: () => change({ enabled: !isEnabled }) })
-  const test = useDeed({
+  const toggling = useAction({ mutationFn: () => change({ enabled: !isEnabled }) })
+  const test = useAction({
     mutationFn: () => sendTestEvent(slug, webhook.id),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
@@ -65,19 +65,19 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
     <>
       <PageHeading
         title={`Webhook to ${hostOf(webhook.url)}`}
-        place={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
+        breadcrumb={<TextLink to={to('developers', 'webhooks')}>Webhooks</TextLink>}
         actions={
           mayWrite && (
             <>
               {isEnabled && (
-                <Button look="primary" disabled={test.isPending} onClick={() => test.mutate()}>
-                  Send a test event
+                <Button variant="primary" disabled={test.isPending} onClick={() => test.mutate()}>
+                  Send test event
                 </Button>
               )}
               <Button
-                look={isEnabled ? 'plain' : 'primary'}
-                disabled={switching.isPending}
-                onClick={() => switching.mutate()}
+                variant={isEnabled ? 'plain' : 'primary'}
+                disabled={toggling.isPending}
+                onClick={() => toggling.mutate()}
               >
                 {isEnabled ? 'Disable' : 'Enable'}
               </Button>
@@ -89,11 +89,11 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
           <span className="break-all">{hostOf(webhook.url)}</span> <WebhookStatus webhook={webhook} />
         </span>
       </PageHeading>
-      <ErrorNotice error={switching.error ?? test.error} />
-      <TestOutcome deliveryId={test.data?.id} />
-      <Trouble webhook={webhook} />
+      <ErrorNotice error={toggling.error ?? test.error} />
+      <TestEventResult deliveryId={test.data?.id} />
+      <EndpointWarning webhook={webhook} />
       {isEditing ? (
-        <Section title="Change the endpoint" takesFocus>
+        <Section title="Change endpoint" takesFocus>
           <WebhookForm
             initial={webhook}
             submitLabel="Save"
@@ -106,26 +106,26 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
         </Section>
       ) : (
         <div className="grid gap-3">
-          <Facts>
-            <Fact name="Address">
-              <CodeText text={webhook.url} what="the address" />
-            </Fact>
-            <Fact name="Events">{formatEventTypes(webhook.events)}</Fact>
-            <Fact name="Created">
+          <DescriptionList>
+            <DescriptionItem term="URL">
+              <CodeText text={webhook.url} what="the URL" />
+            </DescriptionItem>
+            <DescriptionItem term="Events">{formatEventTypes(webhook.events)}</DescriptionItem>
+            <DescriptionItem term="Created">
               <TimeText at={webhook.created_at} isExact />
-            </Fact>
-            <Fact name="Id">
-              <CodeText text={webhook.id} what="the id" />
-            </Fact>
-          </Facts>
+            </DescriptionItem>
+            <DescriptionItem term="ID">
+              <CodeText text={webhook.id} what="the ID" />
+            </DescriptionItem>
+          </DescriptionList>
           {mayWrite && (
             <p>
-              <Button onClick={() => setEditing(true)}>Change address or events</Button>
+              <Button onClick={() => setEditing(true)}>Change URL or events</Button>
             </p>
           )}
         </div>
       )}
-      <DeliveryLog webhooks={[webhook]} isOfOne />
+      <DeliveryLog webhooks={[webhook]} isSingle />
       {mayWrite && (
         <>
           <WebhookReplay webhook={webhook} />
@@ -137,14 +137,14 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
   )
 }
 
-function Trouble({ webhook }: { readonly webhook: Webhook }) {
+function EndpointWarning({ webhook }: { readonly webhook: Webhook }) {
   const { status, disabled_because, failing_since } = webhook
   if (status === 'disabled') {
     return (
       <Notice tone={disabled_because === 'owner' ? 'plain' : 'warning'}>
         <p>
-          <strong>Nothing is sent to it.</strong> {explainDisabled(disabled_because)} Events of this time are not kept
-          for it; what was already on its way waits, and goes out once it is enabled.
+          <strong>This endpoint is disabled.</strong> {explainDisabled(disabled_because)} It misses the events that
+          happen meanwhile. Pending deliveries are sent once it is enabled.
         </p>
       </Notice>
     )
@@ -154,9 +154,9 @@ function Trouble({ webhook }: { readonly webhook: Webhook }) {
     <Notice tone="warning">
       <p>
         <strong>
-          It is failing: no attempt has succeeded since <TimeText at={failing_since} isExact />.
+          This endpoint is failing. No attempt has succeeded since <TimeText at={failing_since} isExact />.
         </strong>{' '}
-        The deliveries below say why. After five days of that it is disabled; one success ends the count.
+        See the deliveries below for the reason. After five days without a success it is disabled.
       </p>
     </Notice>
   )

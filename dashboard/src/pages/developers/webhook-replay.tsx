@@ -1,34 +1,34 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { deliveriesKey } from '../../api/deliveries.ts'
 import { replayRange } from '../../api/webhooks.ts'
-import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { readText } from '../../components/form-text.ts'
+import { readFormText } from '../../components/read-form-text.ts'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatLocal } from '../../format/grant-draft.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { useAction } from '../../components/use-action.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const MINUTE_MS = 60_000
-/** The server's bound of one call. */
+/** The server replays at most this many events per request. */
 const REPLAYS_MAX = 10_000
 
 type Only = 'failed' | 'all'
 
-/** After an outage of the receiver: sends the events of a range of time once more. */
+/** Resends the events of a time range, for use after an outage of the receiver. */
 export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()
   const [only, setOnly] = useState<Only>('failed')
-  const [fault, setFault] = useState<string | undefined>(undefined)
-  // What the fields begin with; the end is rounded up, so that what happened just now is within.
+  const [error, setError] = useState<string | undefined>(undefined)
+  // The default time range. Its end is rounded up, so that it includes the latest events.
   const [openedAt] = useState(() => Date.now())
-  const replay = useDeed({
+  const replay = useAction({
     mutationFn: (range: { from: Date; to: Date }) =>
       replayRange(slug, webhook.id, { from: range.from.toISOString(), to: range.to.toISOString(), only }),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
@@ -36,8 +36,8 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   if (webhook.status === 'disabled') return null
   return (
     <Section
-      title="Send events again"
-      lead="After an outage on your side: the events of a stretch of time, as far back as 30 days. Each is tried once."
+      title="Resend events"
+      lead="Use this after an outage of your server. You can go back up to 30 days. Each event gets one attempt."
     >
       <form
         className="grid max-w-4xl gap-4"
@@ -45,7 +45,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
           event.preventDefault()
           const [from, to] = [readTime(event.currentTarget, 'from'), readTime(event.currentTarget, 'to')]
           const isRange = from !== null && to !== null && from < to
-          setFault(isRange ? undefined : 'It must be later than “From”.')
+          setError(isRange ? undefined : 'This time must be later than “From”.')
           if (isRange && !replay.isPending) replay.mutate({ from, to })
         }}
       >
@@ -63,14 +63,14 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
             label="To"
             required
             defaultValue={formatLocal(new Date(openedAt + MINUTE_MS))}
-            fault={fault}
+            error={error}
           />
           <SelectField
-            label="Which"
+            label="Events"
             value={only}
             choices={[
-              { value: 'failed', text: 'Those given up' },
-              { value: 'all', text: 'All, delivered ones too' },
+              { value: 'failed', text: 'Failed deliveries only' },
+              { value: 'all', text: 'All events, including delivered ones' },
             ]}
             onChange={(value) => setOnly(value === 'all' ? 'all' : 'failed')}
           />
@@ -78,10 +78,10 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
         <ErrorNotice error={replay.error} />
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           <Button type="submit" disabled={replay.isPending}>
-            Send them again
+            Resend events
           </Button>
           <p role="status" className="text-muted">
-            {replay.data !== undefined && sayReplayed(replay.data)}
+            {replay.data !== undefined && formatReplayed(replay.data)}
           </p>
         </div>
       </form>
@@ -90,13 +90,13 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
 }
 
 function readTime(form: HTMLFormElement, name: string): Date | null {
-  const time = new Date(readText(form, name))
+  const time = new Date(readFormText(form, name))
   return Number.isNaN(time.getTime()) ? null : time
 }
 
-function sayReplayed(count: number): string {
-  if (count === 0) return 'There was nothing of the kind to send.'
+function formatReplayed(count: number): string {
+  if (count === 0) return 'There are no such events to resend.'
   if (count >= REPLAYS_MAX)
-    return `${count} events are on their way. There may be more: press again when they have been sent.`
-  return count === 1 ? 'One event is on its way.' : `${count} events are on their way.`
+    return `${count} events are being resent. There may be more. Repeat this once they have been sent.`
+  return count === 1 ? '1 event is being resent.' : `${count} events are being resent.`
 }

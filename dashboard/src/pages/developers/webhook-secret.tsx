@@ -1,15 +1,15 @@
 import { useState } from 'react'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { rotateWebhookSecret } from '../../api/webhooks.ts'
-import type { Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { LeaveGuard } from '../../components/leave-guard.tsx'
-import { SecretOnce } from '../../components/secret-once.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** The secret that an endpoint's posts are signed with. */
+/** The secret that signs the requests to an endpoint. */
 export function WebhookSecret({ webhook }: { readonly webhook: Webhook }) {
   const { slug, to } = useWorkspace()
   const [secret, setSecret] = useState<string | null>(null)
@@ -17,18 +17,18 @@ export function WebhookSecret({ webhook }: { readonly webhook: Webhook }) {
     return (
       <Section
         key="new"
-        title="The new signing secret"
-        lead="For 24 hours the old one signs too: each post carries both signatures. Put the new one in its place by then."
+        title="New signing secret"
+        lead="For the next 24 hours, each request is signed with both the old and the new secret. Switch your server to the new secret by then."
         takesFocus
       >
         <LeaveGuard
           title="Leave without the secret?"
-          lead="It is shown now and never again, and you have not said that you kept it."
+          lead="You won’t be able to see this secret again."
           leaveLabel="Leave without it"
         />
-        <SecretOnce label="The secret" secret={secret} what="the secret" />
+        <OneTimeSecret label="Signing secret" secret={secret} what="the secret" />
         <p>
-          <Button onClick={() => setSecret(null)}>I have kept it</Button>
+          <Button onClick={() => setSecret(null)}>I have saved it</Button>
         </p>
       </Section>
     )
@@ -38,21 +38,21 @@ export function WebhookSecret({ webhook }: { readonly webhook: Webhook }) {
       title="Signing secret"
       lead={
         <>
-          Each post is signed with it. <TextLink to={to('developers', 'examples')}>The examples</TextLink> show how your
-          server checks that.
+          Each request is signed with this secret. See{' '}
+          <TextLink to={to('developers', 'examples')}>the examples</TextLink> for how to verify the signature.
         </>
       }
     >
       <p>
         <ConfirmDialog
-          label="Rotate the secret"
+          label="Rotate secret"
           title="Rotate the signing secret?"
-          confirmLabel="Make a new secret"
+          confirmLabel="Create new secret"
           isHarmless
           onConfirm={async () => setSecret(await rotateWebhookSecret(slug, webhook.id))}
         >
-          You get a new secret, shown once. For 24 hours posts are signed with both, so that your server can change over
-          without a gap. An older one that still signed ends at once.
+          You get a new secret, which is shown only once. For 24 hours, requests are signed with both secrets, so that
+          your server can switch without interruption. A secret from an earlier rotation stops being used immediately.
         </ConfirmDialog>
       </p>
     </Section>

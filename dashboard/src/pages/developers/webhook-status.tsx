@@ -1,10 +1,11 @@
-import type { Delivery, Webhook } from '../../api/wire-developers.ts'
+import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
 
-/** Whether anything is sent to an endpoint, and whether it arrives. */
+/** Whether an endpoint is enabled, disabled or failing. */
 export function WebhookStatus({ webhook }: { readonly webhook: Webhook }) {
   if (webhook.status === 'disabled') {
-    return <StatusBadge tone={webhook.disabled_because === 'owner' ? 'waiting' : 'danger'}>Disabled</StatusBadge>
+    return <StatusBadge tone={webhook.disabled_because === 'owner' ? 'neutral' : 'danger'}>Disabled</StatusBadge>
   }
   return webhook.failing_since === null ? (
     <StatusBadge tone="success">Enabled</StatusBadge>
@@ -13,28 +14,28 @@ export function WebhookStatus({ webhook }: { readonly webhook: Webhook }) {
   )
 }
 
-const DELIVERY_LOOKS: Readonly<Record<Delivery['status'], readonly [Tone, string]>> = {
-  pending: ['waiting', 'On its way'],
+const DELIVERY_BADGES: Readonly<Record<Delivery['status'], readonly [Tone, string]>> = {
+  pending: ['neutral', 'Pending'],
   succeeded: ['success', 'Delivered'],
-  failed: ['danger', 'Given up'],
-  canceled: ['waiting', 'Canceled'],
+  failed: ['danger', 'Failed'],
+  canceled: ['neutral', 'Canceled'],
 }
 
-/** One that was tried already has failed so far. */
-const WILL_TRY_AGAIN = 'Will try again'
+/** For a pending delivery with at least one failed attempt. */
+const RETRYING = 'Retrying'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
 
-/** How a delivery stands. */
+/** The status of a delivery. */
 export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
   const { status, attempt_count } = delivery
-  if (status === 'pending' && attempt_count > 0) return <StatusBadge tone="warning">{WILL_TRY_AGAIN}</StatusBadge>
-  const [tone, text] = DELIVERY_LOOKS[status]
+  if (status === 'pending' && attempt_count > 0) return <StatusBadge tone="warning">{RETRYING}</StatusBadge>
+  const [tone, text] = DELIVERY_BADGES[status]
   return <StatusBadge tone={tone}>{text}</StatusBadge>
 }
 
-/** The same words, for choosing by what is kept: it makes no difference between a first attempt and the next. */
+/** The label of a status in the filter. The server does not distinguish between a first attempt and a retry. */
 export function formatDeliveryStatus(status: Delivery['status']): string {
-  const [, text] = DELIVERY_LOOKS[status]
-  return status === 'pending' ? `${text}, or ${WILL_TRY_AGAIN.toLowerCase()}` : text
+  const [, text] = DELIVERY_BADGES[status]
+  return status === 'pending' ? `${text} or ${RETRYING.toLowerCase()}` : text
 }

@@ -1,20 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { IssuedWebhook, Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { createWebhook, webhooksQuery } from '../../api/webhooks.ts'
-import type { IssuedWebhook, Webhook } from '../../api/wire-developers.ts'
 import { Button } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LeaveGuard } from '../../components/leave-guard.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { SecretOnce } from '../../components/secret-once.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatEventTypes } from '../../format/webhook-text.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryLog } from './delivery-log.tsx'
 import { NextStep } from './next-step.tsx'
 import { WebhookForm } from './webhook-form.tsx'
@@ -22,7 +22,7 @@ import { WebhookStatus } from './webhook-status.tsx'
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {
-    title: 'Address',
+    title: 'URL',
     render: ({ url }) => <span className="font-mono text-[0.875rem] font-normal break-all">{url}</span>,
   },
   { title: 'Status', render: (webhook) => <WebhookStatus webhook={webhook} /> },
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     title: 'Events',
     render: ({ events }) => (
       <span className="text-sm text-muted" title={events.join(', ')}>
-        {events.length > 2 ? `${events.length} kinds` : formatEventTypes(events)}
+        {events.length > 2 ? `${events.length} types` : formatEventTypes(events)}
       </span>
     ),
   },
@@ -49,61 +49,61 @@ export function WebhooksPage() {
   const { data: webhooks, error, refetch } = useQuery(webhooksQuery(slug, mode))
   const client = useQueryClient()
   const [issued, setIssued] = useState<IssuedWebhook | null>(null)
-  const [kept, setKept] = useState<IssuedWebhook | null>(null)
+  const [saved, setSaved] = useState<IssuedWebhook | null>(null)
   const [isCreating, setCreating] = useState(false)
   const mayWrite = isAdmin(role)
   const createButton = (
     <Button
-      look="primary"
+      variant="primary"
       onClick={() => {
-        setKept(null)
+        setSaved(null)
         setCreating(true)
       }}
     >
-      Add an endpoint
+      Add endpoint
     </Button>
   )
   return (
     <>
       <PageHeading
         title="Webhooks"
-        place={name}
-        lead="Addresses of your servers that are told when something happens: a payment, a deposit, a grant."
-        // Not while a secret is shown: the next one would come in its place.
+        breadcrumb={name}
+        lead="Webhooks notify your servers of payments, deposits and grants."
+        // Hidden while a secret is shown, because the next one would replace it.
         actions={mayWrite && !isCreating && issued === null && webhooks?.length !== 0 && createButton}
       />
       {issued !== null && (
-        <Section title="The endpoint is ready" takesFocus>
+        <Section title="Your endpoint is ready" takesFocus>
           <LeaveGuard
             title="Leave without the secret?"
-            lead="It is shown now and never again, and you have not said that you kept it."
+            lead="You won’t be able to see this secret again."
             leaveLabel="Leave without it"
           />
-          <SecretOnce label="Its signing secret" secret={issued.secret} what="the secret">
-            <p className="text-sm">With it your server checks that a post is Bursar’s, and nobody else’s.</p>
-          </SecretOnce>
+          <OneTimeSecret label="Signing secret" secret={issued.secret} what="the secret">
+            <p className="text-sm">Your server uses it to verify that a request comes from Bursar.</p>
+          </OneTimeSecret>
           <p>
             <Button
-              look="primary"
+              variant="primary"
               onClick={() => {
                 setIssued(null)
-                setKept(issued)
+                setSaved(issued)
               }}
             >
-              I have kept it
+              I have saved it
             </Button>
           </p>
         </Section>
       )}
-      {kept !== null && (
-        <NextStep text="See now whether it arrives.">
-          <ButtonLink to={to('developers', 'webhooks', kept.id)}>Send a test event</ButtonLink>
+      {saved !== null && (
+        <NextStep text="Check that your endpoint receives events.">
+          <ButtonLink to={to('developers', 'webhooks', saved.id)}>Send test event</ButtonLink>
         </NextStep>
       )}
       {isCreating && (
-        <Section title="Add an endpoint" takesFocus>
+        <Section title="Add endpoint" takesFocus>
           <WebhookForm
-            submitLabel="Add the endpoint"
+            submitLabel="Add endpoint"
             onSubmit={async (terms) => {
               const webhook = await createWebhook(slug, mode, terms)
               await client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey })
@@ -114,12 +114,12 @@ export function WebhooksPage() {
           />
         </Section>
       )}
-      {webhooks === undefined && <Waiting error={error} onRetry={refetch} />}
+      {webhooks === undefined && <QueryState error={error} onRetry={refetch} />}
       {webhooks?.length === 0 && !isCreating && (
-        <EmptyState title="No endpoint yet" action={mayWrite && createButton}>
+        <EmptyState title="No endpoints yet" action={mayWrite && createButton}>
           {mayWrite
-            ? 'Add the address of a server of yours. Until then what happens can be read under Events.'
-            : 'An admin of this workspace can add one. What happens can be read under Events.'}
+            ? 'Add the URL of your server. Until then, you can see what happens under Events.'
+            : 'An owner or admin of this workspace can add one. You can see what happens under Events.'}
         </EmptyState>
       )}
       {webhooks !== undefined && webhooks.length > 0 && (
@@ -129,11 +129,11 @@ export function WebhooksPage() {
             columns={COLUMNS}
             items={webhooks}
             keyOf={({ id }) => id}
-            toOf={({ id }) => to('developers', 'webhooks', id)}
+            hrefOf={({ id }) => to('developers', 'webhooks', id)}
           />
           {webhooks.some(isFailing) && (
             <p className="-mt-4 text-sm text-muted">
-              Failing: the last attempts did not succeed. After five days without a success an endpoint is disabled.
+              Failing: recent attempts did not succeed. An endpoint is disabled after five days without a success.
             </p>
           )}
           <DeliveryLog webhooks={webhooks} />

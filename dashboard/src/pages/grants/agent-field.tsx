@@ -1,27 +1,27 @@
-import type { Agent } from '../../api/wire-spending.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'
+import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
 import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from '../agents/agent-id.ts'
 
 export interface AgentChoice {
   readonly id: string
-  /** It is to be made with the grant. */
+  /** The agent is created together with the grant. */
   readonly isNew: boolean
 }
 
 interface AgentFieldProps {
   readonly agents: readonly Agent[]
   readonly choice: AgentChoice
-  readonly fault: string | undefined
+  readonly error: string | undefined
   readonly onChange: (choice: AgentChoice) => void
 }
 
-/** No agent's id: those have no outer white space. */
+/** Cannot be the ID of an agent, because IDs have no leading white space. */
 const NEW = ' '
 
-/** Which agent a grant is for: one that is there, or a new one. */
-export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps) {
+/** The agent of a grant: an existing or a new one. */
+export function AgentField({ agents, choice, error, onChange }: AgentFieldProps) {
   const isFull = useIsPlanFull('agents')
   return (
     <>
@@ -30,8 +30,8 @@ export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps)
           label="Agent"
           value={choice.isNew ? NEW : choice.id}
           placeholder="Choose an agent"
-          choices={[...agents.map(({ id }) => ({ value: id, text: id })), { value: NEW, text: 'A new agent…' }]}
-          fault={choice.isNew ? undefined : fault}
+          choices={[{ value: NEW, text: 'New agent…' }, ...agents.map(({ id }) => ({ value: id, text: id }))]}
+          error={choice.isNew ? undefined : error}
           onChange={(value) => onChange(value === NEW ? { id: '', isNew: true } : { id: value, isNew: false })}
         />
       )}
@@ -39,7 +39,7 @@ export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps)
       {choice.isNew && (
         <TextField
           name="agent_id"
-          label="Id of the new agent"
+          label="New agent ID"
           hint={AGENT_ID_HINT}
           mono
           maxLength={AGENT_ID_CHARS_MAX}
@@ -47,7 +47,7 @@ export function AgentField({ agents, choice, fault, onChange }: AgentFieldProps)
           autoCapitalize="none"
           spellCheck={false}
           value={choice.id}
-          fault={fault}
+          error={error}
           onChange={(event) => onChange({ id: event.currentTarget.value, isNew: true })}
         />
       )}

@@ -1,4 +1,4 @@
-import type { Recipient } from '../../api/wire-spending.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { labelOf } from '../../api/recipients.ts'
 import type { GrantChanges } from '../../format/grant-changes.ts'
 
@@ -7,7 +7,7 @@ interface ChangesListProps {
   readonly recipients: readonly Recipient[]
 }
 
-/** Old and new, term by term. */
+/** The old and new value of each changed term. */
 export function ChangesList({ changes, recipients }: ChangesListProps) {
   const { terms, added, removed } = changes
   if (terms.length === 0) return <p className="text-muted">The terms stay the same.</p>
@@ -28,8 +28,8 @@ export function ChangesList({ changes, recipients }: ChangesListProps) {
             </dd>
           </div>
         ))}
-        <Addresses name="May be paid from now on" addresses={added} recipients={recipients} />
-        <Addresses name="May not be paid any more" addresses={removed} recipients={recipients} />
+        <Addresses name="Added recipients" addresses={added} recipients={recipients} />
+        <Addresses name="Removed recipients" addresses={removed} recipients={recipients} />
       </dl>
     </div>
   )

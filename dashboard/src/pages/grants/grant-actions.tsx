@@ -1,19 +1,20 @@
-import type { Grant, Wallet } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { sayOwner } from '../../format/owner-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import type { useGrantDeeds } from './use-grant-deeds.ts'
+import { formatOwner } from '../../format/owner-text.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import type { useGrantActions } from './use-grant-actions.ts'
 
 interface GrantActionsProps {
   readonly grant: Grant
-  /** Null while it is not known. */
+  /** Null while loading. */
   readonly owner: Wallet['owner'] | null
-  readonly deeds: ReturnType<typeof useGrantDeeds>
+  readonly actions: ReturnType<typeof useGrantActions>
 }
 
-/** What can be done with a grant as it stands. What takes a passkey of somebody else's is not offered, but explained. */
-export function GrantActions({ grant, owner, deeds }: GrantActionsProps) {
+/** The actions available for a grant in its current state. Actions that need another user's passkey are not offered. */
+export function GrantActions({ grant, owner, actions }: GrantActionsProps) {
   const { to } = useWorkspace()
   if (grant.status === 'revoked') return null
   if (grant.status === 'pending') {
@@ -21,11 +22,11 @@ export function GrantActions({ grant, owner, deeds }: GrantActionsProps) {
       <ConfirmDialog
         label="Discard"
         title="Discard this grant?"
-        confirmLabel="Discard the grant"
-        onConfirm={deeds.revoke}
+        confirmLabel="Discard grant"
+        onConfirm={actions.revoke}
       >
-        It was never signed, so nothing is taken from anybody.
-        {grant.replaces !== null && ' What it was to replace stays as it is.'}
+        This grant was never signed, so nothing else changes.
+        {grant.replaces !== null && ' The grant that it would replace stays in force.'}
       </ConfirmDialog>
     )
   }
@@ -35,23 +36,22 @@ export function GrantActions({ grant, owner, deeds }: GrantActionsProps) {
         <ConfirmDialog
           label="Suspend"
           title={`Suspend the grant for “${grant.agent_id}”?`}
-          confirmLabel="Suspend at once"
-          onConfirm={deeds.suspend}
+          confirmLabel="Suspend grant"
+          onConfirm={actions.suspend}
         >
-          From this moment on no payment passes. Only a new signature of the wallet’s owner brings it back, by replacing
-          the policy.
+          The agent can’t pay from this moment on. To resume, the wallet’s owner must sign a replacement.
         </ConfirmDialog>
       )}
-      <ButtonLink to={to('grants', grant.id, 'replace')}>Replace policy</ButtonLink>
+      <ButtonLink to={to('grants', grant.id, 'replace')}>Replace grant</ButtonLink>
       {grant.is_mine_to_sign && (
         <ConfirmDialog
           label="Revoke"
           title={`Revoke the grant for “${grant.agent_id}”?`}
           confirmLabel="Sign and revoke"
-          onConfirm={deeds.revoke}
+          onConfirm={actions.revoke}
         >
-          It ends for good, and the agent can’t pay from “{grant.wallet_name}” any more. You are asked for{' '}
-          {owner === null ? 'your passkey' : sayOwner(owner)}: it takes the agent off the wallet.
+          The grant ends permanently, and the agent can’t pay from “{grant.wallet_name}” any more. You will be asked to
+          sign this with {owner === null ? 'your passkey' : formatOwner(owner)}.
         </ConfirmDialog>
       )}
     </>

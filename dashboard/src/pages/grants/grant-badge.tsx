@@ -1,16 +1,16 @@
-import type { GrantState } from '../../api/wire-spending.ts'
+import type { GrantState } from '@bursar/server/src/console/contract/grants.ts'
 import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
-import { GRANT_STATE_WORDS } from '../../format/grant-state-text.ts'
+import { GRANT_STATE_LABELS } from '../../format/grant-state-text.ts'
 
 const TONES: Readonly<Record<GrantState, Tone>> = {
   pending: 'warning',
   active: 'success',
   suspended: 'danger',
   expired: 'danger',
-  revoked: 'waiting',
-  replaced: 'waiting',
+  revoked: 'neutral',
+  replaced: 'neutral',
 }
 
 export function GrantBadge({ state }: { readonly state: GrantState }) {
-  return <StatusBadge tone={TONES[state]}>{GRANT_STATE_WORDS[state]}</StatusBadge>
+  return <StatusBadge tone={TONES[state]}>{GRANT_STATE_LABELS[state]}</StatusBadge>
 }

@@ -1,57 +1,57 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { walletQuery } from '../../api/wallets.ts'
-import type { Grant } from '../../api/wire-spending.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { explainGrantState } from '../../format/grant-state-text.ts'
-import { sayOwner } from '../../format/owner-text.ts'
+import { formatOwner } from '../../format/owner-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { LatestPayments } from '../payments/latest-payments.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantActions } from './grant-actions.tsx'
 import { GrantBadge } from './grant-badge.tsx'
-import { GrantFacts } from './grant-facts.tsx'
-import { GrantSentence, wordsOf } from './grant-words.tsx'
-import { OvertakenNotice } from './overtaken-notice.tsx'
+import { GrantProperties } from './grant-properties.tsx'
+import { GrantSentence, toSentenceValues } from './grant-sentence.tsx'
+import { SupersededNotice } from './superseded-notice.tsx'
 import { RecipientList } from './recipient-list.tsx'
 import { SignedNotice } from './signed-notice.tsx'
 import { SigningPanel } from './signing-panel.tsx'
 import { SpentMeter } from './spent-meter.tsx'
-import { SuccessorNotice } from './successor-notice.tsx'
-import { useGrantDeeds } from './use-grant-deeds.ts'
+import { PendingReplacementNotice } from './pending-replacement-notice.tsx'
+import { useGrantActions } from './use-grant-actions.ts'
 import { useRecipients } from './use-recipients.ts'
 
-/** All there is to know of a grant, and what can be done with it. */
+/** A grant with its terms, properties and actions. */
 export function GrantDetail({ grant }: { readonly grant: Grant }) {
   const { slug, mode, role, to } = useWorkspace()
   const { list: recipients } = useRecipients()
   const { data: wallet } = useQuery(walletQuery(slug, mode, grant.wallet))
-  const deeds = useGrantDeeds(grant)
+  const actions = useGrantActions(grant)
   const owner = wallet?.owner ?? null
   return (
     <>
       <PageHeading
         title={`Grant for ${grant.agent_id}`}
-        place={<TextLink to={to('grants')}>Grants</TextLink>}
+        breadcrumb={<TextLink to={to('grants')}>Grants</TextLink>}
         lead={
           <span className="grid justify-items-start gap-2">
             <GrantBadge state={grant.state} />
             <span>{explainGrantState(grant)}</span>
           </span>
         }
-        actions={isAdmin(role) && <GrantActions grant={grant} owner={owner} deeds={deeds} />}
+        actions={isAdmin(role) && <GrantActions grant={grant} owner={owner} actions={actions} />}
       >
         Grant for <bdi className="wrap-anywhere">{grant.agent_id}</bdi>
       </PageHeading>
-      {deeds.overtaken !== null && <OvertakenNotice overtaken={deeds.overtaken} />}
-      {deeds.signature.isSuccess && grant.state === 'active' && <SignedNotice grant={grant} />}
-      {grant.status === 'active' && <SuccessorNotice grant={grant} />}
-      <section aria-label="What it allows" className="grid gap-5 rounded-xl border border-line bg-surface p-5 sm:p-6">
-        <GrantSentence words={wordsOf(grant, recipients)} />
+      {actions.superseded !== null && <SupersededNotice superseded={actions.superseded} />}
+      {actions.signature.isSuccess && grant.state === 'active' && <SignedNotice grant={grant} />}
+      {grant.status === 'active' && <PendingReplacementNotice grant={grant} />}
+      <section aria-label="Terms" className="grid gap-5 rounded-xl border border-line bg-surface p-5 sm:p-6">
+        <GrantSentence values={toSentenceValues(grant, recipients)} />
         <RecipientList addresses={grant.recipient_allowlist} recipients={recipients} />
         {grant.state === 'pending' && (
-          <SigningPanel grant={grant} owner={owner} recipients={recipients} signature={deeds.signature} />
+          <SigningPanel grant={grant} owner={owner} recipients={recipients} signature={actions.signature} />
         )}
         {grant.state === 'active' && (
           <div className="border-t border-line pt-5">
@@ -60,13 +60,13 @@ export function GrantDetail({ grant }: { readonly grant: Grant }) {
         )}
         {grant.status === 'active' && !grant.is_mine_to_sign && owner !== null && (
           <p className="text-[0.9375rem] text-muted">
-            To revoke it, or to bring a new policy into force, takes <bdi>{sayOwner(owner)}</bdi>. Suspending it takes
+            Revoking or replacing this grant needs a signature by <bdi>{formatOwner(owner)}</bdi>. Suspending it needs
             no signature.
           </p>
         )}
       </section>
       <Section title="Details">
-        <GrantFacts grant={grant} owner={owner} />
+        <GrantProperties grant={grant} owner={owner} />
       </Section>
       {grant.activated_at !== null && <LatestPayments filter={{ agent: grant.agent_id, wallet: grant.wallet }} />}
     </>

@@ -4,9 +4,9 @@ import { grantQuery } from '../../api/grants.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { pathTo } from '../../navigation/paths.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantDetail } from './grant-detail.tsx'
 
 export function GrantPage() {
@@ -16,15 +16,15 @@ export function GrantPage() {
   if (grant?.mode === mode) return <GrantDetail key={id} grant={grant} />
   return (
     <>
-      <PageHeading title="Grant" place={<TextLink to={to('grants')}>Grants</TextLink>} />
+      <PageHeading title="Grant" breadcrumb={<TextLink to={to('grants')}>Grants</TextLink>} />
       {grant === undefined ? (
-        <Waiting error={error} onRetry={refetch} />
+        <QueryState error={error} onRetry={refetch} />
       ) : (
         <EmptyState
           title={`This grant is in ${grant.mode} mode`}
-          action={<TextLink to={pathTo(slug, grant.mode, 'grants', id)}>Open it there</TextLink>}
+          action={<TextLink to={pathTo(slug, grant.mode, 'grants', id)}>Open it in that mode</TextLink>}
         >
-          You are looking at {mode} mode.
+          You are in {mode} mode.
         </EmptyState>
       )}
     </>

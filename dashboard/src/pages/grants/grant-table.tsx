@@ -1,29 +1,29 @@
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantBadge } from './grant-badge.tsx'
 
 interface GrantTableProps {
   readonly caption: string
   readonly grants: readonly Grant[]
-  /** What is the same in every row is left out. */
-  readonly without?: 'agent' | 'wallet'
+  /** Leaves out the column that is the same in every row. */
+  readonly hiddenColumn?: 'agent' | 'wallet'
 }
 
-/** Grants in a table; each row leads to its grant. */
-export function GrantTable({ caption, grants, without }: GrantTableProps) {
+/** A table of grants. Each row links to its grant. */
+export function GrantTable({ caption, grants, hiddenColumn }: GrantTableProps) {
   const { to } = useWorkspace()
-  const columns = COLUMNS.filter(({ title }) => title.toLowerCase() !== without)
+  const columns = COLUMNS.filter(({ title }) => title.toLowerCase() !== hiddenColumn)
   return (
     <DataTable
       caption={caption}
       columns={columns}
       items={grants}
       keyOf={(grant) => grant.id}
-      toOf={(grant) => to('grants', grant.id)}
+      hrefOf={(grant) => to('grants', grant.id)}
     />
   )
 }
@@ -32,13 +32,13 @@ const COLUMNS: readonly Column<Grant>[] = [
   { title: 'Agent', render: ({ agent_id }) => <bdi className="wrap-anywhere">{agent_id}</bdi> },
   { title: 'Wallet', render: ({ wallet_name }) => <bdi className="wrap-anywhere">{wallet_name}</bdi> },
   { title: 'State', render: ({ state }) => <GrantBadge state={state} /> },
-  { title: 'Per payment', isNumber: true, render: (grant) => <PerPayment grant={grant} /> },
-  { title: 'In 24 hours', isNumber: true, isWide: true, render: (grant) => <Left grant={grant} /> },
-  { title: 'To', isSpare: true, render: ({ recipient_allowlist: list }) => countRecipients(list.length) },
+  { title: 'Per-payment limit', isNumber: true, render: (grant) => <PerPayment grant={grant} /> },
+  { title: '24-hour limit', isNumber: true, isWide: true, render: (grant) => <DailyLimit grant={grant} /> },
+  { title: 'Recipients', isSecondary: true, render: ({ recipient_allowlist: list }) => countRecipients(list.length) },
   {
-    title: 'Ends',
-    isSpare: true,
-    render: ({ expires_at }) => (expires_at === null ? 'Never' : <TimeText at={expires_at} />),
+    title: 'End date',
+    isSecondary: true,
+    render: ({ expires_at }) => (expires_at === null ? 'None' : <TimeText at={expires_at} />),
   },
 ]
 
@@ -46,16 +46,16 @@ function PerPayment({ grant }: { readonly grant: Grant }) {
   return (
     <>
       <AmountText usdc={grant.max_per_tx_usdc} />
-      <span className="text-[0.85em] text-muted md:hidden"> a payment</span>
+      <span className="text-[0.85em] text-muted md:hidden"> per payment</span>
     </>
   )
 }
 
-function Left({ grant }: { readonly grant: Grant }) {
-  const isInForce = grant.state === 'active' && grant.remaining_24h_usdc !== null
+function DailyLimit({ grant }: { readonly grant: Grant }) {
+  const isActive = grant.state === 'active' && grant.remaining_24h_usdc !== null
   return (
     <span className="tabular-nums md:whitespace-nowrap">
-      {isInForce ? `${formatAmount(grant.remaining_24h_usdc)} left of ` : ''}
+      {isActive ? `${formatAmount(grant.remaining_24h_usdc)} left of ` : ''}
       {formatAmount(grant.daily_cap_usdc)}{' '}
       <span className="text-[0.85em] text-muted">
         USDC<span className="md:hidden"> in 24 hours</span>
@@ -65,6 +65,6 @@ function Left({ grant }: { readonly grant: Grant }) {
 }
 
 function countRecipients(count: number): string {
-  if (count === 0) return 'Anybody'
+  if (count === 0) return 'Any recipient'
   return count === 1 ? '1 address' : `${count} addresses`
 }

@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { grantsQuery } from '../../api/grants.ts'
-import type { Grant } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Fold } from '../../components/fold.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { GRANT_GROUPS, isInGroup } from '../../format/grant-state-text.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantTable } from './grant-table.tsx'
 import { GroupFilter } from './group-filter.tsx'
 
@@ -20,7 +20,7 @@ export function GrantsPage() {
   const [parameters] = useSearchParams()
   const { data: grants, error, refetch } = useQuery(grantsQuery(slug, mode))
   const newGrant = isAdmin(role) && (
-    <ButtonLink look="primary" to={to('grants', 'new')}>
+    <ButtonLink variant="primary" to={to('grants', 'new')}>
       New grant
     </ButtonLink>
   )
@@ -29,14 +29,14 @@ export function GrantsPage() {
     <>
       <PageHeading
         title="Grants"
-        place={name}
-        lead="What agents may spend, and on what terms. A wallet’s owner signs each one with their passkey."
+        breadcrumb={name}
+        lead="Grants set how much an agent can spend from a wallet. The wallet’s owner signs each grant with a passkey."
         actions={grants !== undefined && grants.length > 0 && newGrant}
       />
-      {grants === undefined && <Waiting error={error} onRetry={refetch} />}
+      {grants === undefined && <QueryState error={error} onRetry={refetch} />}
       {grants?.length === 0 && (
-        <EmptyState title="No agent may spend yet" action={newGrant}>
-          A grant lets one agent pay from one wallet: so much at a time, so much in 24 hours, to whom, and until when.
+        <EmptyState title="No grants yet" action={newGrant}>
+          A grant lets one agent pay from one wallet. It sets the limits, the recipients and the end date.
         </EmptyState>
       )}
       {grants !== undefined && grants.length > 0 && (
@@ -53,17 +53,17 @@ export function GrantsPage() {
   )
 }
 
-/** What waits for somebody stands first; what is over is folded away. */
+/** Grants that need somebody to act come first. Ended ones are in a disclosure. */
 function AllGroups({ grants }: { readonly grants: readonly Grant[] }) {
   const groups = GRANT_GROUPS.map((group) => ({ ...group, grants: grants.filter((grant) => isInGroup(grant, group)) }))
-  const isAllOver = groups.every(({ id, grants }) => id === 'ended' || grants.length === 0)
+  const hasOnlyEnded = groups.every(({ id, grants }) => id === 'ended' || grants.length === 0)
   return groups
     .filter((group) => group.grants.length > 0)
     .map(({ id, title, grants }) =>
-      id === 'ended' && !isAllOver ? (
-        <Fold key={id} summary={`${title} (${grants.length})`}>
+      id === 'ended' && !hasOnlyEnded ? (
+        <Disclosure key={id} summary={`${title} (${grants.length})`}>
           <GrantTable caption={title} grants={grants} />
-        </Fold>
+        </Disclosure>
       ) : (
         <Section key={id} title={title}>
           <GrantTable caption={title} grants={grants} />
@@ -76,8 +76,8 @@ function GroupGrants({ title, grants }: { readonly title: string; readonly grant
   const { to } = useWorkspace()
   if (grants.length > 0) return <GrantTable caption={title} grants={grants} />
   return (
-    <EmptyState title="No grant is in this state" action={<TextLink to={to('grants')}>Show all grants</TextLink>}>
-      {title}: none at the moment.
+    <EmptyState title="No grants in this state" action={<TextLink to={to('grants')}>Show all grants</TextLink>}>
+      There are no grants under “{title}”.
     </EmptyState>
   )
 }

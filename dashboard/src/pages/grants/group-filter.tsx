@@ -1,15 +1,15 @@
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { GRANT_GROUPS, isInGroup, type GrantGroup } from '../../format/grant-state-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface GroupFilterProps {
   readonly grants: readonly Grant[]
-  /** Null: all of them. */
+  /** Null: all grants. */
   readonly group: GrantGroup | null
 }
 
-/** Narrows the list to grants of some states; the choice is in the address. */
+/** Filters the list by state. The choice is in the URL. */
 export function GroupFilter({ grants, group }: GroupFilterProps) {
   const { to } = useWorkspace()
   const segments = GRANT_GROUPS.map((other) => ({

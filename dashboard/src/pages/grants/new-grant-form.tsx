@@ -1,31 +1,34 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { useNavigate, useSearchParams } from 'react-router'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import type { Grant, GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { createAgent } from '../../api/agents.ts'
 import { liveKey } from '../../api/changes.ts'
 import { createGrant } from '../../api/grants.ts'
 import { labelOf } from '../../api/recipients.ts'
-import type { Agent, Grant, GrantTerms, Recipient, Wallet } from '../../api/wire-spending.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { fieldFaults } from '../../format/field-faults.ts'
-import { termsOf, type GrantDraft } from '../../format/grant-draft.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { fieldErrors } from '../../format/field-errors.ts'
+import { toTerms, type GrantDraft } from '../../format/grant-draft.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentField, type AgentChoice } from './agent-field.tsx'
-import { ExistingNotice } from './existing-notice.tsx'
-import { FormFrame } from './form-frame.tsx'
-import { GrantSentence } from './grant-words.tsx'
-import { SignerNote } from './signer-note.tsx'
+import { ExistingGrantNotice } from './existing-grant-notice.tsx'
+import { FormWithSummary } from './form-with-summary.tsx'
+import { GrantSentence } from './grant-sentence.tsx'
+import { SignatureNote } from './signature-note.tsx'
 import { TermsFields } from './terms-fields.tsx'
-import { isAtField, termsFaults } from './terms-faults.ts'
+import { isFieldError, termsErrors } from './terms-errors.ts'
 import { useDraft } from './use-draft.ts'
 import { WalletField } from './wallet-field.tsx'
-import { useDeed } from '../../components/use-deed.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface NewGrantFormProps {
   readonly agents: readonly Agent[]
   readonly wallets: readonly Wallet[]
-  /** Those of this mode, to tell when there is one already. */
+  /** The grants of this mode, to detect an existing one. */
   readonly grants: readonly Grant[]
   readonly recipients: readonly Recipient[]
 }
@@ -33,14 +36,16 @@ interface NewGrantFormProps {
 const EMPTY: GrantDraft = {
   maxPerTx: '',
   dailyCap: '',
-  isForAnybody: true,
+  allowsAnyRecipient: true,
   picked: [],
   pasted: '',
-  isEndless: true,
+  hasNoEndDate: true,
   until: '',
 }
 
-/** Puts a grant into words. It is sent to be signed on a page of its own, where it stands as the server holds it. */
+/**
+ * The form for a new grant. It is signed on its own page afterwards, which shows it exactly as the server stores it.
+ */
 export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFormProps) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
@@ -49,18 +54,18 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
   const [parameters] = useSearchParams()
   const [agent, setAgent] = useState<AgentChoice>(() => firstAgent(agents, parameters.get('agent')))
   const [address, setAddress] = useState(() => firstWallet(wallets, parameters.get('wallet')))
-  const [isTried, setTried] = useState(false)
-  const { draft, reading, change } = useDraft(() => EMPTY)
+  const [wasSubmitted, setSubmitted] = useState(false)
+  const { draft, parsed, change } = useDraft(() => EMPTY)
 
   const agentId = agent.id.trim() === '' ? null : agent.id.trim()
   const wallet = wallets.find((candidate) => candidate.address === address) ?? null
   const existing = grants.find(
     (grant) => grant.status !== 'revoked' && grant.agent_id === agentId && grant.wallet === address,
   )
-  const terms = termsOf(reading)
-  const creation = useDeed({
+  const terms = toTerms(parsed)
+  const creation = useAction({
     mutationFn: async (grant: GrantTerms & { readonly agent_id: string; readonly wallet: string }) => {
-      // One that exists already is answered as it is.
+      // If the agent already exists, the server returns it unchanged.
       if (agent.isNew) await createAgent(slug, mode, grant.agent_id)
       return await createGrant(slug, { mode, ...grant })
     },
@@ -70,43 +75,43 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
     },
   })
   const submit = () => {
-    setTried(true)
+    setSubmitted(true)
     if (creation.isPending || existing !== undefined || terms === null || agentId === null || wallet === null) return
     creation.mutate({ ...terms, agent_id: agentId, wallet: wallet.address })
   }
 
-  const agentFault = fieldFaults(creation.error)['id']
-  const faults = isTried ? { ...termsFaults(creation.error, creation.variables, reading), ...reading.faults } : {}
-  const words = {
+  const agentError = fieldErrors(creation.error)['id']
+  const errors = wasSubmitted ? { ...termsErrors(creation.error, creation.variables, parsed), ...parsed.errors } : {}
+  const values = {
     agentId,
     walletName: wallet?.name ?? null,
-    maxPerTxUsdc: reading.maxPerTxUsdc,
-    dailyCapUsdc: reading.dailyCapUsdc,
+    maxPerTxUsdc: parsed.maxPerTxUsdc,
+    dailyCapUsdc: parsed.dailyCapUsdc,
     recipients:
-      draft.isForAnybody || reading.recipients.length > 0
-        ? reading.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
+      draft.allowsAnyRecipient || parsed.recipients.length > 0
+        ? parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
         : null,
-    expiresAt: reading.expiresAt,
+    expiresAt: parsed.expiresAt,
   }
   return (
-    <FormFrame
-      refusal={creation.error}
+    <FormWithSummary
+      error={creation.error}
       onSubmit={submit}
       summary={
         <>
-          <h2 className="font-bold">What will be allowed</h2>
-          <GrantSentence id={sentenceId} words={words} />
-          {existing !== undefined && <ExistingNotice grant={existing} />}
-          {wallet !== null && existing === undefined && <SignerNote owner={wallet.owner} />}
-          {!isAtField(creation.error) && agentFault === undefined && <ErrorNotice error={creation.error} />}
+          <h2 className="font-bold">Summary</h2>
+          <GrantSentence id={sentenceId} values={values} />
+          {existing !== undefined && <ExistingGrantNotice grant={existing} />}
+          {wallet !== null && existing === undefined && <SignatureNote owner={wallet.owner} />}
+          {!isFieldError(creation.error) && agentError === undefined && <ErrorNotice error={creation.error} />}
           <Button
             type="submit"
-            look="primary"
+            variant="primary"
             wide
             aria-describedby={sentenceId}
             disabled={creation.isPending || existing !== undefined}
           >
-            {wallet?.owner.is_mine === false ? 'Prepare the grant' : 'Review and sign'}
+            {wallet?.owner.is_mine === false ? 'Create grant' : 'Review and sign'}
           </Button>
         </>
       }
@@ -114,17 +119,17 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
       <AgentField
         agents={agents}
         choice={agent}
-        fault={isTried && agentId === null ? 'Say which agent it is for.' : agentFault}
+        error={wasSubmitted && agentId === null ? 'Choose an agent or enter the ID of a new one.' : agentError}
         onChange={setAgent}
       />
       <WalletField
         wallets={wallets}
         address={address}
-        fault={isTried && wallet === null ? 'Say which wallet it may pay from.' : undefined}
+        error={wasSubmitted && wallet === null ? 'Choose a wallet.' : undefined}
         onChange={setAddress}
       />
-      <TermsFields draft={draft} reading={reading} faults={faults} recipients={recipients} onChange={change} />
-    </FormFrame>
+      <TermsFields draft={draft} parsed={parsed} errors={errors} recipients={recipients} onChange={change} />
+    </FormWithSummary>
   )
 }
 

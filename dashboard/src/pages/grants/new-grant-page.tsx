@@ -7,9 +7,9 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewGrantForm } from './new-grant-form.tsx'
 import { useRecipients } from './use-recipients.ts'
 
@@ -24,16 +24,16 @@ export function NewGrantPage() {
     <>
       <PageHeading
         title="New grant"
-        place={<TextLink to={to('grants')}>Grants</TextLink>}
-        lead="Say what an agent may spend. Nothing is allowed before the wallet’s owner has signed it."
+        breadcrumb={<TextLink to={to('grants')}>Grants</TextLink>}
+        lead="Set how much an agent can spend. The grant takes effect once the wallet’s owner has signed it."
       />
       {!isAdmin(role) && (
         <Notice>
-          <p>Viewers can’t prepare grants. Ask an admin or an owner of the workspace.</p>
+          <p>Viewers can’t create grants. Ask an owner or admin of this workspace.</p>
         </Notice>
       )}
       {isAdmin(role) && !isReady && (
-        <Waiting
+        <QueryState
           error={agents.error ?? wallets.error}
           lines={6}
           onRetry={() => Promise.all([agents.refetch(), wallets.refetch()])}
@@ -41,14 +41,14 @@ export function NewGrantPage() {
       )}
       {isAdmin(role) && isReady && wallets.data.length === 0 && (
         <EmptyState
-          title="First there must be a wallet"
+          title="Create a wallet first"
           action={
-            <ButtonLink look="primary" to={to('wallets')}>
+            <ButtonLink variant="primary" to={to('wallets')}>
               Go to wallets
             </ButtonLink>
           }
         >
-          A grant lets an agent pay from a wallet, and its owner’s passkey signs it. Create a wallet, then come back.
+          A grant lets an agent pay from a wallet. Create a wallet, then come back.
         </EmptyState>
       )}
       {isAdmin(role) && isReady && wallets.data.length > 0 && (

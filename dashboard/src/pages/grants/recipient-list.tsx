@@ -1,6 +1,6 @@
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { labelOf } from '../../api/recipients.ts'
-import type { Recipient } from '../../api/wire-spending.ts'
-import { Fold } from '../../components/fold.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 
 interface RecipientListProps {
   readonly addresses: readonly string[]
@@ -9,7 +9,7 @@ interface RecipientListProps {
 
 const SHOWN_MAX = 8
 
-/** Whom a grant lets an agent pay, each address in full: that is what is signed, not the label. */
+/** The recipients of a grant. Addresses are shown in full, because the address is signed, not the label. */
 export function RecipientList({ addresses, recipients }: RecipientListProps) {
   if (addresses.length === 0) return null
   const list = (
@@ -25,5 +25,9 @@ export function RecipientList({ addresses, recipients }: RecipientListProps) {
       })}
     </ul>
   )
-  return addresses.length <= SHOWN_MAX ? list : <Fold summary={`The ${addresses.length} recipients`}>{list}</Fold>
+  return addresses.length <= SHOWN_MAX ? (
+    list
+  ) : (
+    <Disclosure summary={`${addresses.length} recipients`}>{list}</Disclosure>
+  )
 }

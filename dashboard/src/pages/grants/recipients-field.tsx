@@ -1,15 +1,15 @@
 import { useId } from 'react'
-import type { Recipient } from '../../api/wire-spending.ts'
-import { ChoiceField } from '../../components/choice-field.tsx'
-import { FieldFault } from '../../components/field-fault.tsx'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
+import { RadioGroupField } from '../../components/radio-group-field.tsx'
+import { FieldError } from '../../components/field-error.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { RECIPIENTS_MAX, type GrantDraft } from '../../format/grant-draft.ts'
 
 interface RecipientsFieldProps {
   readonly draft: GrantDraft
-  readonly fault: string | undefined
-  /** The workspace's recipient book. */
+  readonly error: string | undefined
+  /** The address book of the workspace. */
   readonly recipients: readonly Recipient[]
   readonly onChange: (change: Partial<GrantDraft>) => void
 }
@@ -19,21 +19,21 @@ const CHOICES = [
   { value: 'list', text: 'Only these…' },
 ] as const
 
-/** Whom a grant lets an agent pay: anybody, or a list from the recipient book and of further addresses. */
-export function RecipientsField({ draft, fault, recipients, onChange }: RecipientsFieldProps) {
+/** The recipients of a grant: any, or a list of entries from the address book and other addresses. */
+export function RecipientsField({ draft, error, recipients, onChange }: RecipientsFieldProps) {
   const id = useId()
   return (
     <div className="grid gap-4">
-      <ChoiceField
-        label="To whom"
-        value={draft.isForAnybody ? 'any' : 'list'}
+      <RadioGroupField
+        label="Recipients"
+        value={draft.allowsAnyRecipient ? 'any' : 'list'}
         choices={CHOICES}
-        onChange={(value) => onChange({ isForAnybody: value === 'any' })}
+        onChange={(value) => onChange({ allowsAnyRecipient: value === 'any' })}
       />
-      {!draft.isForAnybody && (
+      {!draft.allowsAnyRecipient && (
         <div className="grid gap-4">
           {recipients.length > 0 && (
-            <RecipientBook recipients={recipients} picked={draft.picked} onPick={(picked) => onChange({ picked })} />
+            <AddressBook recipients={recipients} picked={draft.picked} onPick={(picked) => onChange({ picked })} />
           )}
           <div className="grid gap-1.5">
             <label htmlFor={id} className="font-semibold">
@@ -45,14 +45,14 @@ export function RecipientsField({ draft, fault, recipients, onChange }: Recipien
               value={draft.pasted}
               spellCheck={false}
               autoCapitalize="none"
-              aria-describedby={`${id}-hint${fault === undefined ? '' : ` ${id}-fault`}`}
-              aria-invalid={fault === undefined ? undefined : true}
+              aria-describedby={`${id}-hint${error === undefined ? '' : ` ${id}-error`}`}
+              aria-invalid={error === undefined ? undefined : true}
               className={`${FIELD_CLASS} font-mono text-sm`}
               onChange={(event) => onChange({ pasted: event.currentTarget.value })}
             />
-            {fault !== undefined && <FieldFault id={`${id}-fault`}>{fault}</FieldFault>}
+            {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
             <p id={`${id}-hint`} className="text-sm text-muted">
-              One a line, {RECIPIENTS_MAX} in all at most.
+              One address per line. At most {RECIPIENTS_MAX} recipients in total.
             </p>
           </div>
         </div>
@@ -61,13 +61,13 @@ export function RecipientsField({ draft, fault, recipients, onChange }: Recipien
   )
 }
 
-interface RecipientBookProps {
+interface AddressBookProps {
   readonly recipients: readonly Recipient[]
   readonly picked: readonly string[]
   readonly onPick: (picked: readonly string[]) => void
 }
 
-function RecipientBook({ recipients, picked, onPick }: RecipientBookProps) {
+function AddressBook({ recipients, picked, onPick }: AddressBookProps) {
   const chosen = new Set(picked.map((address) => address.toLowerCase()))
   const pick = (address: string, isPicked: boolean) => {
     const others = picked.filter((other) => other.toLowerCase() !== address.toLowerCase())
@@ -75,7 +75,7 @@ function RecipientBook({ recipients, picked, onPick }: RecipientBookProps) {
   }
   return (
     <fieldset className="grid min-w-0 gap-1.5">
-      <legend className="mb-1.5 font-semibold">From your recipients</legend>
+      <legend className="mb-1.5 font-semibold">From your address book</legend>
       <div className="max-h-64 divide-y divide-line overflow-y-auto rounded-lg border border-edge bg-surface">
         {recipients.map(({ address, label }) => (
           <label

@@ -1,45 +1,47 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { useNavigate } from 'react-router'
+import type { Grant, GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { liveKey } from '../../api/changes.ts'
 import { prepareReplacement } from '../../api/grants.ts'
 import { labelOf } from '../../api/recipients.ts'
-import type { Grant, GrantTerms, Recipient, Wallet } from '../../api/wire-spending.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { listChanges } from '../../format/grant-changes.ts'
-import { draftOf, termsOf } from '../../format/grant-draft.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { toDraft, toTerms } from '../../format/grant-draft.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
-import { FormFrame } from './form-frame.tsx'
-import { GrantSentence } from './grant-words.tsx'
-import { SignerNote } from './signer-note.tsx'
+import { FormWithSummary } from './form-with-summary.tsx'
+import { GrantSentence } from './grant-sentence.tsx'
+import { SignatureNote } from './signature-note.tsx'
 import { TermsFields } from './terms-fields.tsx'
-import { isAtField, termsFaults } from './terms-faults.ts'
+import { isFieldError, termsErrors } from './terms-errors.ts'
 import { useDraft } from './use-draft.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface ReplaceFormProps {
   readonly grant: Grant
   readonly recipients: readonly Recipient[]
-  /** Null while it is not known. */
+  /** Null while loading. */
   readonly owner: Wallet['owner'] | null
 }
 
-/** Changes a grant's terms by preparing the one that takes its place. */
+/** The form that changes the terms of a grant by creating a replacement. */
 export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
   const navigate = useNavigate()
   const sentenceId = useId()
-  const [isTried, setTried] = useState(false)
+  const [wasSubmitted, setSubmitted] = useState(false)
   const known = recipients.map(({ address }) => address)
-  const { draft, reading, change } = useDraft(() => draftOf(grant, known))
-  const terms = termsOf(reading)
+  const { draft, parsed, change } = useDraft(() => toDraft(grant, known))
+  const terms = toTerms(parsed)
   const changes = terms === null ? null : listChanges(grant, terms)
-  // The same terms again make sense for one that is suspended: a signature brings it back.
-  const isIdle = grant.state === 'active' && changes !== null && changes.terms.length === 0
-  const preparation = useDeed({
+  // For a suspended grant the same terms are allowed: signing the replacement resumes it.
+  const hasNoChanges = grant.state === 'active' && changes !== null && changes.terms.length === 0
+  const preparation = useAction({
     mutationFn: (next: GrantTerms) => prepareReplacement(slug, grant.id, next),
     onSuccess: async (next) => {
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
@@ -47,57 +49,59 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
     },
   })
   const submit = () => {
-    setTried(true)
-    if (terms !== null && !isIdle && !preparation.isPending) preparation.mutate(terms)
+    setSubmitted(true)
+    if (terms !== null && !hasNoChanges && !preparation.isPending) preparation.mutate(terms)
   }
   return (
-    <FormFrame
-      refusal={preparation.error}
+    <FormWithSummary
+      error={preparation.error}
       onSubmit={submit}
       summary={
         <>
-          <h2 className="font-bold">What will be allowed</h2>
+          <h2 className="font-bold">Summary</h2>
           <GrantSentence
             id={sentenceId}
-            words={{
+            values={{
               agentId: grant.agent_id,
               walletName: grant.wallet_name,
-              maxPerTxUsdc: reading.maxPerTxUsdc,
-              dailyCapUsdc: reading.dailyCapUsdc,
+              maxPerTxUsdc: parsed.maxPerTxUsdc,
+              dailyCapUsdc: parsed.dailyCapUsdc,
               recipients:
-                draft.isForAnybody || reading.recipients.length > 0
-                  ? reading.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
+                draft.allowsAnyRecipient || parsed.recipients.length > 0
+                  ? parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
                   : null,
-              expiresAt: reading.expiresAt,
+              expiresAt: parsed.expiresAt,
             }}
           />
           {changes !== null && (
             <div className="grid gap-3 border-t border-line pt-4">
-              <h3 className="font-bold">What changes</h3>
+              <h3 className="font-bold">Changes</h3>
               <ChangesList changes={changes} recipients={recipients} />
             </div>
           )}
-          {owner !== null && <SignerNote owner={owner} />}
-          {!isAtField(preparation.error) && <ErrorNotice error={preparation.error} />}
+          {owner !== null && <SignatureNote owner={owner} />}
+          {!isFieldError(preparation.error) && <ErrorNotice error={preparation.error} />}
           <Button
             type="submit"
-            look="primary"
+            variant="primary"
             wide
             aria-describedby={sentenceId}
-            disabled={preparation.isPending || isIdle}
+            disabled={preparation.isPending || hasNoChanges}
           >
-            {owner?.is_mine === false ? 'Prepare the new policy' : 'Review and sign'}
+            {owner?.is_mine === false ? 'Create replacement' : 'Review and sign'}
           </Button>
         </>
       }
     >
       <TermsFields
         draft={draft}
-        reading={reading}
-        faults={isTried ? { ...termsFaults(preparation.error, preparation.variables, reading), ...reading.faults } : {}}
+        parsed={parsed}
+        errors={
+          wasSubmitted ? { ...termsErrors(preparation.error, preparation.variables, parsed), ...parsed.errors } : {}
+        }
         recipients={recipients}
         onChange={change}
       />
-    </FormFrame>
+    </FormWithSummary>
   )
 }

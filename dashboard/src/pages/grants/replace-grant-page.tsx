@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { grantQuery } from '../../api/grants.ts'
 import { walletQuery } from '../../api/wallets.ts'
-import type { Grant, Recipient } from '../../api/wire-spending.ts'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ReplaceForm } from './replace-form.tsx'
 import { useRecipients } from './use-recipients.ts'
 
@@ -20,14 +21,14 @@ export function ReplaceGrantPage() {
   return (
     <>
       <PageHeading
-        title="Replace the policy"
-        place={
+        title="Replace grant"
+        breadcrumb={
           <TextLink to={to('grants', id)}>{grant === undefined ? 'Grant' : `Grant for ${grant.agent_id}`}</TextLink>
         }
-        lead="A policy is never edited: a new one takes its place, with one signature. Until then the old one holds."
+        lead="A signed grant can’t be edited. A replacement takes its place with one signature. Until then, the current grant stays in force."
       />
       {grant === undefined || recipients.isPending ? (
-        <Waiting error={error} onRetry={refetch} lines={6} />
+        <QueryState error={error} onRetry={refetch} lines={6} />
       ) : (
         <Replacement key={grant.id} grant={grant} recipients={recipients.list} />
       )}
@@ -41,7 +42,7 @@ function Replacement({ grant, recipients }: { readonly grant: Grant; readonly re
   if (!isAdmin(role)) {
     return (
       <Notice>
-        <p>Viewers can’t replace a policy. Ask an admin or an owner of the workspace.</p>
+        <p>Viewers can’t replace grants. Ask an owner or admin of this workspace.</p>
       </Notice>
     )
   }
@@ -50,8 +51,8 @@ function Replacement({ grant, recipients }: { readonly grant: Grant; readonly re
       <Notice tone="warning">
         <p>
           {grant.status === 'pending'
-            ? 'This grant was never signed, so there is no policy to replace.'
-            : 'This grant has ended, so there is no policy to replace.'}{' '}
+            ? 'This grant was never signed, so it can’t be replaced.'
+            : 'This grant has ended, so it can’t be replaced.'}{' '}
           <TextLink to={to('grants', grant.id)}>Back to the grant</TextLink>
         </p>
       </Notice>

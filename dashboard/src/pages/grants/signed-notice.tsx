@@ -1,9 +1,9 @@
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** Right after the signature: it worked, and what comes next. */
+/** Shown right after signing: confirms it, and links to the next step. */
 export function SignedNotice({ grant }: { readonly grant: Grant }) {
   const { to } = useWorkspace()
   return (
@@ -13,8 +13,8 @@ export function SignedNotice({ grant }: { readonly grant: Grant }) {
     >
       <CheckIcon className="mt-0.5 size-5 shrink-0" />
       <span>
-        <strong>Signed.</strong> <bdi>{grant.agent_id}</bdi> may pay from now on. Next,{' '}
-        <TextLink to={to('developers', 'examples')}>make a payment</TextLink>.
+        <strong>Signed.</strong> <bdi>{grant.agent_id}</bdi> can pay now. Next,{' '}
+        <TextLink to={to('developers', 'examples')}>send a payment</TextLink>.
       </span>
     </p>
   )

@@ -1,54 +1,56 @@
 import { useQuery, type UseMutationResult } from '@tanstack/react-query'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { grantQuery } from '../../api/grants.ts'
-import type { Grant, Recipient, Wallet } from '../../api/wire-spending.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { sayOwner } from '../../format/owner-text.ts'
+import { formatOwner } from '../../format/owner-text.ts'
 import { listChanges } from '../../format/grant-changes.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
 
 interface SigningPanelProps {
   readonly grant: Grant
-  /** Null while it is not known. */
+  /** Null while loading. */
   readonly owner: Wallet['owner'] | null
   readonly recipients: readonly Recipient[]
   readonly signature: UseMutationResult<Grant, Error, void>
 }
 
-/** Under the sentence that is to be signed: the signature, for whose it is. Nothing is lost while nobody signs. */
+/** The button to sign a pending grant, for the wallet's owner. Others see who has to sign. */
 export function SigningPanel({ grant, owner, recipients, signature }: SigningPanelProps) {
   const { slug, mode, role } = useWorkspace()
   const { data: old } = useQuery({
     ...grantQuery(slug, mode, grant.replaces ?? ''),
     enabled: grant.replaces !== null,
   })
-  const mayIt = isAdmin(role) && grant.is_mine_to_sign
+  const canSign = isAdmin(role) && grant.is_mine_to_sign
   return (
     <div className="grid gap-5 border-t border-line pt-5">
       {old !== undefined && (
         <div className="grid gap-3">
-          <h2 className="font-bold">What changes</h2>
+          <h2 className="font-bold">Changes</h2>
           <ChangesList changes={listChanges(old, grant)} recipients={recipients} />
         </div>
       )}
       <ErrorNotice error={signature.error} />
-      {mayIt ? (
+      {canSign ? (
         <div className="grid justify-items-start gap-2">
-          <Button look="primary" disabled={signature.isPending} onClick={() => signature.mutate()}>
+          <Button variant="primary" disabled={signature.isPending} onClick={() => signature.mutate()}>
             {signature.isPending ? 'Waiting for your passkey…' : 'Sign with your passkey'}
           </Button>
           <p className="text-sm text-muted">
             {mode === 'live' && <strong className="text-warning">This is real money. </strong>}
-            You sign exactly what stands above{owner === null ? '' : `, with ${sayOwner(owner)}`}. You can also come
-            back to it later.
+            You sign exactly the terms above{owner === null ? '' : `, with ${formatOwner(owner)}`}. You can also sign
+            later.
           </p>
         </div>
       ) : (
         <p>
-          {owner === null ? 'Only the owner of the wallet can sign it.' : <OwnerSigns owner={owner} />}{' '}
-          <span className="text-muted">Send them the address of this page.</span>
+          {owner === null ? 'Only the owner of the wallet can sign this grant.' : <OwnerSigns owner={owner} />}{' '}
+          <span className="text-muted">Send them the link to this page.</span>
         </p>
       )}
     </div>
@@ -58,7 +60,7 @@ export function SigningPanel({ grant, owner, recipients, signature }: SigningPan
 function OwnerSigns({ owner }: { readonly owner: Wallet['owner'] }) {
   return (
     <>
-      Only <bdi className="font-semibold">{sayOwner(owner)}</bdi> can sign it: that passkey owns the wallet.
+      Only <bdi className="font-semibold">{formatOwner(owner)}</bdi> can sign this grant, because it owns the wallet.
     </>
   )
 }

@@ -1,10 +1,10 @@
-import type { Grant } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { Meter } from '../../components/meter.tsx'
 import { formatAmount, toPermille } from '../../format/amount.ts'
 
 type Spent = Pick<Grant, 'agent_id' | 'wallet_name' | 'daily_cap_usdc' | 'spent_24h_usdc' | 'remaining_24h_usdc'>
 
-/** How much of a grant's cap the last 24 hours have taken, and what is left of it. */
+/** How much of the 24-hour limit of a grant is spent, and how much remains. */
 export function SpentMeter({ grant }: { readonly grant: Spent }) {
   const { agent_id, wallet_name, daily_cap_usdc, spent_24h_usdc, remaining_24h_usdc } = grant
   if (spent_24h_usdc === null || remaining_24h_usdc === null) return null
@@ -13,10 +13,10 @@ export function SpentMeter({ grant }: { readonly grant: Spent }) {
       <p className="flex flex-wrap items-baseline justify-between gap-x-4 tabular-nums">
         <span>
           <span className="font-semibold">{formatAmount(remaining_24h_usdc)}</span>{' '}
-          <span className="text-muted">USDC left</span>
+          <span className="text-muted">USDC remaining</span>
         </span>
         <span className="text-sm text-muted">
-          {formatAmount(spent_24h_usdc)} of {formatAmount(daily_cap_usdc)} USDC spent in the last 24 h
+          {formatAmount(spent_24h_usdc)} of {formatAmount(daily_cap_usdc)} USDC spent in the last 24 hours
         </span>
       </p>
       <Meter

@@ -1,56 +1,56 @@
-import type { Recipient } from '../../api/wire-spending.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { formatAmount, toMicro } from '../../format/amount.ts'
-import type { DraftReading, GrantDraft } from '../../format/grant-draft.ts'
-import { EndField } from './end-field.tsx'
+import type { ParsedDraft, GrantDraft } from '../../format/grant-draft.ts'
+import { ExpiryField } from './expiry-field.tsx'
 import { RecipientsField } from './recipients-field.tsx'
 
 interface TermsFieldsProps {
   readonly draft: GrantDraft
-  readonly reading: DraftReading
-  /** What is wrong, as far as it is time to say so. */
-  readonly faults: DraftReading['faults']
+  readonly parsed: ParsedDraft
+  /** The errors to show. Empty before the first submission. */
+  readonly errors: ParsedDraft['errors']
   readonly recipients: readonly Recipient[]
   readonly onChange: (change: Partial<GrantDraft>) => void
 }
 
-/** The terms of a grant: how much, to whom, until when. */
-export function TermsFields({ draft, reading, faults, recipients, onChange }: TermsFieldsProps) {
-  const { maxPerTxUsdc, dailyCapUsdc } = reading
-  const isCapSmaller = maxPerTxUsdc !== null && dailyCapUsdc !== null && toMicro(dailyCapUsdc) < toMicro(maxPerTxUsdc)
+/** The fields for the terms of a grant: limits, recipients and end date. */
+export function TermsFields({ draft, parsed, errors, recipients, onChange }: TermsFieldsProps) {
+  const { maxPerTxUsdc, dailyCapUsdc } = parsed
+  const isDailyLower = maxPerTxUsdc !== null && dailyCapUsdc !== null && toMicro(dailyCapUsdc) < toMicro(maxPerTxUsdc)
   return (
     <>
       <div className="grid items-start gap-5 sm:grid-cols-2">
         <TextField
           name="max_per_tx_usdc"
-          label="Most per payment"
+          label="Per-payment limit"
           unit="USDC"
           inputMode="decimal"
           autoComplete="off"
           placeholder="10"
           value={draft.maxPerTx}
-          fault={faults.max_per_tx_usdc}
+          error={errors.max_per_tx_usdc}
           onChange={(event) => onChange({ maxPerTx: event.currentTarget.value })}
         />
         <TextField
           name="daily_cap_usdc"
-          label="Most in 24 hours"
+          label="24-hour limit"
           unit="USDC"
           inputMode="decimal"
           autoComplete="off"
           placeholder="100"
           value={draft.dailyCap}
-          fault={faults.daily_cap_usdc}
+          error={errors.daily_cap_usdc}
           hint={
-            isCapSmaller
-              ? `Below the most per payment, so no payment can exceed ${formatAmount(dailyCapUsdc)} USDC.`
+            isDailyLower
+              ? `Lower than the per-payment limit, so no payment can exceed ${formatAmount(dailyCapUsdc)} USDC.`
               : undefined
           }
           onChange={(event) => onChange({ dailyCap: event.currentTarget.value })}
         />
       </div>
-      <RecipientsField draft={draft} fault={faults.recipient_allowlist} recipients={recipients} onChange={onChange} />
-      <EndField draft={draft} fault={faults.expires_at} onChange={onChange} />
+      <RecipientsField draft={draft} error={errors.recipient_allowlist} recipients={recipients} onChange={onChange} />
+      <ExpiryField draft={draft} error={errors.expires_at} onChange={onChange} />
     </>
   )
 }

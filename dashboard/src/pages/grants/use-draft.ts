@@ -1,16 +1,16 @@
 import { useState } from 'react'
-import { readDraft, type DraftReading, type GrantDraft } from '../../format/grant-draft.ts'
+import { parseDraft, type ParsedDraft, type GrantDraft } from '../../format/grant-draft.ts'
 import { useNow } from '../../components/use-now.ts'
 
 const STEP_MS = 15_000
 
-/** A grant's terms while they are typed, and what they say so far. */
+/** The state of the grant form: the draft as typed, and its parsed value. */
 export function useDraft(first: () => GrantDraft): {
   readonly draft: GrantDraft
-  readonly reading: DraftReading
+  readonly parsed: ParsedDraft
   readonly change: (part: Partial<GrantDraft>) => void
 } {
   const [draft, setDraft] = useState(first)
-  const reading = readDraft(draft, useNow(STEP_MS))
-  return { draft, reading, change: (part) => setDraft((before) => ({ ...before, ...part })) }
+  const parsed = parseDraft(draft, useNow(STEP_MS))
+  return { draft, parsed, change: (part) => setDraft((before) => ({ ...before, ...part })) }
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { recipientsQuery } from '../../api/recipients.ts'
-import type { Recipient } from '../../api/wire-spending.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 const NONE: readonly Recipient[] = []
 
-/** The recipient book, for labels and for picking. A grant can be made without it, so its failure stops nobody. */
+/** The address book. Grants can be created without it, so an error to load it is ignored. */
 export function useRecipients(): { readonly list: readonly Recipient[]; readonly isPending: boolean } {
   const { slug, mode } = useWorkspace()
   const { data, isPending } = useQuery(recipientsQuery(slug, mode))

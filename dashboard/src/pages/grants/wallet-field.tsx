@@ -1,4 +1,4 @@
-import type { Wallet } from '../../api/wire-spending.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { formatAmount } from '../../format/amount.ts'
@@ -6,12 +6,12 @@ import { formatAmount } from '../../format/amount.ts'
 interface WalletFieldProps {
   readonly wallets: readonly Wallet[]
   readonly address: string
-  readonly fault: string | undefined
+  readonly error: string | undefined
   readonly onChange: (address: string) => void
 }
 
-/** Which wallet a grant is on; what it holds is told with it. */
-export function WalletField({ wallets, address, fault, onChange }: WalletFieldProps) {
+/** The wallet of a grant, with its balance. */
+export function WalletField({ wallets, address, error, onChange }: WalletFieldProps) {
   const wallet = wallets.find((candidate) => candidate.address === address)
   return (
     <SelectField
@@ -25,9 +25,9 @@ export function WalletField({ wallets, address, fault, onChange }: WalletFieldPr
       hint={
         wallet === undefined || wallet.balance_usdc === null
           ? undefined
-          : `It holds ${formatAmount(wallet.balance_usdc)} USDC now.`
+          : `Balance: ${formatAmount(wallet.balance_usdc)} USDC.`
       }
-      fault={fault}
+      error={error}
       onChange={onChange}
     />
   )

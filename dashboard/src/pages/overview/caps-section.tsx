@@ -1,18 +1,19 @@
 import { Link } from 'react-router'
-import type { GrantState, Overview } from '../../api/wire-spending.ts'
+import type { GrantState } from '@bursar/server/src/console/contract/grants.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { SpentMeter } from '../grants/spent-meter.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 const STOPPED: Readonly<Partial<Record<GrantState, string>>> = { suspended: 'Suspended', expired: 'Expired' }
 
-/** How much of each cap the last 24 hours used, the fullest first. */
+/** Use of each 24-hour limit, highest share first. */
 export function CapsSection({ caps }: { readonly caps: Overview['caps'] }) {
   const { to } = useWorkspace()
   return (
-    <Section title="Use of each cap, last 24 hours" actions={<TextLink to={to('grants')}>All grants</TextLink>}>
+    <Section title="24-hour limits" actions={<TextLink to={to('grants')}>All grants</TextLink>}>
       <ul className="grid grid-cols-1 gap-px overflow-hidden rounded-xl border border-line bg-line md:grid-cols-2 [&>li:last-child:nth-child(odd)]:md:col-span-2">
         {caps.map((cap) => (
           <Cap key={cap.grant_id} cap={cap} />

@@ -1,10 +1,10 @@
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface Step {
   readonly key: keyof Overview['steps']
@@ -18,48 +18,48 @@ const STEPS: readonly Step[] = [
   {
     key: 'wallet',
     title: 'Create a wallet',
-    meaning: 'It holds the USDC. Your passkey owns it: nobody spends from it without your signature.',
+    meaning: 'A wallet holds USDC. Your passkey owns it: agents can only spend with a grant that you sign.',
     action: 'Create a wallet',
     parts: ['wallets'],
   },
   {
     key: 'deposit',
-    title: 'Fund it',
-    meaning: 'Send USDC to its address. In test mode a faucet gives some.',
-    action: 'To your wallets',
+    title: 'Fund the wallet',
+    meaning: 'Send USDC to its address. In test mode, get free USDC from the faucet.',
+    action: 'Go to wallets',
     parts: ['wallets'],
   },
   {
     key: 'agent',
     title: 'Create an agent',
-    meaning: 'A name for the program that is to pay.',
+    meaning: 'An agent is a program that sends payments.',
     action: 'Create an agent',
     parts: ['agents'],
   },
   {
     key: 'grant',
     title: 'Sign a grant',
-    meaning: 'It says what the agent may spend: so much at a time, so much in 24 hours, to whom, until when.',
-    action: 'Write a grant',
+    meaning: 'A grant sets how much the agent can spend, to which recipients and until when.',
+    action: 'Create a grant',
     parts: ['grants', 'new'],
   },
   {
     key: 'key',
     title: 'Create an API key',
-    meaning: 'With it your program talks to Bursar.',
+    meaning: 'Your program uses it to call the API.',
     action: 'Create an API key',
     parts: ['developers', 'keys'],
   },
   {
     key: 'payment',
     title: 'Send a payment',
-    meaning: 'One request does it. The examples are made with your own ids.',
-    action: 'Show the examples',
+    meaning: 'Use the example requests, which already contain your IDs.',
+    action: 'Show examples',
     parts: ['developers', 'examples'],
   },
 ]
 
-/** What is still to be done before an agent can pay, the next step first at hand. */
+/** The steps to the first payment, with a button for the next one. */
 export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
   const { role, to } = useWorkspace()
   const next = STEPS.find(({ key }) => !steps[key])
@@ -69,8 +69,8 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
       title="Get started"
       lead={
         isAdmin(role)
-          ? `${done} of ${STEPS.length} steps to the first payment are done.`
-          : 'These steps lead to the first payment. An owner or admin of the workspace takes them.'
+          ? `${done} of ${STEPS.length} steps to your first payment are done.`
+          : 'An owner or admin of this workspace must complete these steps before the first payment.'
       }
     >
       <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
@@ -99,7 +99,7 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
               </div>
               {isNext && isAdmin(role) && (
                 <p className="col-start-2 sm:col-start-3">
-                  <ButtonLink look="primary" to={to(...parts)}>
+                  <ButtonLink variant="primary" to={to(...parts)}>
                     {action}
                   </ButtonLink>
                 </p>

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
+import type { Overview, Range } from '@bursar/server/src/console/contract/overview.ts'
 import { overviewQuery } from '../../api/overview.ts'
-import type { Overview, Range } from '../../api/wire-spending.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { CapsSection } from './caps-section.tsx'
 import { GetStarted } from './get-started.tsx'
-import { LatestDeposits, LatestPayments } from './latest.tsx'
-import { Outcomes } from './outcomes.tsx'
+import { LatestDeposits, LatestPayments } from './latest-activity.tsx'
+import { PaymentResults } from './payment-results.tsx'
 import { SpendSection } from './spend-section.tsx'
 
 const RANGES = [
-  { range: '24h', text: '24 h' },
-  { range: '7d', text: '7 d' },
-  { range: '30d', text: '30 d' },
+  { range: '24h', text: '24 hours' },
+  { range: '7d', text: '7 days' },
+  { range: '30d', text: '30 days' },
 ] as const
 const DEFAULT_RANGE: Range = '7d'
 
@@ -29,28 +29,28 @@ export function OverviewPage() {
     to: choice.range === DEFAULT_RANGE ? '?' : `?range=${choice.range}`,
     isCurrent: choice.range === range,
   }))
-  const isBegun = overview?.steps.payment !== false
+  const hasPayments = overview?.steps.payment !== false
   return (
     <>
       <PageHeading
         title="Overview"
-        place={name}
-        actions={isBegun ? <SegmentedLinks label="Time" segments={segments} /> : undefined}
+        breadcrumb={name}
+        actions={hasPayments ? <SegmentedLinks label="Time range" segments={segments} /> : undefined}
       />
-      {overview === undefined && <Waiting error={error} onRetry={refetch} lines={9} />}
-      {overview !== undefined && <Parts overview={overview} />}
+      {overview === undefined && <QueryState error={error} onRetry={refetch} lines={9} />}
+      {overview !== undefined && <Sections overview={overview} />}
     </>
   )
 }
 
-/** Before the first payment there is nothing to draw: what is to be done comes first. */
-function Parts({ overview }: { readonly overview: Overview }) {
+/** Before the first payment, the page shows the steps to get started instead of the chart. */
+function Sections({ overview }: { readonly overview: Overview }) {
   const { steps, counts, caps, payments, deposits } = overview
   return (
     <>
       {!steps.payment && <GetStarted steps={steps} />}
       {steps.payment && <SpendSection overview={overview} />}
-      {(steps.payment || counts.refused > 0) && <Outcomes overview={overview} />}
+      {(steps.payment || counts.refused > 0) && <PaymentResults overview={overview} />}
       {caps.length > 0 && <CapsSection caps={caps} />}
       {(steps.payment || deposits.length > 0) && (
         <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-2">

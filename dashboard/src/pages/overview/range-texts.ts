@@ -1,6 +1,6 @@
-import type { Range } from '../../api/wire-spending.ts'
+import type { Range } from '@bursar/server/src/console/contract/overview.ts'
 
-/** A range, to follow “in the”. */
+/** The name of a range, for use in a sentence. */
 export const RANGE_TEXTS: Readonly<Record<Range, string>> = {
   '24h': 'last 24 hours',
   '7d': 'last 7 days',

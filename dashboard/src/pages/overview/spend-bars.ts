@@ -1,30 +1,30 @@
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { toMicro } from '../../format/amount.ts'
 import { chooseScale, toPercent, type Scale } from '../../format/chart-scale.ts'
 
 export interface Segment {
-  /** Which of the overview's spenders it is of. */
+  /** The index in `spend`. */
   readonly series: number
-  /** In per cent of the chart's height, from its top on. */
+  /** In percent of the chart height, measured from the top. */
   readonly top: number
   readonly height: number
 }
 
-/** What all agents together spent in one bar's time. */
+/** The total of all agents in one bar. */
 export function sumBar(spend: Overview['spend'], bar: number): bigint {
   return spend.reduce((sum, { bars_usdc }) => sum + toMicro(bars_usdc[bar] ?? '0'), 0n)
 }
 
-/** The axis of a time in which nothing was spent. */
+/** The top of the axis if nothing was spent. */
 const EMPTY_TOP_MICRO = 1_000_000n
 
-export function scaleOf({ spend, bars_at }: Pick<Overview, 'spend' | 'bars_at'>): Scale {
+export function chooseSpendScale({ spend, bars_at }: Pick<Overview, 'spend' | 'bars_at'>): Scale {
   const sums = bars_at.map((_, bar) => sumBar(spend, bar))
   const highest = sums.reduce((first, second) => (first > second ? first : second), 0n)
   return chooseScale(highest === 0n ? EMPTY_TOP_MICRO : highest)
 }
 
-/** The parts of a bar, who spent most in the range at the bottom. */
+/** The segments of a bar. The agent that spent most in the range is at the bottom. */
 export function stackBar(spend: Overview['spend'], bar: number, scale: Scale): readonly Segment[] {
   const segments: Segment[] = []
   let below = 0n
@@ -38,8 +38,8 @@ export function stackBar(spend: Overview['spend'], bar: number, scale: Scale): r
   return segments
 }
 
-/** When a bar begins and ends, in ISO 8601. */
-export function spanOf({ bars_at, bar_seconds }: Pick<Overview, 'bars_at' | 'bar_seconds'>, bar: number) {
+/** The start and end time of a bar, in ISO 8601. */
+export function barSpan({ bars_at, bar_seconds }: Pick<Overview, 'bars_at' | 'bar_seconds'>, bar: number) {
   const from = bars_at[bar] ?? ''
   return { from, to: new Date(new Date(from).getTime() + bar_seconds * 1_000).toISOString() }
 }

@@ -1,32 +1,32 @@
 import { useRef } from 'react'
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { formatStep, listSteps, toPercent } from '../../format/chart-scale.ts'
-import { listTicks } from '../../format/time-ticks.ts'
-import { seriesOf } from './series.ts'
-import { scaleOf, spanOf, stackBar } from './spend-bars.ts'
+import { listTicks } from '../../format/list-ticks.ts'
+import { seriesColor } from './series-color.ts'
+import { chooseSpendScale, barSpan, stackBar } from './spend-bars.ts'
 
 interface SpendChartProps {
   readonly overview: Overview
-  /** The bar that is looked at. */
+  /** The selected bar. */
   readonly picked: number | null
   readonly onPick: (bar: number | null) => void
-  /** What a bar says, for readers of the screen. */
+  /** Describes a bar for screen readers. */
   readonly describe: (bar: number) => string
 }
 
-/** Of a bar's share of the width. */
+/** The width of a bar, as a part of the width available to it. */
 const BAR_PART = 0.72
 
 /**
- * What was spent over time, agents upon each other. All of it is drawn in per cent, so it fits any width without being
- * measured. The arrow keys go from bar to bar, as on a slider.
+ * A stacked bar chart of spending over time, by agent. All coordinates are percentages, so that it fits any width
+ * without being measured. The arrow keys move between bars, as on a slider.
  */
 export function SpendChart({ overview, picked, onPick, describe }: SpendChartProps) {
   const plot = useRef<HTMLDivElement>(null)
   const { bars_at, spend } = overview
   const count = bars_at.length
-  const scale = scaleOf(overview)
-  const [fromMs, toMs] = [timeOf(bars_at[0] ?? ''), timeOf(spanOf(overview, count - 1).to)]
+  const scale = chooseSpendScale(overview)
+  const [fromMs, toMs] = [timeOf(bars_at[0] ?? ''), timeOf(barSpan(overview, count - 1).to)]
 
   const point = (event: React.PointerEvent) => {
     const box = plot.current?.getBoundingClientRect()
@@ -49,7 +49,7 @@ export function SpendChart({ overview, picked, onPick, describe }: SpendChartPro
         ref={plot}
         role="slider"
         tabIndex={0}
-        aria-label="Spending over time; the arrow keys go from bar to bar"
+        aria-label="Spending over time. Use the arrow keys to move between bars."
         aria-valuemin={1}
         aria-valuemax={count}
         aria-valuenow={(picked ?? count - 1) + 1}
@@ -87,7 +87,7 @@ export function SpendChart({ overview, picked, onPick, describe }: SpendChartPro
                   width={share(BAR_PART, count)}
                   y={`${top}%`}
                   height={`${height}%`}
-                  className={seriesOf(spend[series]?.agent_id ?? null, series).fill}
+                  className={seriesColor(spend[series]?.agent_id ?? null, series).fill}
                 />
               ))}
             </g>

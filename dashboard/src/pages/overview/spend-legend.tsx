@@ -1,16 +1,16 @@
 import { Link } from 'react-router'
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { seriesOf } from './series.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { seriesColor } from './series-color.ts'
 
 interface SpendLegendProps {
   readonly spend: Overview['spend']
-  /** The bar that is looked at: its amounts are told, not those of the whole range. */
+  /** The selected bar. Its amounts are shown instead of the totals of the range. */
   readonly bar: number | null
 }
 
-/** Which colour is whose, and what each spent; leads to the agents. */
+/** The colour and amount of each agent, with links to the agents. */
 export function SpendLegend({ spend, bar }: SpendLegendProps) {
   const { to } = useWorkspace()
   return (
@@ -21,7 +21,7 @@ export function SpendLegend({ spend, bar }: SpendLegendProps) {
             to={agent_id === null ? to('agents') : to('agents', agent_id)}
             className="flex min-h-9 items-center gap-2.5 rounded-md px-2 py-1 text-[0.9375rem] hover:bg-sunken"
           >
-            <span aria-hidden="true" className={`size-2.5 shrink-0 rounded-xs ${seriesOf(agent_id, rank).ground}`} />
+            <span aria-hidden="true" className={`size-2.5 shrink-0 rounded-xs ${seriesColor(agent_id, rank).ground}`} />
             <bdi className="min-w-0 flex-1 truncate">{agent_id ?? 'All others'}</bdi>
             <AmountText usdc={bar === null ? total_usdc : (bars_usdc[bar] ?? '0')} />
           </Link>

@@ -1,4 +1,4 @@
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
 import { sumBar } from './spend-bars.ts'
 
@@ -9,14 +9,14 @@ interface SpendNumbersProps {
 
 const CELL = 'px-3 py-1.5 first:pl-0 last:pr-0'
 
-/** The chart's numbers as a table, the latest first; times in which nothing was spent are left out. */
+/** The numbers of the chart as a table, latest first. Bars without spending are left out. */
 export function SpendNumbers({ overview: { spend, bars_at }, timeText }: SpendNumbersProps) {
   const bars = bars_at.map((_, bar) => bar).filter((bar) => sumBar(spend, bar) > 0n)
   return (
     <div
       role="region"
       aria-label="Spending in numbers"
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll, so the keyboard must get there
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it can scroll, so it must be reachable by keyboard
       tabIndex={0}
       className="overflow-x-auto rounded-md"
     >
@@ -38,7 +38,7 @@ export function SpendNumbers({ overview: { spend, bars_at }, timeText }: SpendNu
               </th>
             ))}
             <th scope="col" className={`${CELL} text-right font-semibold`}>
-              Together
+              Total
             </th>
           </tr>
         </thead>

@@ -1,24 +1,24 @@
 import { useId, useState } from 'react'
-import type { Overview } from '../../api/wire-spending.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { Fold } from '../../components/fold.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
 import { formatSpan } from '../../format/date.ts'
-import { spanOf, sumBar } from './spend-bars.ts'
+import { barSpan, sumBar } from './spend-bars.ts'
 import { RANGE_TEXTS } from './range-texts.ts'
 import { SpendChart } from './spend-chart.tsx'
 import { SpendLegend } from './spend-legend.tsx'
 import { SpendNumbers } from './spend-numbers.tsx'
 
-/** What was spent, and by whom. While a bar is looked at, all numbers are that bar's. */
+/** Spending in total and by agent. While a bar is selected, all numbers are for that bar. */
 export function SpendSection({ overview }: { readonly overview: Overview }) {
   const id = useId()
   const [picked, setPicked] = useState<number | null>(null)
   const { spend, spent_usdc, range } = overview
-  // The bars of another range may be fewer.
+  // After a change of range there may be fewer bars.
   const bar = picked !== null && picked < overview.bars_at.length ? picked : null
   const timeText = (of: number) => {
-    const { from, to } = spanOf(overview, of)
+    const { from, to } = barSpan(overview, of)
     return formatSpan(from, to)
   }
   const describe = (of: number) =>
@@ -41,16 +41,16 @@ export function SpendSection({ overview }: { readonly overview: Overview }) {
         <SpendChart overview={overview} picked={bar} onPick={setPicked} describe={describe} />
         {spend.length === 0 && (
           <p className="pointer-events-none absolute inset-x-0 top-24 text-center text-muted">
-            <span className="bg-surface px-3">Nothing was spent in this time.</span>
+            <span className="bg-surface px-3">No spending in this period.</span>
           </p>
         )}
       </div>
       {spend.length > 0 && (
         <>
           <SpendLegend spend={spend} bar={bar} />
-          <Fold summary="Show the numbers">
+          <Disclosure summary="Show numbers">
             <SpendNumbers overview={overview} timeText={timeText} />
-          </Fold>
+          </Disclosure>
         </>
       )}
     </section>

@@ -2,15 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
-import { nameNetwork } from '../../format/network.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { formatNetwork } from '../../format/format-network.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface ChainTextProps {
   readonly hash: string
   readonly block: number | null
 }
 
-/** Where a payment is on its chain, and where anybody can look it up. */
+/** The block and transaction of a payment, with a link to a block explorer. */
 export function ChainText({ hash, block }: ChainTextProps) {
   const { slug, mode } = useWorkspace()
   const { data: workspace } = useQuery(workspaceQuery(slug))
@@ -19,14 +19,16 @@ export function ChainText({ hash, block }: ChainTextProps) {
     <>
       {block !== null && <p>Block {block}</p>}
       <p>
-        Transaction <CodeText text={hash} what="the transaction’s hash" />
+        Transaction <CodeText text={hash} what="the transaction hash" />
       </p>
       {chain !== undefined &&
         (chain.explorer_url === null ? (
-          <p>No explorer shows it: this server’s {nameNetwork(chain.chain_id)} is a local chain.</p>
+          <p>
+            No block explorer is available, because {formatNetwork(chain.chain_id)} is a local chain on this server.
+          </p>
         ) : (
           <p>
-            <ExternalLink href={`${chain.explorer_url}/tx/${hash}`}>See it in the chain’s explorer</ExternalLink>
+            <ExternalLink href={`${chain.explorer_url}/tx/${hash}`}>View in block explorer</ExternalLink>
           </p>
         ))}
     </>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Refusal } from '../../api/wire-spending.ts'
+import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
@@ -7,64 +7,64 @@ import { WalletText } from '../wallets/wallet-text.tsx'
 import { detailOf, detailsOf, type CheckCode } from './refusal-checks.ts'
 import { RecipientText } from './recipient-text.tsx'
 
-/** What each check asks. */
+/** What each check requires. */
 export const CHECK_TITLES: Readonly<Record<CheckCode, string>> = {
-  agent_not_found: 'There is such an agent',
-  wallet_not_found: 'There is such a wallet',
+  agent_not_found: 'The agent exists',
+  wallet_not_found: 'The wallet exists',
   permission_not_found: 'The agent has an active grant on the wallet',
   permission_expired: 'The grant has not expired',
-  contract_not_allowed: 'The grant allows USDC’s contract',
+  contract_not_allowed: 'The grant allows the USDC contract',
   recipient_not_allowed: 'The grant allows the recipient',
-  amount_too_large: 'The amount is within the maximum at a time',
-  daily_cap_exceeded: 'The amount is within the cap over 24 hours',
-  plan_cap_exceeded: 'The month’s allowance is not used up',
+  amount_too_large: 'The amount is within the per-payment limit',
+  daily_cap_exceeded: 'The amount is within the 24-hour limit',
+  plan_cap_exceeded: 'The plan has payments left this month',
   insufficient_balance: 'The wallet holds enough USDC',
   insufficient_gas: 'The wallet can pay for gas',
 }
 
-/** How the check that failed stood then, in numbers. */
+/** Explains why a check failed, with the values at that time. */
 export function CheckText({ code, refusal }: { readonly code: CheckCode; readonly refusal: Refusal }) {
   const { details, amount_usdc, agent_id, wallet, to } = refusal
   const usdc = (name: string) => <AmountText usdc={detailOf(details, name) ?? '0'} />
   switch (code) {
     case 'agent_not_found':
       return (
-        <Words>
-          No agent here is called “<bdi>{agent_id}</bdi>”.
-        </Words>
+        <Prose>
+          There was no agent “<bdi>{agent_id}</bdi>” in this mode.
+        </Prose>
       )
     case 'wallet_not_found':
       return (
-        <Words>
-          No wallet here has this address: <CodeText text={wallet} />
-        </Words>
+        <Prose>
+          There was no wallet with this address in this mode: <CodeText text={wallet} />
+        </Prose>
       )
     case 'permission_not_found':
       return (
-        <Words>
-          “<bdi>{agent_id}</bdi>” had no grant on <WalletText address={wallet} /> that an owner had signed and nobody
-          had suspended.
-        </Words>
+        <Prose>
+          “<bdi>{agent_id}</bdi>” had no active grant on <WalletText address={wallet} />. A grant must be signed and not
+          suspended.
+        </Prose>
       )
     case 'permission_expired':
       return (
-        <Words>
-          It ended <EndText at={detailOf(details, 'expires_at')} />.
-        </Words>
+        <Prose>
+          The grant expired <EndText at={detailOf(details, 'expires_at')} />.
+        </Prose>
       )
     case 'contract_not_allowed':
       return (
-        <Words>
-          The grant was written for another USDC contract than this server uses. Asked for:{' '}
+        <Prose>
+          The grant allows a different USDC contract. Requested contract:{' '}
           <CodeText text={detailOf(details, 'requested') ?? ''} />
-        </Words>
+        </Prose>
       )
     case 'recipient_not_allowed':
       return (
         <>
-          <Words>
-            <RecipientText address={to} /> is not among those that the grant allows:
-          </Words>
+          <Prose>
+            <RecipientText address={to} /> is not an allowed recipient. The grant allows:
+          </Prose>
           <ul className="grid gap-0.5">
             {detailsOf(details, 'recipient_allowlist').map((address) => (
               <li key={address}>
@@ -78,8 +78,8 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
       return (
         <Numbers
           rows={[
-            ['Asked for', <AmountText key="" usdc={amount_usdc} />],
-            ['Maximum at a time', usdc('max_per_tx_usdc')],
+            ['Requested', <AmountText key="" usdc={amount_usdc} />],
+            ['Per-payment limit', usdc('max_per_tx_usdc')],
           ]}
         />
       )
@@ -87,10 +87,10 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
       return (
         <Numbers
           rows={[
-            ['Asked for', <AmountText key="" usdc={amount_usdc} />],
-            ['Spent in the 24 hours before', usdc('spent_24h_usdc')],
-            ['Cap over 24 hours', usdc('daily_cap_usdc')],
-            ['Left of it', usdc('remaining_24h_usdc')],
+            ['Requested', <AmountText key="" usdc={amount_usdc} />],
+            ['Spent in the previous 24 hours', usdc('spent_24h_usdc')],
+            ['24-hour limit', usdc('daily_cap_usdc')],
+            ['Remaining', usdc('remaining_24h_usdc')],
           ]}
         />
       )
@@ -99,7 +99,7 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
         <Numbers
           rows={[
             ['Live payments this month', detailOf(details, 'used') ?? ''],
-            ['The plan’s allowance', detailOf(details, 'allowance') ?? ''],
+            ['Monthly payments of the plan', detailOf(details, 'allowance') ?? ''],
           ]}
         />
       )
@@ -107,9 +107,9 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
       return (
         <Numbers
           rows={[
-            ['Asked for', <AmountText key="" usdc={amount_usdc} />],
-            ['In the wallet', usdc('balance_usdc')],
-            ['Of that already on its way out', usdc('pending_usdc')],
+            ['Requested', <AmountText key="" usdc={amount_usdc} />],
+            ['Wallet balance', usdc('balance_usdc')],
+            ['Reserved for pending payments', usdc('pending_usdc')],
           ]}
         />
       )
@@ -119,7 +119,7 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
         <Numbers
           rows={[
             ['Needed for one payment', `${detailOf(details, 'needed') ?? ''} ${coin}`],
-            ['In the wallet', `${detailOf(details, 'balance') ?? ''} ${coin}`],
+            ['Wallet balance', `${detailOf(details, 'balance') ?? ''} ${coin}`],
           ]}
         />
       )
@@ -131,7 +131,7 @@ function EndText({ at }: { readonly at: string | null }) {
   return at === null ? 'before the request' : <TimeText at={at} isExact />
 }
 
-function Words({ children }: { readonly children: ReactNode }) {
+function Prose({ children }: { readonly children: ReactNode }) {
   return <p className="max-w-prose">{children}</p>
 }
 

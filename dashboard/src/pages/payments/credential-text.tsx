@@ -1,11 +1,11 @@
-import type { Credential } from '../../api/wire-spending.ts'
+import type { Credential } from '@bursar/server/src/console/contract/payments.ts'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** What asked for a payment, and where it is looked after. */
+/** The API key or connection that requested a payment, with a link to its page. */
 export function CredentialText({ credential }: { readonly credential: Credential | null }) {
   const { to } = useWorkspace()
-  if (credential === null) return 'a credential that was not noted'
+  if (credential === null) return 'an unknown credential'
   const { kind, id, name } = credential
   const shown = <bdi title={id}>{name === null || name === '' ? id : name}</bdi>
   return kind === 'key' ? (

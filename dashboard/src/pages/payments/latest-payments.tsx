@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { paymentsQuery } from '../../api/payments.ts'
 import { Section } from '../../components/section.tsx'
-import { NoRows } from '../../components/rows.tsx'
+import { EmptyList } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentsTable } from './payments-table.tsx'
 
 interface LatestPaymentsProps {
@@ -13,7 +13,7 @@ interface LatestPaymentsProps {
 
 const SHOWN_MAX = 5
 
-/** The last few payments of an agent, or from a wallet, and the way to all of them. */
+/** The latest payments of an agent or from a wallet, with a link to all of them. */
 export function LatestPayments({ filter }: LatestPaymentsProps) {
   const { slug, mode, to } = useWorkspace()
   const { data, error, refetch } = useInfiniteQuery(paymentsQuery(slug, mode, filter))
@@ -28,8 +28,8 @@ export function LatestPayments({ filter }: LatestPaymentsProps) {
         )
       }
     >
-      {payments === undefined && <Waiting error={error} onRetry={refetch} />}
-      {payments?.length === 0 && <NoRows>There are none yet.</NoRows>}
+      {payments === undefined && <QueryState error={error} onRetry={refetch} />}
+      {payments?.length === 0 && <EmptyList>No payments yet.</EmptyList>}
       {payments !== undefined && payments.length > 0 && (
         <PaymentsTable payments={payments} isOneAgent={filter.agent !== undefined} />
       )}

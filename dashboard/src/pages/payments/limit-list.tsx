@@ -1,39 +1,39 @@
-import type { PaymentDetail } from '../../api/wire-spending.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { AmountText } from '../../components/amount-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { fromMicro, toMicro } from '../../format/amount.ts'
 import type { ReactNode } from 'react'
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 
-/** The limits that a payment was admitted under, with the numbers as they stood then. */
+/** The limits that a payment was checked against, with the values at that time. */
 export function LimitList({ detail: { payment, grant } }: { readonly detail: PaymentDetail }) {
   const { amount_usdc, limits, mode } = payment
   const after = fromMicro(toMicro(limits.spent_24h_usdc) + toMicro(amount_usdc))
   return (
     <ul className="grid gap-1">
       <Passed>
-        <AmountText usdc={amount_usdc} /> is within the maximum of <AmountText usdc={limits.max_per_tx_usdc} /> at a
-        time
+        <AmountText usdc={amount_usdc} /> is within the per-payment limit of{' '}
+        <AmountText usdc={limits.max_per_tx_usdc} />
       </Passed>
       <Passed>
-        <AmountText usdc={limits.spent_24h_usdc} /> spent in the 24 hours before; with this payment{' '}
-        <AmountText usdc={after} />, within the cap of <AmountText usdc={limits.daily_cap_usdc} />
+        <AmountText usdc={limits.spent_24h_usdc} /> was spent in the previous 24 hours. This payment makes it{' '}
+        <AmountText usdc={after} />, within the 24-hour limit of <AmountText usdc={limits.daily_cap_usdc} />
       </Passed>
       <Passed>
         {grant.recipient_allowlist.length === 0
           ? 'The grant allows any recipient'
-          : `The recipient is one of the ${grant.recipient_allowlist.length} that the grant allows`}
+          : `The recipient is on the list of allowed recipients (${grant.recipient_allowlist.length})`}
       </Passed>
       <Passed>
         {grant.expires_at === null ? (
-          'The grant has no end'
+          'The grant has no end date'
         ) : (
           <>
-            The grant is good until <TimeText at={grant.expires_at} isExact />
+            The grant is valid until <TimeText at={grant.expires_at} isExact />
           </>
         )}
       </Passed>
-      {mode === 'live' && <Passed>The month’s allowance of payments was not used up</Passed>}
+      {mode === 'live' && <Passed>The plan had payments left this month</Passed>}
       <Passed>The wallet held enough USDC</Passed>
     </ul>
   )

@@ -5,7 +5,7 @@ import { walletsQuery } from '../../api/wallets.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatShortAddress } from '../../format/address.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 
 interface PaymentFiltersProps {
@@ -13,12 +13,12 @@ interface PaymentFiltersProps {
   readonly onChange: (name: string, value: string) => void
 }
 
-/** A date needs its room: side by side only where there is enough. */
+/** Date fields are wide: they are side by side only if there is enough room. */
 const DATE_CELL = 'col-span-2 min-w-0 min-[22.5rem]:col-span-1'
 
 const ALL = { value: '', text: 'All' }
 
-/** What the list is narrowed to. It stands in the address: a link shows the same list. */
+/** The filters of the list. They are in the URL, so that a link shows the same list. */
 export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onChange }: PaymentFiltersProps) {
   const { slug, mode } = useWorkspace()
   const { data: agents = [] } = useQuery(agentsQuery(slug, mode))
@@ -29,7 +29,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
       value={filter.agent ?? ''}
       choices={[
         ALL,
-        // A deleted agent's payments stay.
+        // Payments of a deleted agent can still be filtered by its ID.
         ...withChosen(
           agents.map(({ id }) => ({ value: id, text: id })),
           filter.agent,
@@ -61,7 +61,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
         <TextField
           name="from"
           type="date"
-          label="Since"
+          label="From"
           value={fromDay}
           max={toDay}
           onChange={(event) => onChange('from', event.currentTarget.value)}
@@ -71,7 +71,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
         <TextField
           name="to"
           type="date"
-          label="Until"
+          label="To"
           value={toDay}
           min={fromDay}
           onChange={(event) => onChange('to', event.currentTarget.value)}
@@ -84,7 +84,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
 const TYPING_PAUSE_MS = 350
 const SEARCH_CHARS_MAX = 200
 
-/** Searches when the typing pauses, or on Enter. */
+/** Searches when the user stops typing or presses Enter. */
 function SearchField({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
   const form = useRef<HTMLFormElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
@@ -94,7 +94,7 @@ function SearchField({ value, onChange }: { readonly value: string; readonly onC
   }
   const show = useEffectEvent((text: string) => {
     const field = form.current?.elements.namedItem('q')
-    // What is being typed is newer than what the address says.
+    // Text that is being typed is newer than the text in the URL.
     if (field instanceof HTMLInputElement && timer.current === null && field.value.trim() !== text) field.value = text
   })
   useEffect(() => show(value), [value])
@@ -119,7 +119,7 @@ function SearchField({ value, onChange }: { readonly value: string; readonly onC
         name="q"
         type="search"
         label="Search"
-        placeholder="Id, transaction, address, idempotency key or memo"
+        placeholder="ID, transaction, address, idempotency key or memo"
         maxLength={SEARCH_CHARS_MAX}
         autoComplete="off"
         spellCheck={false}
@@ -139,7 +139,7 @@ interface Choice {
   readonly text: string
 }
 
-/** With what is chosen, even if it is not in the list. */
+/** Adds the chosen value if it is not in the list. */
 function withChosen(choices: readonly Choice[], chosen: string | undefined): readonly Choice[] {
   if (chosen === undefined || choices.some(({ value }) => value === chosen)) return choices
   return [...choices, { value: chosen, text: chosen }]

@@ -3,18 +3,18 @@ import { paymentsQuery } from '../../api/payments.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { OlderButton } from '../../components/older-button.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { LoadMoreButton } from '../../components/load-more-button.tsx'
+import { QueryState } from '../../components/query-state.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 import { PaymentsTable } from './payments-table.tsx'
 
-/** The payments that the address asks for, the newest first. */
-export function PaymentList({ search: { filter, view, isNarrowed } }: { readonly search: PaymentSearch }) {
+/** The payments that match the filters in the URL, newest first. */
+export function PaymentList({ search: { filter, view, isFiltered } }: { readonly search: PaymentSearch }) {
   const { slug, mode } = useWorkspace()
   const query = useInfiniteQuery(paymentsQuery(slug, mode, filter))
   const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
-  if (data === undefined) return <Waiting error={error} onRetry={refetch} lines={8} />
+  if (data === undefined) return <QueryState error={error} onRetry={refetch} lines={8} />
   const payments = data.pages.flatMap((page) => page.payments)
   const last = data.pages.at(-1)
   return (
@@ -23,12 +23,12 @@ export function PaymentList({ search: { filter, view, isNarrowed } }: { readonly
       {payments.length > 0 && <PaymentsTable payments={payments} />}
       {payments.length === 0 &&
         !hasNextPage &&
-        (isNarrowed || view !== 'all' ? <NoMatch isNarrowed={isNarrowed} /> : <NoPayments />)}
-      <OlderButton
+        (isFiltered || view !== 'all' ? <NoMatch isFiltered={isFiltered} /> : <NoPayments />)}
+      <LoadMoreButton
         next={last?.next}
         isBusy={isFetchingNextPage}
         isEmpty={last?.payments.length === 0}
-        onFollow={() => void fetchNextPage()}
+        onLoadMore={() => void fetchNextPage()}
       />
     </div>
   )
@@ -40,22 +40,22 @@ function NoPayments() {
     <EmptyState
       title="No payments yet"
       action={
-        <ButtonLink look="primary" to={to('developers', 'examples')}>
-          Show the examples
+        <ButtonLink variant="primary" to={to('developers', 'examples')}>
+          Show examples
         </ButtonLink>
       }
     >
-      An agent with a grant and an API key pays with one request. The examples are made with your own ids.
+      An agent with a grant sends a payment with one API request. The examples already contain your IDs.
     </EmptyState>
   )
 }
 
-/** Something else would be there: the way back to it is one press. */
-function NoMatch({ isNarrowed }: { readonly isNarrowed: boolean }) {
+/** Shown if the filters match nothing. Links to the list without filters. */
+function NoMatch({ isFiltered }: { readonly isFiltered: boolean }) {
   const { to } = useWorkspace()
   return (
-    <EmptyState title="Nothing found" action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}>
-      {isNarrowed ? 'No payment fits these filters.' : 'No payment has this status.'}
+    <EmptyState title="No payments found" action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}>
+      {isFiltered ? 'No payments match these filters.' : 'No payments have this status.'}
     </EmptyState>
   )
 }

@@ -5,11 +5,11 @@ import { AmountText } from '../../components/amount-text.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatAmount } from '../../format/amount.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentBadge } from './payment-badge.tsx'
-import { PaymentFacts } from './payment-facts.tsx'
+import { PaymentProperties } from './payment-properties.tsx'
 import { PaymentTimeline } from './payment-timeline.tsx'
 import { RecipientText } from './recipient-text.tsx'
 
@@ -17,12 +17,12 @@ export function PaymentPage() {
   const { slug, mode, to } = useWorkspace()
   const { id = '' } = useParams()
   const { data: detail, error, refetch } = useQuery(paymentQuery(slug, mode, id))
-  const place = <TextLink to={to('payments')}>Payments</TextLink>
+  const breadcrumb = <TextLink to={to('payments')}>Payments</TextLink>
   if (detail === undefined) {
     return (
       <>
-        <PageHeading title="Payment" place={place} />
-        <Waiting error={error} onRetry={refetch} lines={9} />
+        <PageHeading title="Payment" breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} lines={9} />
       </>
     )
   }
@@ -31,7 +31,7 @@ export function PaymentPage() {
     <>
       <PageHeading
         title={`${formatAmount(payment.amount_usdc)} USDC`}
-        place={place}
+        breadcrumb={breadcrumb}
         lead={
           <>
             <bdi>{payment.agent_id}</bdi> to <RecipientText address={payment.to} />
@@ -44,11 +44,11 @@ export function PaymentPage() {
         </span>
       </PageHeading>
       <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-        <Section title="What happened">
+        <Section title="Timeline">
           <PaymentTimeline detail={detail} />
         </Section>
         <Section title="Details">
-          <PaymentFacts detail={detail} />
+          <PaymentProperties detail={detail} />
         </Section>
       </div>
     </>

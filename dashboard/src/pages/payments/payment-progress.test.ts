@@ -11,11 +11,11 @@ const reserved = {
   block_number: null,
 } as const
 
-describe('a payment on its way', () => {
+describe('the progress of a payment', () => {
   const rows = [
-    ['reserved', reserved, 'current ahead ahead'],
-    ['accepted, its hash not known yet', { ...reserved, accepted_at: AT }, 'done current ahead'],
-    ['sent', { ...reserved, accepted_at: AT, tx_hash: '0x1' }, 'done current ahead'],
+    ['reserved', reserved, 'current upcoming upcoming'],
+    ['accepted, hash not known yet', { ...reserved, accepted_at: AT }, 'done current upcoming'],
+    ['sent', { ...reserved, accepted_at: AT, tx_hash: '0x1' }, 'done current upcoming'],
     ['in a block', { ...reserved, accepted_at: AT, tx_hash: '0x1', block_number: 7 }, 'done done current'],
     ['confirmed', { ...reserved, status: 'confirmed', tx_hash: '0x1', block_number: 7 }, 'done done done'],
     [

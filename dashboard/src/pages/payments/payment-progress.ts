@@ -1,4 +1,4 @@
-import type { PaymentDetail } from '../../api/wire-spending.ts'
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 import type { StepState } from '../../components/timeline.tsx'
 
 export interface Progress {
@@ -7,12 +7,15 @@ export interface Progress {
   readonly settled: StepState
 }
 
-type Facts = Pick<PaymentDetail['payment'], 'status' | 'failure_code' | 'tx_hash' | 'accepted_at' | 'block_number'>
+type PaymentState = Pick<
+  PaymentDetail['payment'],
+  'status' | 'failure_code' | 'tx_hash' | 'accepted_at' | 'block_number'
+>
 
-/** How far a payment is on its way: signed by the enclave, in a block of the chain, confirmed. */
-export function progressOf(payment: Facts): Progress {
+/** The state of each step of a payment: signed by the enclave, included in a block, confirmed. */
+export function progressOf(payment: PaymentState): Progress {
   const { status, failure_code, tx_hash, accepted_at, block_number } = payment
-  // Rows from before the time of acceptance was kept have a hash, or were settled by the chain.
+  // Old payments have no `accepted_at`. They have a transaction hash, or are confirmed.
   const isSigned = accepted_at !== null || tx_hash !== null || status === 'confirmed'
   const isSeen = block_number !== null || status === 'confirmed'
   if (status === 'failed') {
@@ -24,16 +27,16 @@ export function progressOf(payment: Facts): Progress {
     }
     return { signed: 'done', seen: 'done', settled: 'failed' }
   }
-  if (!isSigned) return { signed: 'current', seen: 'ahead', settled: 'ahead' }
-  if (!isSeen) return { signed: 'done', seen: 'current', settled: 'ahead' }
+  if (!isSigned) return { signed: 'current', seen: 'upcoming', settled: 'upcoming' }
+  if (!isSeen) return { signed: 'done', seen: 'current', settled: 'upcoming' }
   return { signed: 'done', seen: 'done', settled: status === 'confirmed' ? 'done' : 'current' }
 }
 
-/** How far the news of a payment is: who wanted it was told, or is still to be. */
-export function newsOf({ payment, events }: Pick<PaymentDetail, 'payment' | 'events'>): StepState {
+/** The state of the webhook deliveries of a payment. */
+export function webhookProgress({ payment, events }: Pick<PaymentDetail, 'payment' | 'events'>): StepState {
   const deliveries = events.flatMap((event) => event.deliveries)
   if (deliveries.some(({ status }) => status === 'failed')) return 'failed'
   if (deliveries.some(({ status }) => status === 'pending')) return 'current'
-  if (payment.status === 'pending') return 'ahead'
+  if (payment.status === 'pending') return 'upcoming'
   return deliveries.length === 0 ? 'skipped' : 'done'
 }

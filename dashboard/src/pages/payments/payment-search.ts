@@ -1,24 +1,23 @@
-import type { PaymentFilter } from '../../api/payments.ts'
-import type { PaymentStatus } from '../../api/wire-spending.ts'
+import type { PaymentFilter, PaymentStatus } from '@bursar/server/src/console/contract/payments.ts'
 
-/** The lists that the page can show. What was refused is no payment, and has a list of its own. */
+/** The views of the payments page. Rejected requests are not payments and have their own list. */
 export const PAYMENT_VIEWS = ['all', 'confirmed', 'pending', 'failed'] as const
 const VIEWS = [...PAYMENT_VIEWS, 'refused'] as const
 export type View = (typeof VIEWS)[number]
 
-/** What the page's address narrows the list to. */
+/** The filters in the URL of the payments page. */
 export interface PaymentSearch {
   readonly view: View
   readonly filter: PaymentFilter
-  /** As they stand in the date fields: days of the reader's zone, or empty. */
+  /** The values of the date fields: days in the user's time zone, or empty. */
   readonly fromDay: string
   readonly toDay: string
-  /** The list is narrowed by more than its view. */
-  readonly isNarrowed: boolean
+  /** Whether there are filters besides the view. */
+  readonly isFiltered: boolean
 }
 
-/** Reads the address. What makes no sense in it is passed over. */
-export function readPaymentSearch(search: URLSearchParams): PaymentSearch {
+/** Parses the URL. Invalid parameters are ignored. */
+export function parsePaymentSearch(search: URLSearchParams): PaymentSearch {
   const view = VIEWS.find((candidate) => candidate === search.get('status')) ?? 'all'
   const text = (name: string) => search.get(name)?.trim() ?? ''
   const [from, to] = [readTime(text('from'), 0), readTime(text('to'), 1)]
@@ -32,11 +31,11 @@ export function readPaymentSearch(search: URLSearchParams): PaymentSearch {
     filter: { ...Object.fromEntries(given), ...status },
     fromDay: from === null ? '' : formatDay(from),
     toDay: to === null ? '' : formatDay(new Date(to.getTime() - 1)),
-    isNarrowed: given.length > 0,
+    isFiltered: given.length > 0,
   }
 }
 
-/** The address with one thing changed; what is empty leaves it. */
+/** The parameters with one value changed. An empty value removes the parameter. */
 export function withParam(search: URLSearchParams, name: string, value: string): URLSearchParams {
   const changed = new URLSearchParams(search)
   if (value === '') changed.delete(name)
@@ -44,14 +43,14 @@ export function withParam(search: URLSearchParams, name: string, value: string):
   return changed
 }
 
-/** The address of another list, narrowed as before. */
+/** The parameters for another view with the same filters. */
 export function withView(search: URLSearchParams, view: View): URLSearchParams {
   return withParam(search, 'status', view === 'all' ? '' : view)
 }
 
 const DAY_PATTERN = /^(\d{4})-(\d\d)-(\d\d)$/
 
-/** A day of the reader's zone, where it begins or, `daysLater` 1, where it ends; or an exact time. */
+/** Parses an exact time, or a day in the user's time zone: its start, or with `daysLater` 1 its end. */
 function readTime(text: string, daysLater: 0 | 1): Date | null {
   const [, year, month, day] = DAY_PATTERN.exec(text) ?? []
   const isDay = year !== undefined && month !== undefined && day !== undefined

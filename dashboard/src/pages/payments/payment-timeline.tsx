@@ -1,18 +1,18 @@
-import type { PaymentDetail } from '../../api/wire-spending.ts'
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { Timeline, TimelineStep } from '../../components/timeline.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChainText } from './chain-text.tsx'
 import { CredentialText } from './credential-text.tsx'
 import { FailureText } from './failure-text.tsx'
 import { LimitList } from './limit-list.tsx'
-import { PaymentNews } from './payment-news.tsx'
-import { newsOf, progressOf } from './payment-progress.ts'
+import { PaymentEvents } from './payment-events.tsx'
+import { webhookProgress, progressOf } from './payment-progress.ts'
 import { PendingText } from './pending-text.tsx'
 
-/** What happened to a payment, step by step, and what is still to come. */
+/** The steps of a payment so far, and those still to come. */
 export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   const { payment, events } = detail
@@ -21,19 +21,20 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
   const asked = <TimeText at={created_at} hasSeconds />
   const ended = settled_at === null ? undefined : <TimeText at={settled_at} hasSeconds />
   return (
-    <Timeline label="What happened">
+    <Timeline label="Timeline">
       <TimelineStep state="done" title="Requested" at={asked}>
         <p>
           By the agent <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>, with{' '}
           <CredentialText credential={credential} />.
         </p>
       </TimelineStep>
-      <TimelineStep state="done" title="Checked against every limit">
+      <TimelineStep state="done" title="Limits checked">
         <LimitList detail={detail} />
       </TimelineStep>
       <TimelineStep state="done" title="Reserved">
         <p>
-          <AmountText usdc={payment.amount_usdc} /> set aside: it counted against the cap before anything was signed.
+          <AmountText usdc={payment.amount_usdc} /> reserved. It counts against the 24-hour limit even before the
+          payment is signed.
         </p>
       </TimelineStep>
       <TimelineStep
@@ -44,15 +45,15 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         {signed === 'failed' && <FailureText detail={detail} />}
         {signed === 'current' && payment.pending_reason === null && <p>Waiting for the enclave’s response.</p>}
         {signed === 'current' && <PendingText detail={detail} />}
-        {signed === 'done' && <p>It checked the policy for itself, then signed.</p>}
+        {signed === 'done' && <p>The enclave checked the limits again, then signed.</p>}
       </TimelineStep>
       <TimelineStep
         state={seen}
-        title={seen === 'failed' ? 'Never seen on the chain' : 'Seen on the chain'}
+        title={seen === 'failed' ? 'Not included in a block' : 'Included in a block'}
         at={seen === 'failed' ? ended : undefined}
       >
         {seen === 'failed' && <FailureText detail={detail} />}
-        {seen === 'current' && payment.pending_reason === null && <p>On its way into a block.</p>}
+        {seen === 'current' && payment.pending_reason === null && <p>Waiting to be included in a block.</p>}
         {seen === 'current' && <PendingText detail={detail} />}
         {tx_hash !== null && <ChainText hash={tx_hash} block={block_number} />}
       </TimelineStep>
@@ -62,11 +63,11 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         at={settled === 'done' || settled === 'failed' ? ended : undefined}
       >
         {settled === 'failed' && <FailureText detail={detail} />}
-        {settled === 'current' && <p>In a block; it counts as confirmed when the block is deep enough.</p>}
-        {settled === 'done' && <p>The USDC is the recipient’s.</p>}
+        {settled === 'current' && <p>The transaction is in a block. It is confirmed after enough further blocks.</p>}
+        {settled === 'done' && <p>The recipient has received the USDC.</p>}
       </TimelineStep>
-      <TimelineStep state={newsOf(detail)} title="Told by webhooks">
-        <PaymentNews events={events} />
+      <TimelineStep state={webhookProgress(detail)} title="Webhooks sent">
+        <PaymentEvents events={events} />
       </TimelineStep>
     </Timeline>
   )

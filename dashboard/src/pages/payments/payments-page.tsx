@@ -6,33 +6,33 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentFilters } from './payment-filters.tsx'
 import { PaymentList } from './payment-list.tsx'
-import { PAYMENT_VIEWS, readPaymentSearch, withParam, withView, type View } from './payment-search.ts'
+import { PAYMENT_VIEWS, parsePaymentSearch, withParam, withView, type View } from './payment-search.ts'
 import { RefusalList } from './refusal-list.tsx'
-import { useDeed } from '../../components/use-deed.ts'
+import { useAction } from '../../components/use-action.ts'
 
 const VIEW_TEXTS: Readonly<Record<View, string>> = {
   all: 'All payments',
   confirmed: 'Confirmed',
   pending: 'Pending',
   failed: 'Failed',
-  refused: 'Refused requests',
+  refused: 'Rejected requests',
 }
 
 export function PaymentsPage() {
   const { slug, mode, name } = useWorkspace()
   const [params, setParams] = useSearchParams()
-  const search = readPaymentSearch(params)
+  const search = parsePaymentSearch(params)
   const { view, filter } = search
-  const isRefused = view === 'refused'
-  const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRefused })
-  const exporting = useDeed({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
-  // Where nothing was paid yet there is nothing to look for.
-  const isBare =
+  const isRejected = view === 'refused'
+  const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRejected })
+  const exporting = useAction({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
+  // Without any payments there is nothing to filter or export.
+  const isEmpty =
     view === 'all' &&
-    !search.isNarrowed &&
+    !search.isFiltered &&
     data?.pages.every(({ payments, next }) => payments.length === 0 && next === null) === true
   const segmentOf = (choice: View) => ({
     text: VIEW_TEXTS[choice],
@@ -43,12 +43,10 @@ export function PaymentsPage() {
     <>
       <PageHeading
         title="Payments"
-        place={name}
-        lead={
-          isRefused ? 'Requests that were refused before anything was reserved. They are kept for 30 days.' : undefined
-        }
+        breadcrumb={name}
+        lead={isRejected ? 'Requests that were rejected by a limit. Kept for 30 days.' : undefined}
         actions={
-          isRefused || isBare ? undefined : (
+          isRejected || isEmpty ? undefined : (
             <Button disabled={exporting.isPending} onClick={() => exporting.mutate()}>
               {exporting.isPending ? 'Exporting…' : 'Export CSV'}
             </Button>
@@ -59,9 +57,9 @@ export function PaymentsPage() {
       <div className="grid gap-5">
         <div className="flex min-w-0 flex-wrap gap-x-4 gap-y-2">
           <SegmentedLinks label="Payments by status" segments={PAYMENT_VIEWS.map(segmentOf)} />
-          <SegmentedLinks label="What became no payment" segments={[segmentOf('refused')]} />
+          <SegmentedLinks label="Rejected requests" segments={[segmentOf('refused')]} />
         </div>
-        {!isBare && (
+        {!isEmpty && (
           <PaymentFilters
             search={search}
             onChange={(field, value) =>
@@ -69,7 +67,7 @@ export function PaymentsPage() {
             }
           />
         )}
-        {isRefused ? <RefusalList search={search} /> : <PaymentList search={search} />}
+        {isRejected ? <RefusalList search={search} /> : <PaymentList search={search} />}
       </div>
     </>
   )

@@ -1,15 +1,15 @@
-import type { Payment } from '../../api/wire-spending.ts'
+import type { Payment } from '@bursar/server/src/console/contract/payments.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
-import { LongText } from '../../components/long-text.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentBadge } from './payment-badge.tsx'
 import { RecipientText } from './recipient-text.tsx'
 
 interface PaymentsTableProps {
   readonly payments: readonly Payment[]
-  /** On an agent's own page every payment is its own. */
+  /** All payments are of one agent, so the columns about the agent are hidden. */
   readonly isOneAgent?: boolean
 }
 
@@ -23,41 +23,44 @@ const TO: Column<Payment> = {
   title: 'To',
   isLong: true,
   render: ({ to }) => (
-    <LongText>
+    <TruncatedText>
       <RecipientText address={to} />
-    </LongText>
+    </TruncatedText>
   ),
 }
 const AGENT: Column<Payment> = {
   title: 'Agent',
   isLong: true,
   render: ({ agent_id }) => (
-    <LongText title={agent_id}>
+    <TruncatedText title={agent_id}>
       <bdi>{agent_id}</bdi>
-    </LongText>
+    </TruncatedText>
   ),
 }
 const MEMO: Column<Payment> = {
   title: 'Memo',
   isLong: true,
   render: ({ memo }) => (
-    <LongText title={memo ?? undefined} isFaint>
+    <TruncatedText title={memo ?? undefined} isFaint>
       <bdi>{memo}</bdi>
-    </LongText>
+    </TruncatedText>
   ),
 }
-const WHEN: Column<Payment> = { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> }
+const CREATED: Column<Payment> = {
+  title: 'Created',
+  render: ({ created_at }) => <TimeText at={created_at} isRelative />,
+}
 
-/** Payments, one a row; each leads to its page. */
+/** A table of payments. Each row links to its payment. */
 export function PaymentsTable({ payments, isOneAgent = false }: PaymentsTableProps) {
   const { to } = useWorkspace()
   return (
     <DataTable
       caption="Payments"
-      columns={isOneAgent ? [AMOUNT, STATUS, TO, WHEN] : [AMOUNT, STATUS, TO, AGENT, MEMO, WHEN]}
+      columns={isOneAgent ? [AMOUNT, STATUS, TO, CREATED] : [AMOUNT, STATUS, TO, AGENT, MEMO, CREATED]}
       items={payments}
       keyOf={({ id }) => id}
-      toOf={({ id }) => to('payments', id)}
+      hrefOf={({ id }) => to('payments', id)}
     />
   )
 }

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
-import type { PaymentDetail } from '../../api/wire-spending.ts'
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** Why a payment is still pending, and what to do about it. Nothing while it is simply on its way. */
+/** Explains why a payment is still pending and what to do. Nothing if there is no problem. */
 export function PendingText({ detail: { payment } }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   const wallet = <TextLink to={to('wallets', payment.from)}>the wallet</TextLink>
@@ -11,48 +11,48 @@ export function PendingText({ detail: { payment } }: { readonly detail: PaymentD
   switch (payment.pending_reason) {
     case 'not_sent':
       return (
-        <Words>
+        <Prose>
           The enclave provider did not send this payment, for a reason that lies with this server or with the provider.
           The server’s log names it. The agent can retry with the same idempotency key. If nobody does, the payment
           fails ten minutes after it was requested.
-        </Words>
+        </Prose>
       )
     case 'outcome_unknown':
       return (
-        <Words>
+        <Prose>
           The enclave provider’s response was lost, so we don’t know yet whether the payment was sent. It is being
           looked up. {counted}
-        </Words>
+        </Prose>
       )
     case 'hash_unknown':
-      return <Words>The enclave provider accepted the payment. Its transaction is not known yet. {counted}</Words>
+      return <Prose>The enclave provider accepted the payment. Its transaction is not known yet. {counted}</Prose>
     case 'reported_failed':
     case 'reported_reverted':
       return (
-        <Words>
+        <Prose>
           The enclave provider reports that this payment failed, but a signed payment can still arrive. Only the
-          blockchain decides, and it is being watched. {counted} Look at the balance of {wallet} before you pay again.
-        </Words>
+          blockchain decides, and it is being watched. {counted} Check the balance of {wallet} before you pay again.
+        </Prose>
       )
     case 'reported_replaced':
       return (
-        <Words>
+        <Prose>
           The enclave provider reports that another transaction replaced this one. The blockchain is being searched for
           the payment. {counted}
-        </Words>
+        </Prose>
       )
     case 'transfer_not_found':
       return (
-        <Words>
+        <Prose>
           The transaction that the enclave provider named does not contain this payment. The blockchain is being
-          searched for it. {counted} Ask the server operator to look at the log.
-        </Words>
+          searched for it. {counted} Ask the server operator to check the log.
+        </Prose>
       )
     case null:
       return null
   }
 }
 
-function Words({ children }: { readonly children: ReactNode }) {
+function Prose({ children }: { readonly children: ReactNode }) {
   return <p className="max-w-prose">{children}</p>
 }

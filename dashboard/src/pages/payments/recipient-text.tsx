@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { labelOf, recipientsQuery } from '../../api/recipients.ts'
 import { CodeText } from '../../components/code-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** Who is paid: by the name in the recipient book, else the address by its ends. */
+/** The name of a recipient in the address book, or the shortened address. */
 export function RecipientText({ address }: { readonly address: string }) {
   const { slug, mode } = useWorkspace()
   const { data: recipients } = useQuery(recipientsQuery(slug, mode))

@@ -1,6 +1,6 @@
-import type { Mode } from '../../api/wire.ts'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
-/** The checks of a payment, in their documented order: the first that fails is the answer (D18). */
+/** The checks of a payment request, in their documented order. The first one that fails rejects the request. */
 const CHECKS = [
   'agent_not_found',
   'wallet_not_found',
@@ -23,8 +23,8 @@ export interface Check {
 }
 
 /**
- * The checks and how each came out; null for a code that is none of them. Test payments have no allowance. Gas is a check
- * only where wallets pay for it themselves, so it is left out unless it is what failed.
+ * The checks and their results. Null if the code belongs to no check. The plan only limits live payments. Gas is only
+ * checked if wallets pay for it themselves, so that check is left out unless it failed.
  */
 export function listChecks(code: string, mode: Mode): readonly Check[] | null {
   const checks = CHECKS.filter(
@@ -38,21 +38,21 @@ export function listChecks(code: string, mode: Mode): readonly Check[] | null {
   }))
 }
 
-/** A text among an answer's details. */
+/** A text or number in the details of an error, as text. */
 export function detailOf(details: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = details[name]
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' ? value : null
 }
 
-/** A list of texts among an answer's details. */
+/** A list of texts in the details of an error. */
 export function detailsOf(details: Readonly<Record<string, unknown>>, name: string): readonly string[] {
   const value = details[name]
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
 }
 
-/** The answer that the agent was given (specification, part 7). */
-export function answerOf(refusal: {
+/** The error response that the agent received. */
+export function formatErrorResponse(refusal: {
   readonly code: string
   readonly message: string
   readonly details: Readonly<Record<string, unknown>>

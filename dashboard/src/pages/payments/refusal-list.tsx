@@ -1,50 +1,50 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { refusalsQuery } from '../../api/payments.ts'
-import type { Refusal } from '../../api/wire-spending.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { LongText } from '../../components/long-text.tsx'
-import { OlderButton } from '../../components/older-button.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
+import { LoadMoreButton } from '../../components/load-more-button.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatRefusal } from '../../format/refusal-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 import { RecipientText } from './recipient-text.tsx'
 
 const COLUMNS: readonly Column<Refusal>[] = [
   { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
-  { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> },
+  { title: 'Created', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
   { title: 'Reason', render: ({ code, message }) => formatRefusal(code, message) },
   {
     title: 'To',
     isLong: true,
     render: ({ to }) => (
-      <LongText>
+      <TruncatedText>
         <RecipientText address={to} />
-      </LongText>
+      </TruncatedText>
     ),
   },
   {
     title: 'Agent',
     isLong: true,
     render: ({ agent_id }) => (
-      <LongText title={agent_id}>
+      <TruncatedText title={agent_id}>
         <bdi>{agent_id}</bdi>
-      </LongText>
+      </TruncatedText>
     ),
   },
 ]
 
-/** What was asked for and refused, the newest first. */
-export function RefusalList({ search: { filter, isNarrowed } }: { readonly search: PaymentSearch }) {
+/** Rejected requests, newest first. */
+export function RefusalList({ search: { filter, isFiltered } }: { readonly search: PaymentSearch }) {
   const { slug, mode, to } = useWorkspace()
   const query = useInfiniteQuery(refusalsQuery(slug, mode, filter.agent === undefined ? {} : { agent: filter.agent }))
   const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
-  if (data === undefined) return <Waiting error={error} onRetry={refetch} lines={8} />
+  if (data === undefined) return <QueryState error={error} onRetry={refetch} lines={8} />
   const refusals = data.pages.flatMap((page) => page.refusals)
   const last = data.pages.at(-1)
   return (
@@ -52,25 +52,28 @@ export function RefusalList({ search: { filter, isNarrowed } }: { readonly searc
       <ErrorNotice error={error} onRetry={() => void refetch()} />
       {refusals.length > 0 && (
         <DataTable
-          caption="Refused requests"
+          caption="Rejected requests"
           columns={COLUMNS}
           items={refusals}
           keyOf={({ id }) => id}
-          toOf={({ id }) => to('refusals', id)}
+          hrefOf={({ id }) => to('refusals', id)}
         />
       )}
       {refusals.length === 0 && !hasNextPage && (
-        <EmptyState title="Nothing was refused" action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}>
-          {isNarrowed
-            ? 'No request of this agent was refused in the last 30 days.'
-            : 'No request was refused in the last 30 days.'}
+        <EmptyState
+          title="No rejected requests"
+          action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}
+        >
+          {isFiltered
+            ? 'No requests of this agent were rejected in the last 30 days.'
+            : 'No requests were rejected in the last 30 days.'}
         </EmptyState>
       )}
-      <OlderButton
+      <LoadMoreButton
         next={last?.next}
         isBusy={isFetchingNextPage}
         isEmpty={last?.refusals.length === 0}
-        onFollow={() => void fetchNextPage()}
+        onLoadMore={() => void fetchNextPage()}
       />
     </div>
   )

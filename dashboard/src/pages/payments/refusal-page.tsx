@@ -1,42 +1,42 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
+import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { refusalQuery } from '../../api/payments.ts'
 import { walletsQuery } from '../../api/wallets.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { CodeText } from '../../components/code-text.tsx'
-import { Fact, Facts } from '../../components/facts.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import type { Refusal } from '../../api/wire-spending.ts'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatReason } from '../../format/refusal-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { PartyText } from './party-text.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { RecipientAddress } from './recipient-address.tsx'
 import { RecipientText } from './recipient-text.tsx'
-import { answerOf } from './refusal-checks.ts'
-import { RefusalNext } from './refusal-next.tsx'
+import { formatErrorResponse } from './refusal-checks.ts'
+import { RefusalAdvice } from './refusal-advice.tsx'
 import { RefusalTimeline } from './refusal-timeline.tsx'
 
 export function RefusalPage() {
   const { slug, mode, to } = useWorkspace()
   const { id = '' } = useParams()
   const { data: refusal, error, refetch } = useQuery(refusalQuery(slug, mode, id))
-  const place = <TextLink to={`${to('payments')}?status=refused`}>Refused requests</TextLink>
+  const breadcrumb = <TextLink to={`${to('payments')}?status=refused`}>Rejected requests</TextLink>
   if (refusal === undefined) {
     return (
       <>
-        <PageHeading title="Refused request" place={place} />
-        <Waiting error={error} onRetry={refetch} lines={9} />
+        <PageHeading title="Rejected request" breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} lines={9} />
       </>
     )
   }
   return (
     <>
       <PageHeading
-        title={`Refused: ${formatReason(refusal.code, refusal.message)}`}
-        place={place}
+        title={`Rejected: ${formatReason(refusal.code, refusal.message)}`}
+        breadcrumb={breadcrumb}
         lead={
           <>
             <AmountText usdc={refusal.amount_usdc} isStrong /> by <bdi>{refusal.agent_id}</bdi> to{' '}
@@ -45,18 +45,18 @@ export function RefusalPage() {
         }
       />
       <Section title="What to do next">
-        <RefusalNext refusal={refusal} />
+        <RefusalAdvice refusal={refusal} />
       </Section>
       <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-        <Section title="What happened">
+        <Section title="Timeline">
           <RefusalTimeline refusal={refusal} />
         </Section>
         <div className="grid grid-cols-1 gap-8">
-          <Section title="What the agent was answered">
-            <CodeBlock what="Answer" copied="the answer" code={answerOf(refusal)} />
+          <Section title="Response to the agent">
+            <CodeBlock what="Response" copied="the response" code={formatErrorResponse(refusal)} />
           </Section>
           <Section title="Details">
-            <RefusalFacts refusal={refusal} />
+            <RefusalProperties refusal={refusal} />
           </Section>
         </div>
       </div>
@@ -64,48 +64,48 @@ export function RefusalPage() {
   )
 }
 
-function RefusalFacts({
+function RefusalProperties({
   refusal: { id, wallet, to: recipient, memo, idempotency_key },
 }: {
   readonly refusal: Refusal
 }) {
   return (
-    <Facts>
-      <Fact name="From">
+    <DescriptionList>
+      <DescriptionItem term="From">
         <SourceText address={wallet} />
-      </Fact>
-      <Fact name="To">
-        <PartyText address={recipient} />
-      </Fact>
+      </DescriptionItem>
+      <DescriptionItem term="To">
+        <RecipientAddress address={recipient} />
+      </DescriptionItem>
       {memo !== null && (
-        <Fact name="Memo">
+        <DescriptionItem term="Memo">
           <bdi>{memo}</bdi>
-        </Fact>
+        </DescriptionItem>
       )}
       {idempotency_key !== null && (
-        <Fact name="Idempotency key">
+        <DescriptionItem term="Idempotency key">
           <CodeText text={idempotency_key} what="the idempotency key" />
-        </Fact>
+        </DescriptionItem>
       )}
-      <Fact name="Request">
-        <CodeText text={id} what="the request’s id" />
-      </Fact>
-    </Facts>
+      <DescriptionItem term="Request ID">
+        <CodeText text={id} what="the request ID" />
+      </DescriptionItem>
+    </DescriptionList>
   )
 }
 
-/** The wallet that was named; one that is not here leads nowhere. */
+/** The wallet of the request. Linked if it exists. */
 function SourceText({ address }: { readonly address: string }) {
   const { slug, mode, to } = useWorkspace()
   const { data: wallets } = useQuery(walletsQuery(slug, mode))
   const wallet = wallets?.find((candidate) => candidate.address === address)
-  if (wallet === undefined) return <CodeText text={address} what="the wallet’s address" />
+  if (wallet === undefined) return <CodeText text={address} what="the wallet address" />
   return (
     <>
       <TextLink to={to('wallets', address)}>
         <bdi>{wallet.name}</bdi>
       </TextLink>{' '}
-      <CodeText text={address} what="the wallet’s address" isShort />
+      <CodeText text={address} what="the wallet address" isShort />
     </>
   )
 }

@@ -1,20 +1,20 @@
-import type { Refusal } from '../../api/wire-spending.ts'
+import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { Timeline, TimelineStep } from '../../components/timeline.tsx'
 import { formatRefusal } from '../../format/refusal-text.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { CHECK_TITLES, CheckText } from './check-text.tsx'
 import { CredentialText } from './credential-text.tsx'
 import { listChecks } from './refusal-checks.ts'
 
-/** A request up to the check that it failed, and those that were not looked at any more. */
+/** The checks of a rejected request up to the one that failed, and those that were skipped. */
 export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
   const { to } = useWorkspace()
   const { agent_id, code, credential, created_at, message, mode } = refusal
   const checks = listChecks(code, mode)
   return (
-    <Timeline label="What happened">
+    <Timeline label="Timeline">
       <TimelineStep state="done" title="Requested" at={<TimeText at={created_at} hasSeconds />}>
         <p>
           By the agent{' '}
@@ -27,7 +27,7 @@ export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
         </p>
       </TimelineStep>
       {checks === null && (
-        <TimelineStep state="failed" title="Refused">
+        <TimelineStep state="failed" title="Rejected">
           <p>{message}</p>
         </TimelineStep>
       )}
@@ -41,7 +41,7 @@ export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
         </TimelineStep>
       ))}
       <TimelineStep state="skipped" title="Reserved, signed, confirmed">
-        <p>It never came to that: nothing was set aside, and no money moved.</p>
+        <p>Nothing was reserved, and no money moved.</p>
       </TimelineStep>
     </Timeline>
   )

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { readText } from '../../components/form-text.ts'
+import { readFormText } from '../../components/read-form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
-import { addressFault, fieldFaults } from '../../format/field-faults.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { addressError, fieldErrors } from '../../format/field-errors.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface NewRecipientFormProps {
   readonly onSubmit: (recipient: { readonly address: string; readonly label: string }) => Promise<unknown>
@@ -12,32 +12,32 @@ interface NewRecipientFormProps {
 
 export const LABEL_CHARS_MAX = 100
 
-/** Names an address. One that has a name already gets the new one. */
+/** Adds a recipient to the address book. If the address already has a name, renames it. */
 export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
   const form = useRef<HTMLFormElement>(null)
-  const naming = useDeed({
+  const saving = useAction({
     mutationFn: onSubmit,
     onSuccess: () => {
       form.current?.reset()
       form.current?.querySelector('input')?.focus()
     },
   })
-  const faults = fieldFaults(naming.error)
-  const mistyped = addressFault(naming.error, [naming.variables?.address ?? ''])
-  const isAtField = faults['address'] !== undefined || faults['label'] !== undefined
-  const hasFault = naming.isError && isAtField
+  const errors = fieldErrors(saving.error)
+  const invalidAddress = addressError(saving.error, [saving.variables?.address ?? ''])
+  const isFieldError = errors['address'] !== undefined || errors['label'] !== undefined
+  const hasFieldError = saving.isError && isFieldError
   useEffect(() => {
-    if (hasFault) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-  }, [hasFault])
+    if (hasFieldError) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [hasFieldError])
   return (
     <form
       ref={form}
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault()
-        const address = readText(event.currentTarget, 'address')
-        const label = readText(event.currentTarget, 'label')
-        if (address !== '' && label !== '' && !naming.isPending) naming.mutate({ address, label })
+        const address = readFormText(event.currentTarget, 'address')
+        const label = readFormText(event.currentTarget, 'label')
+        if (address !== '' && label !== '' && !saving.isPending) saving.mutate({ address, label })
       }}
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)_auto]">
@@ -48,11 +48,11 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           required
           placeholder="0x…"
           pattern="0x[0-9a-fA-F]{40}"
-          title="0x and 40 characters of 0 to 9 and a to f"
+          title="0x followed by 40 characters from 0 to 9 and a to f"
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
-          fault={mistyped ?? faults['address']}
+          error={invalidAddress ?? errors['address']}
         />
         <TextField
           name="label"
@@ -61,15 +61,15 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           maxLength={LABEL_CHARS_MAX}
           autoComplete="off"
           placeholder="Search provider"
-          fault={faults['label']}
+          error={errors['label']}
         />
         <div className="lg:pt-[1.9rem]">
-          <Button type="submit" look="primary" disabled={naming.isPending}>
-            Save the name
+          <Button type="submit" variant="primary" disabled={saving.isPending}>
+            Save recipient
           </Button>
         </div>
       </div>
-      {!isAtField && <ErrorNotice error={naming.error} />}
+      {!isFieldError && <ErrorNotice error={saving.error} />}
     </form>
   )
 }

@@ -1,41 +1,42 @@
 import { useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import type { Grant, Recipient } from '../../api/wire-spending.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { NameForm } from '../../components/name-form.tsx'
-import { Row } from '../../components/rows.tsx'
+import { ListItem } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { LABEL_CHARS_MAX } from './new-recipient-form.tsx'
-import type { useRecipientDeeds } from './use-recipient-deeds.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import type { useRecipientActions } from './use-recipient-actions.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface RecipientRowProps {
   readonly recipient: Recipient
-  /** The grants that name the address. */
+  /** The grants that list this address. */
   readonly grants: readonly Grant[]
-  /** Null for who may not. */
-  readonly deeds: Pick<ReturnType<typeof useRecipientDeeds>, 'label' | 'remove'> | null
+  /** Null if the user may not change recipients. */
+  readonly actions: Pick<ReturnType<typeof useRecipientActions>, 'label' | 'remove'> | null
 }
 
-export function RecipientRow({ recipient, grants, deeds }: RecipientRowProps) {
+export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) {
   const { to } = useWorkspace()
   const { address, label } = recipient
   const [isRenaming, setRenaming] = useState(false)
-  const renaming = useDeed({ mutationFn: async (name: string) => deeds?.label({ address, label: name }) })
+  const renaming = useAction({ mutationFn: async (name: string) => actions?.label({ address, label: name }) })
   const place = useRef<HTMLDivElement>(null)
-  /** Opens the form, or takes it away; the focus goes to what comes in its place. */
+  /** Opens or closes the form, and moves the focus to what replaces it. */
   const change = (next: boolean) => {
     flushSync(() => setRenaming(next))
     place.current?.querySelector<HTMLElement>('input, button')?.focus()
   }
   return (
-    <Row
+    <ListItem
       actions={
-        deeds !== null && (
+        actions !== null && (
           <div ref={place} className="flex flex-wrap items-center gap-2">
             {isRenaming ? (
               <NameForm
@@ -57,11 +58,11 @@ export function RecipientRow({ recipient, grants, deeds }: RecipientRowProps) {
                 <ConfirmDialog
                   label="Remove"
                   labelDetail={label}
-                  title={`Remove the name “${label}”?`}
-                  confirmLabel="Remove the name"
-                  onConfirm={() => deeds.remove(address)}
+                  title={`Remove “${label}”?`}
+                  confirmLabel="Remove recipient"
+                  onConfirm={() => actions.remove(address)}
                 >
-                  Grants and payments show the bare address again. What agents may pay does not change.
+                  Grants and payments will show the address instead of the name. What agents can pay does not change.
                 </ConfirmDialog>
               </>
             )}
@@ -84,6 +85,6 @@ export function RecipientRow({ recipient, grants, deeds }: RecipientRowProps) {
         ))}
       </p>
       <ErrorNotice error={renaming.error} />
-    </Row>
+    </ListItem>
   )
 }

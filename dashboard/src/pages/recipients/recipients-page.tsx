@@ -1,62 +1,62 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { recipientsQuery } from '../../api/recipients.ts'
-import type { Grant } from '../../api/wire-spending.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Rows } from '../../components/rows.tsx'
+import { List } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewRecipientForm } from './new-recipient-form.tsx'
 import { RecipientRow } from './recipient-row.tsx'
-import { useRecipientDeeds } from './use-recipient-deeds.ts'
+import { useRecipientActions } from './use-recipient-actions.ts'
 
 export function RecipientsPage() {
   const { slug, mode, name, role } = useWorkspace()
   const { data: recipients, error, refetch } = useQuery(recipientsQuery(slug, mode))
   const { data: grants } = useQuery(grantsQuery(slug, mode))
-  const deeds = useRecipientDeeds()
+  const actions = useRecipientActions()
   return (
     <>
       <PageHeading
         title="Recipients"
-        place={name}
-        lead="Names for the addresses that agents pay. They are shown in place of the address; what a grant allows is the address itself."
+        breadcrumb={name}
+        lead="Names for the addresses that your agents pay. Names are only labels: a grant allows the address itself."
       />
       {isAdmin(role) && (
-        <Section title="Name an address">
-          <NewRecipientForm onSubmit={deeds.label} />
+        <Section title="Add a recipient">
+          <NewRecipientForm onSubmit={actions.label} />
         </Section>
       )}
       <Section title="Address book">
-        {recipients === undefined && <Waiting error={error} onRetry={refetch} />}
+        {recipients === undefined && <QueryState error={error} onRetry={refetch} />}
         {recipients?.length === 0 && (
-          <EmptyState title="No names yet">
+          <EmptyState title="No recipients yet">
             {isAdmin(role)
-              ? 'Name the addresses that your agents pay most. Grants and payments then say who it is.'
-              : 'An admin or an owner of the workspace can name the addresses that agents pay.'}
+              ? 'Add the addresses that your agents pay. Grants and payments then show their names.'
+              : 'An owner or admin of this workspace can add recipients.'}
           </EmptyState>
         )}
         {recipients !== undefined && recipients.length > 0 && (
-          <Rows>
+          <List>
             {recipients.map((recipient) => (
               <RecipientRow
                 key={recipient.address}
                 recipient={recipient}
                 grants={grantsFor(grants, recipient.address)}
-                deeds={isAdmin(role) ? deeds : null}
+                actions={isAdmin(role) ? actions : null}
               />
             ))}
-          </Rows>
+          </List>
         )}
       </Section>
     </>
   )
 }
 
-/** Those that are not over and name the address. */
+/** The grants that have not ended and list the address. */
 function grantsFor(grants: readonly Grant[] | undefined, address: string): readonly Grant[] {
   const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
   return open.filter((grant) =>

@@ -1,11 +1,11 @@
 import { AmountText } from '../../components/amount-text.tsx'
 
 interface BalanceTextProps {
-  /** Null: the chain was out of reach. */
+  /** Null: the chain could not be reached. */
   readonly usdc: string | null
 }
 
-/** What a wallet holds, as its chain says. */
+/** The balance of a wallet on its chain. */
 export function BalanceText({ usdc }: BalanceTextProps) {
-  return usdc === null ? <span className="text-muted">The chain does not answer</span> : <AmountText usdc={usdc} />
+  return usdc === null ? <span className="text-muted">Not available</span> : <AmountText usdc={usdc} />
 }

@@ -1,22 +1,22 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { Deposit } from '@bursar/server/src/console/contract/wallets.ts'
 import { depositsQuery } from '../../api/deposits.ts'
-import type { Deposit } from '../../api/wire-spending.ts'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
-import { LongText } from '../../components/long-text.tsx'
-import { OlderPages } from '../../components/older-pages.tsx'
-import { NoRows } from '../../components/rows.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
+import { LoadMore } from '../../components/load-more.tsx'
+import { EmptyList } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { SenderText } from './sender-text.tsx'
 
-/** What came in, the latest first. */
+/** The deposits of a wallet, latest first. */
 export function DepositsSection({ address }: { readonly address: string }) {
   const { slug, mode } = useWorkspace()
   const { data: workspace } = useQuery(workspaceQuery(slug))
@@ -25,12 +25,12 @@ export function DepositsSection({ address }: { readonly address: string }) {
   const explorer = workspace?.chains[mode].explorer_url ?? null
   return (
     <Section title="Deposits">
-      {deposits === undefined && <Waiting error={query.error} onRetry={query.refetch} />}
-      {deposits?.length === 0 && <NoRows>Nothing has come in yet.</NoRows>}
+      {deposits === undefined && <QueryState error={query.error} onRetry={query.refetch} />}
+      {deposits?.length === 0 && <EmptyList>No deposits yet.</EmptyList>}
       {deposits !== undefined && deposits.length > 0 && (
         <DataTable caption="Deposits" columns={columnsWith(explorer)} items={deposits} keyOf={({ id }) => id} />
       )}
-      <OlderPages query={query} />
+      <LoadMore query={query} />
     </Section>
   )
 }
@@ -38,14 +38,14 @@ export function DepositsSection({ address }: { readonly address: string }) {
 function columnsWith(explorer: string | null): readonly Column<Deposit>[] {
   return [
     { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} isStrong /> },
-    { title: 'When', render: ({ created_at }) => <TimeText at={created_at} isSince /> },
+    { title: 'Received', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
     {
       title: 'From',
       isLong: true,
       render: ({ from }) => (
-        <LongText>
+        <TruncatedText>
           <SenderText address={from} />
-        </LongText>
+        </TruncatedText>
       ),
     },
     { title: 'Transaction', render: ({ tx_hash }) => <Transaction hash={tx_hash} explorer={explorer} /> },
@@ -53,7 +53,7 @@ function columnsWith(explorer: string | null): readonly Column<Deposit>[] {
 }
 
 function Transaction({ hash, explorer }: { readonly hash: string; readonly explorer: string | null }) {
-  if (explorer === null) return <CodeText text={hash} what="the transaction’s hash" isShort />
+  if (explorer === null) return <CodeText text={hash} what="the transaction hash" isShort />
   return (
     <ExternalLink href={`${explorer}/tx/${hash}`}>
       <span className="sr-only">Block explorer: </span>

@@ -1,54 +1,54 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
+import type { ChainInfo } from '@bursar/server/src/console/contract/workspaces.ts'
 import { askFaucet, walletQuery } from '../../api/wallets.ts'
-import type { ChainInfo } from '../../api/wire.ts'
-import type { Wallet } from '../../api/wire-spending.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { useAction } from '../../components/use-action.ts'
 
 interface FaucetProps {
   readonly wallet: Wallet
   readonly faucet: NonNullable<ChainInfo['faucet']>
 }
 
-/** Where test USDC comes from. */
+/** A way to get test USDC: a button, or a link to a public faucet. */
 export function Faucet({ wallet, faucet }: FaucetProps) {
   const { role } = useWorkspace()
   if (faucet.kind === 'endpoint') return isAdmin(role) && <FaucetButton wallet={wallet} />
   return (
     <p>
-      Test USDC costs nothing: <ExternalLink href={faucet.url}>get some at {new URL(faucet.url).host}</ExternalLink>.
+      Test USDC is free. <ExternalLink href={faucet.url}>Get some at {new URL(faucet.url).host}</ExternalLink>.
     </p>
   )
 }
 
-const LOOK_EVERY_MS = 2_000
+const POLL_INTERVAL_MS = 2_000
 
 function FaucetButton({ wallet }: { readonly wallet: Wallet }) {
   const { slug, mode } = useWorkspace()
   const { address, balance_usdc } = wallet
-  const gift = useDeed({
+  const request = useAction({
     mutationFn: async () => ({ amount: await askFaucet(slug, address), before: balance_usdc }),
   })
-  const isOnItsWay = gift.data !== undefined && gift.data.before === balance_usdc
-  // The server tells of a deposit once it is deep enough in the chain; the balance shows it sooner.
-  useQuery({ ...walletQuery(slug, mode, address), refetchInterval: isOnItsWay ? LOOK_EVERY_MS : false })
+  const isPending = request.data !== undefined && request.data.before === balance_usdc
+  // The server reports a deposit only after some more blocks. The balance changes sooner, so it is polled.
+  useQuery({ ...walletQuery(slug, mode, address), refetchInterval: isPending ? POLL_INTERVAL_MS : false })
   return (
     <div className="grid justify-items-start gap-3 border-t border-line pt-4">
-      <Button disabled={gift.isPending || isOnItsWay} onClick={() => gift.mutate()}>
+      <Button disabled={request.isPending || isPending} onClick={() => request.mutate()}>
         Get 100 test USDC
       </Button>
       <p role="status" className="text-muted empty:hidden">
-        {gift.data !== undefined &&
-          (isOnItsWay
-            ? `${formatAmount(gift.data.amount)} USDC are on their way. The balance follows in a moment.`
-            : `${formatAmount(gift.data.amount)} USDC arrived.`)}
+        {request.data !== undefined &&
+          (isPending
+            ? `${formatAmount(request.data.amount)} USDC requested. The balance updates in a moment.`
+            : `${formatAmount(request.data.amount)} USDC received.`)}
       </p>
-      <ErrorNotice error={gift.error} />
+      <ErrorNotice error={request.error} />
     </div>
   )
 }

@@ -1,28 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ChainInfo } from '../../api/wire.ts'
-import type { Wallet } from '../../api/wire-spending.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
+import type { ChainInfo } from '@bursar/server/src/console/contract/workspaces.ts'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Section } from '../../components/section.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { nameNetwork } from '../../format/network.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { formatNetwork } from '../../format/format-network.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { Faucet } from './faucet.tsx'
 import { QrCode } from './qr-code.tsx'
 
 const LEADS = {
-  test: 'Send test USDC to this address. It is worth nothing, and is here to try things out.',
-  live: 'Send it to this address, from an exchange or another wallet.',
+  test: 'Send test USDC to this address. Test USDC has no value.',
+  live: 'Send USDC to this address from an exchange or another wallet.',
 } as const
 
-/** How USDC gets into a wallet. */
+/** How to add USDC to a wallet. */
 export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
   const { slug, mode } = useWorkspace()
   const { data: workspace, error, refetch } = useQuery(workspaceQuery(slug))
   return (
     <Section title="Add USDC" lead={LEADS[mode]}>
       {workspace === undefined ? (
-        <Waiting error={error} onRetry={refetch} />
+        <QueryState error={error} onRetry={refetch} />
       ) : (
         <DepositAddress wallet={wallet} chain={workspace.chains[mode]} />
       )}
@@ -32,12 +32,12 @@ export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
 
 function DepositAddress({ wallet, chain }: { readonly wallet: Wallet; readonly chain: ChainInfo }) {
   const { address, name } = wallet
-  const network = nameNetwork(chain.chain_id)
+  const network = formatNetwork(chain.chain_id)
   return (
     <div className="grid gap-6 rounded-xl border border-line bg-surface p-5 sm:grid-cols-[11rem_minmax(0,1fr)] sm:p-6">
       <div className="mx-auto w-44 sm:w-full">
         <div className="rounded-lg border border-line">
-          <QrCode text={address} label={`QR code of the address of ${name}`} />
+          <QrCode text={address} label={`QR code with the address of ${name}`} />
         </div>
       </div>
       <div className="grid min-w-0 content-start gap-4">
@@ -53,7 +53,7 @@ function DepositAddress({ wallet, chain }: { readonly wallet: Wallet; readonly c
           <strong>{network}</strong>
         </p>
         <p className="text-[0.9375rem] text-warning">
-          Send only USDC, and only on {network}. Anything else that is sent here is lost.
+          Send only USDC, and only on {network}. Other tokens or networks will be lost.
         </p>
         {chain.faucet !== null && <Faucet wallet={wallet} faucet={chain.faucet} />}
       </div>

@@ -1,24 +1,24 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
+import type { Passkey } from '@bursar/server/src/console/contract/passkeys.ts'
 import { liveKey } from '../../api/changes.ts'
 import { passkeysQuery } from '../../api/passkeys.ts'
 import { createWallet } from '../../api/wallets.ts'
-import type { Passkey } from '../../api/wire.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { readText } from '../../components/form-text.ts'
+import { readFormText } from '../../components/read-form-text.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-room.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { useCancel } from '../../components/use-cancel.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { useAction } from '../../components/use-action.ts'
 
-/** Makes a wallet that one of one's own passkeys owns, and leads to it. */
+/** Creates a wallet owned by one of the user's passkeys, and opens its page. */
 export function NewWalletForm(props: { readonly onCancel: () => void }) {
   const onCancel = useCancel(props.onCancel)
   const { data: passkeys, error, refetch } = useQuery(passkeysQuery)
@@ -34,7 +34,7 @@ export function NewWalletForm(props: { readonly onCancel: () => void }) {
             </p>
           </>
         ) : passkeys === undefined ? (
-          <Waiting error={error} onRetry={refetch} lines={2} />
+          <QueryState error={error} onRetry={refetch} lines={2} />
         ) : (
           <WalletForm passkeys={passkeys} onCancel={onCancel} />
         )}
@@ -55,35 +55,36 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [picked, setPicked] = useState(passkeys.length === 1 ? (passkeys[0]?.id ?? '') : '')
-  const creation = useDeed({
+  const creation = useAction({
     mutationFn: (name: string) => createWallet(slug, { mode, name, credentialId: picked }),
     onSuccess: async (wallet) => {
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
       await navigate(to('wallets', wallet.address))
     },
   })
-  if (passkeys.length === 0) return <p>You have no passkey. Add one in your account: it is to own the wallet.</p>
+  if (passkeys.length === 0)
+    return <p>You have no passkey. Add one in your account first, because a passkey must own the wallet.</p>
   const owner = passkeys.find(({ id }) => id === picked)
   return (
     <form
       className="grid gap-5"
       onSubmit={(event) => {
         event.preventDefault()
-        const name = readText(event.currentTarget, 'name')
+        const name = readFormText(event.currentTarget, 'name')
         if (name !== '' && picked !== '' && !creation.isPending) creation.mutate(name)
       }}
     >
       <TextField
         name="name"
         label="Name"
-        hint="For the people here: “Main wallet”, “Research”."
+        hint="Shown to members of this workspace, such as “Main wallet” or “Research”."
         required
         maxLength={WALLET_NAME_CHARS_MAX}
         autoComplete="off"
       />
       {passkeys.length > 1 && (
         <SelectField
-          label="The passkey that owns it"
+          label="Owner passkey"
           value={picked}
           placeholder="Choose one of your passkeys"
           choices={passkeys.map(({ id, name }) => ({ value: id, text: name }))}
@@ -94,21 +95,20 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
       <Notice tone={mode === 'live' ? 'warning' : 'plain'}>
         <p>
           {owner === undefined ? 'The passkey' : <strong>Your passkey “{owner.name}”</strong>} will own the wallet. Only
-          it can let an agent spend from the wallet, or stop that for good. It can’t be changed later, so keep the
-          passkey.
+          this passkey can sign and revoke grants on it. The owner can’t be changed later, so don’t lose the passkey.
         </p>
         {mode === 'live' && (
           <p>
-            <strong>This is live:</strong> the wallet will hold real money.
+            <strong>This is live mode.</strong> The wallet will hold real money.
           </p>
         )}
       </Notice>
       <ErrorNotice error={creation.error} />
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" look="primary" disabled={creation.isPending}>
-          Create the wallet
+        <Button type="submit" variant="primary" disabled={creation.isPending}>
+          Create wallet
         </Button>
-        <Button look="quiet" disabled={creation.isPending} onClick={onCancel}>
+        <Button variant="quiet" disabled={creation.isPending} onClick={onCancel}>
           Cancel
         </Button>
       </p>

@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 
 interface QrCodeProps {
   readonly text: string
-  /** What it holds, for readers of the screen. */
+  /** Describes the content. The accessible name. */
   readonly label: string
 }
 
-/** ISO/IEC 18004, section 9.1: four modules of nothing around it. */
+/** The quiet zone around the code must be four modules wide (ISO/IEC 18004, section 9.1). */
 const QUIET_MODULES = 4
 
-/** A QR code, always dark on white: not every phone reads the other way round. */
+/** A QR code. Always dark on white, because some phones cannot read inverted codes. */
 export function QrCode({ text, label }: QrCodeProps) {
   const { data: modules } = useQuery({
     queryKey: ['qr', text],

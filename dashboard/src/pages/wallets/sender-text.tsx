@@ -1,15 +1,15 @@
 import { RecipientText } from '../payments/recipient-text.tsx'
 
-/** What USDC comes from when it is made. */
+/** Transfers of newly minted USDC come from this address. */
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
 
 interface SenderTextProps {
   readonly address: string
-  /** What to say before somebody who sent it. */
+  /** The text before the sender. Left out for newly minted USDC. */
   readonly lead?: string
 }
 
-/** Where a deposit came from: by the name in the recipient book, else the address by its ends. */
+/** The sender of a deposit: the name in the address book, or the shortened address. */
 export function SenderText({ address, lead = '' }: SenderTextProps) {
   if (address === ZERO_ADDRESS) return 'Newly minted USDC'
   return (

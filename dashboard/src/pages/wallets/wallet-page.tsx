@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { walletQuery } from '../../api/wallets.ts'
-import type { Wallet } from '../../api/wire-spending.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Fold } from '../../components/fold.tsx'
+import { Disclosure } from '../../components/disclosure.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { formatAmount } from '../../format/amount.ts'
-import { sayOwner } from '../../format/owner-text.ts'
+import { formatOwner } from '../../format/owner-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DepositsSection } from './deposits-section.tsx'
 import { FundingSection } from './funding-section.tsx'
 
@@ -25,12 +25,12 @@ export function WalletPage() {
   const { slug, mode, to } = useWorkspace()
   const { address = '' } = useParams()
   const { data: wallet, error, refetch } = useQuery(walletQuery(slug, mode, address))
-  const place = <TextLink to={to('wallets')}>Wallets</TextLink>
+  const breadcrumb = <TextLink to={to('wallets')}>Wallets</TextLink>
   if (wallet === undefined) {
     return (
       <>
-        <PageHeading title={`Wallet ${formatShortAddress(address)}`} place={place} />
-        <Waiting error={error} onRetry={refetch} />
+        <PageHeading title={`Wallet ${formatShortAddress(address)}`} breadcrumb={breadcrumb} />
+        <QueryState error={error} onRetry={refetch} />
       </>
     )
   }
@@ -38,10 +38,10 @@ export function WalletPage() {
     <>
       <PageHeading
         title={wallet.name}
-        place={place}
+        breadcrumb={breadcrumb}
         lead={
           <>
-            Owned by <bdi>{sayOwner(wallet.owner)}</bdi>. Created <TimeText at={wallet.created_at} />.
+            Owned by <bdi>{formatOwner(wallet.owner)}</bdi>. Created <TimeText at={wallet.created_at} />.
           </>
         }
       >
@@ -63,8 +63,8 @@ function Balance({ usdc }: { readonly usdc: string | null }) {
       <p className="text-sm font-semibold text-muted">Balance</p>
       {usdc === null ? (
         <p className="text-lg">
-          The chain does not answer.{' '}
-          <span className="text-muted">What is in the wallet is safe; the balance is shown again in a while.</span>
+          The balance is not available.{' '}
+          <span className="text-muted">The chain could not be reached. Your USDC is safe. Try again later.</span>
         </p>
       ) : (
         <p className="text-4xl font-bold tracking-tight tabular-nums">
@@ -75,14 +75,14 @@ function Balance({ usdc }: { readonly usdc: string | null }) {
   )
 }
 
-/** What the wallet pays its gas with, where the provider does not sponsor it. */
+/** The native coin that the wallet pays gas with, if the provider does not sponsor gas. */
 function CoinBalance({ coin: { symbol, balance } }: { readonly coin: NonNullable<Wallet['coin']> }) {
   return (
     <section aria-label="Gas" className="grid gap-1">
       <p className="text-sm font-semibold text-muted">Gas</p>
       <p className="text-lg tabular-nums">
-        {balance === null ? 'The chain does not respond.' : `${balance} ${symbol}`}{' '}
-        <span className="text-muted">Payments from this wallet pay their gas from it.</span>
+        {balance === null ? 'Not available.' : `${balance} ${symbol}`}{' '}
+        <span className="text-muted">This balance pays the gas of payments from this wallet.</span>
       </p>
     </section>
   )
@@ -97,29 +97,29 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
   return (
     <Section
       title="Grants"
-      lead="Who may spend from this wallet."
+      lead="Agents that can spend from this wallet."
       actions={isAdmin(role) && open.length > 0 && <TextLink to={newGrant}>New grant</TextLink>}
     >
-      {grants === undefined && <Waiting error={error} onRetry={refetch} />}
+      {grants === undefined && <QueryState error={error} onRetry={refetch} />}
       {grants !== undefined && open.length === 0 && (
         <EmptyState
-          title="Nobody may spend from it"
+          title="No agent can spend from this wallet"
           action={
             isAdmin(role) && (
-              <ButtonLink look="primary" to={newGrant}>
+              <ButtonLink variant="primary" to={newGrant}>
                 New grant
               </ButtonLink>
             )
           }
         >
-          A grant lets one agent pay from this wallet, within limits that its owner signs.
+          Create a grant to let an agent spend from this wallet. Its owner signs the limits.
         </EmptyState>
       )}
-      {open.length > 0 && <GrantTable caption="Grants" grants={open} without="wallet" />}
+      {open.length > 0 && <GrantTable caption="Grants" grants={open} hiddenColumn="wallet" />}
       {ended.length > 0 && (
-        <Fold summary={`Ended grants (${ended.length})`}>
-          <GrantTable caption="Ended grants" grants={ended} without="wallet" />
-        </Fold>
+        <Disclosure summary={`Ended grants (${ended.length})`}>
+          <GrantTable caption="Ended grants" grants={ended} hiddenColumn="wallet" />
+        </Disclosure>
       )}
     </Section>
   )

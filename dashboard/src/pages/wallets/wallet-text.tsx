@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { walletsQuery } from '../../api/wallets.ts'
 import { CodeText } from '../../components/code-text.tsx'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** A wallet by its name, or by its address's ends while the name is not known. */
+/** The name of a wallet, or the shortened address while the name is not known. */
 export function WalletText({ address }: { readonly address: string }) {
   const { slug, mode } = useWorkspace()
   const { data: wallets } = useQuery(walletsQuery(slug, mode))

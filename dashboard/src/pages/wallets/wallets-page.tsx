@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { walletsQuery } from '../../api/wallets.ts'
-import type { Wallet } from '../../api/wire-spending.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { nameOwner } from '../../format/owner-text.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { isAdmin } from '../../roles.ts'
-import { useWorkspace } from '../workspace/workspace-context.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { BalanceText } from './balance-text.tsx'
 import { NewWalletForm } from './new-wallet-form.tsx'
 
@@ -19,7 +19,7 @@ export function WalletsPage() {
   const { data: wallets, error, refetch } = useQuery(walletsQuery(slug, mode))
   const [isAdding, setAdding] = useState(false)
   const add = isAdmin(role) && !isAdding && (
-    <Button look="primary" onClick={() => setAdding(true)}>
+    <Button variant="primary" onClick={() => setAdding(true)}>
       New wallet
     </Button>
   )
@@ -27,15 +27,15 @@ export function WalletsPage() {
     <>
       <PageHeading
         title="Wallets"
-        place={name}
-        lead="Where the USDC is that agents pay with. Each is owned by one passkey."
+        breadcrumb={name}
+        lead="Wallets hold the USDC that your agents spend. Each wallet is owned by one passkey."
         actions={wallets !== undefined && wallets.length > 0 && add}
       />
       {isAdding && <NewWalletForm onCancel={() => setAdding(false)} />}
-      {wallets === undefined && <Waiting error={error} onRetry={refetch} />}
+      {wallets === undefined && <QueryState error={error} onRetry={refetch} />}
       {wallets?.length === 0 && !isAdding && (
         <EmptyState title="No wallets yet" action={add}>
-          A wallet holds the USDC that agents pay with. Your passkey owns it: only that passkey can let an agent spend.
+          A wallet holds the USDC that your agents spend. Your passkey owns it: only that passkey can sign grants.
         </EmptyState>
       )}
       {wallets !== undefined && wallets.length > 0 && (
@@ -44,7 +44,7 @@ export function WalletsPage() {
           columns={COLUMNS}
           items={wallets}
           keyOf={({ address }) => address}
-          toOf={({ address }) => to('wallets', address)}
+          hrefOf={({ address }) => to('wallets', address)}
         />
       )}
     </>
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Wallet>[] = [
   { title: 'Balance', isNumber: true, render: ({ balance_usdc }) => <BalanceText usdc={balance_usdc} /> },
   { title: 'Address', render: ({ address }) => <CodeText text={address} isShort /> },
   { title: 'Grants', isNumber: true, render: ({ grants }) => <GrantCount count={grants} /> },
-  { title: 'Owner', isSpare: true, render: ({ owner }) => <bdi>{nameOwner(owner)}</bdi> },
+  { title: 'Owner', isSecondary: true, render: ({ owner }) => <bdi>{formatOwnerTitle(owner)}</bdi> },
 ]
 
 function GrantCount({ count }: { readonly count: number }) {

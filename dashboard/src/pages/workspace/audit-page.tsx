@@ -1,18 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
-import type { AuditEntry } from '../../api/wire.ts'
+import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
 import { auditQuery } from '../../api/workspaces.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { OlderPages } from '../../components/older-pages.tsx'
+import { LoadMore } from '../../components/load-more.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { placeOfSubject } from '../../format/audit-subject.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { locateSubject } from '../../format/audit-subject.ts'
 import { formatAction, formatActor, listDetails } from '../../format/audit-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
-import { useWorkspace } from './workspace-context.ts'
+import { useWorkspace } from './use-workspace.ts'
 
 export function AuditPage() {
   const { slug, name } = useWorkspace()
@@ -22,14 +22,12 @@ export function AuditPage() {
     <>
       <PageHeading
         title="Audit log"
-        place={name}
-        lead="Who did what, in both modes, the latest first. Nothing is ever taken out of it."
+        breadcrumb={name}
+        lead="Who did what in this workspace, in both modes, latest first. Entries are never changed or deleted."
       />
-      {entries === undefined && <Waiting error={query.error} onRetry={query.refetch} lines={8} />}
+      {entries === undefined && <QueryState error={query.error} onRetry={query.refetch} lines={8} />}
       {entries?.length === 0 && (
-        <EmptyState title="Nothing has happened yet">
-          What people, keys and applications do here is told here.
-        </EmptyState>
+        <EmptyState title="No entries yet">Actions by members, API keys and applications are listed here.</EmptyState>
       )}
       {entries !== undefined && entries.length > 0 && (
         <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
@@ -38,7 +36,7 @@ export function AuditPage() {
           ))}
         </ol>
       )}
-      <OlderPages query={query} />
+      <LoadMore query={query} />
     </>
   )
 }
@@ -47,7 +45,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   const { at, actor, action, details } = entry
   const { mode, ...others } = details
   const more = listDetails(others)
-  // Who joined is named once.
+  // If actors act on themselves, such as by joining, their name is shown only once.
   const hasSubject = entry.subject !== null && entry.subject !== actor.id
   return (
     <li className="grid gap-x-6 gap-y-0.5 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_auto] sm:px-5">
@@ -58,7 +56,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
         {actor.former && <FormerMember />} {formatAction(action)}
       </p>
       <p className="flex flex-wrap items-center gap-x-3 text-sm text-muted sm:justify-end">
-        {mode === 'test' && <StatusBadge tone="waiting">Test</StatusBadge>}
+        {mode === 'test' && <StatusBadge tone="neutral">Test</StatusBadge>}
         {mode === 'live' && <StatusBadge tone="warning">Live</StatusBadge>}
         <TimeText at={at} isExact />
       </p>
@@ -81,7 +79,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   )
 }
 
-/** What it was done to: a link, where it has a page. */
+/** The subject of an entry. Linked if it has a page. */
 function Subject({ entry }: { readonly entry: AuditEntry }) {
   const { slug } = useWorkspace()
   if (entry.subject === null) return null
@@ -94,9 +92,9 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
       </span>
     )
   }
-  const place = placeOfSubject(entry)
+  const location = locateSubject(entry)
   const text = <span className="font-mono break-all">{entry.subject}</span>
-  return place === null ? text : <TextLink to={pathTo(slug, place.mode, ...place.parts)}>{text}</TextLink>
+  return location === null ? text : <TextLink to={pathTo(slug, location.mode, ...location.parts)}>{text}</TextLink>
 }
 
 function FormerMember() {

@@ -1,20 +1,21 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import type { IssuedInvitation, Role } from '../../api/wire.ts'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
+import type { IssuedInvitation } from '@bursar/server/src/console/contract/invitations.ts'
 import { createInvitation, invitationsQuery, revokeInvitation } from '../../api/workspaces.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { NoRows, Row, Rows } from '../../components/rows.tsx'
+import { EmptyList, List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
-import { useWorkspace } from './workspace-context.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { ROLE_TEXTS, assignableRoles } from '../../roles.ts'
+import { useWorkspace } from './use-workspace.ts'
+import { useAction } from '../../components/use-action.ts'
 
 export function InvitationsSection() {
   const { slug } = useWorkspace()
@@ -23,39 +24,39 @@ export function InvitationsSection() {
   const refresh = () => client.invalidateQueries({ queryKey: invitationsQuery(slug).queryKey })
   return (
     <>
-      <Section title="Invite somebody" lead="By a link that lets one person in, and works for seven days.">
+      <Section title="Invite a member" lead="An invitation link works for one person and expires after seven days.">
         <InvitationForm onCreated={refresh} />
       </Section>
       <Section title="Open invitations">
-        {invitations === undefined && <Waiting error={error} onRetry={refetch} lines={2} />}
-        {invitations?.length === 0 && <NoRows>Nobody is invited at the moment.</NoRows>}
+        {invitations === undefined && <QueryState error={error} onRetry={refetch} lines={2} />}
+        {invitations?.length === 0 && <EmptyList>There are no open invitations.</EmptyList>}
         {invitations !== undefined && invitations.length > 0 && (
-          <Rows>
+          <List>
             {invitations.map(({ id, role, created_at, expires_at }) => (
-              <Row
+              <ListItem
                 key={id}
                 actions={
                   <ConfirmDialog
-                    label="Take back"
+                    label="Revoke"
                     labelDetail={`the invitation as ${ROLE_TEXTS[role].title}`}
-                    title="Take the invitation back?"
-                    confirmLabel="Take it back"
+                    title="Revoke this invitation?"
+                    confirmLabel="Revoke invitation"
                     onConfirm={async () => {
                       await revokeInvitation(slug, id)
                       await refresh()
                     }}
                   >
-                    Its link lets nobody in any more.
+                    Its link stops working immediately.
                   </ConfirmDialog>
                 }
               >
                 <p className="font-semibold">As {ROLE_TEXTS[role].title.toLowerCase()}</p>
                 <p className="text-sm text-muted">
-                  Made <TimeText at={created_at} />, good until <TimeText at={expires_at} isExact />
+                  Created <TimeText at={created_at} />, expires <TimeText at={expires_at} isExact />
                 </p>
-              </Row>
+              </ListItem>
             ))}
-          </Rows>
+          </List>
         )}
       </Section>
     </>
@@ -64,11 +65,11 @@ export function InvitationsSection() {
 
 function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void> }) {
   const { slug, role } = useWorkspace()
-  const choices = rolesToGive(role)
+  const choices = assignableRoles(role)
   const [picked, setPicked] = useState<Role>('viewer')
-  const creation = useDeed({ mutationFn: (chosen: Role) => createInvitation(slug, chosen), onSuccess: onCreated })
-  // A second link of the kind takes a second thought: the one that stands here goes from sight.
-  const isMade = creation.data?.role === picked
+  const creation = useAction({ mutationFn: (chosen: Role) => createInvitation(slug, chosen), onSuccess: onCreated })
+  // After creating a link the button is less prominent, because another link would replace the one shown.
+  const isCreated = creation.data?.role === picked
   return (
     <div className="grid gap-4">
       <div className="flex max-w-md flex-wrap items-end gap-3">
@@ -81,11 +82,11 @@ function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void>
           />
         </div>
         <Button
-          look={isMade ? 'plain' : 'primary'}
+          variant={isCreated ? 'plain' : 'primary'}
           disabled={creation.isPending}
           onClick={() => creation.mutate(picked)}
         >
-          {isMade ? 'Make another link' : 'Create a link'}
+          {isCreated ? 'Create another link' : 'Create link'}
         </Button>
       </div>
       <p className="text-sm text-muted">
@@ -115,7 +116,7 @@ function IssuedLink({ invitation }: { readonly invitation: IssuedInvitation }) {
         <CopyButton text={invitation.url} what="the link" />
       </div>
       <p className="text-sm text-muted">
-        It is shown now and never again. Whoever holds it can join: send it to one person.
+        This is the only time it is shown. Anyone with the link can join, so send it to one person only.
       </p>
     </div>
   )

@@ -1,26 +1,27 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
+import type { Role } from '@bursar/server/src/console/contract/fields.ts'
+import type { Member } from '@bursar/server/src/console/contract/members.ts'
 import { sessionQuery } from '../../api/session.ts'
-import type { Member, Role } from '../../api/wire.ts'
 import { changeRole, membersQuery, removeMember } from '../../api/workspaces.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Row } from '../../components/rows.tsx'
+import { ListItem } from '../../components/list.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { TimeText } from '../../components/time-text.tsx'
-import { ROLE_TEXTS, rolesToGive } from '../../roles.ts'
-import { useWorkspace } from './workspace-context.ts'
-import { useDeed } from '../../components/use-deed.ts'
+import { ROLE_TEXTS, assignableRoles } from '../../roles.ts'
+import { useWorkspace } from './use-workspace.ts'
+import { useAction } from '../../components/use-action.ts'
 
 export function MemberRow({ member }: { readonly member: Member }) {
   const { role } = useWorkspace()
   const isMe = useSession().user.id === member.user_id
-  const isMine = rolesToGive(role).includes(member.role)
+  const isMine = assignableRoles(role).includes(member.role)
   return (
-    <Row
+    <ListItem
       actions={
         <>
           {isMine ? <RoleChange member={member} /> : <span className="px-1">{ROLE_TEXTS[member.role].title}</span>}
@@ -35,29 +36,29 @@ export function MemberRow({ member }: { readonly member: Member }) {
       <p className="text-sm text-muted">
         Since <TimeText at={member.created_at} />
       </p>
-    </Row>
+    </ListItem>
   )
 }
 
-/** A role is picked, then saved: a select changes with each arrow key, and that must change nobody's role. */
+/** A role has to be saved after picking it, because each arrow key changes a select and must not change the role. */
 function RoleChange({ member }: { readonly member: Member }) {
   const { slug, role } = useWorkspace()
   const client = useQueryClient()
-  // Null: as it is. What somebody else changes meanwhile is seen then, and not taken for a choice made here.
+  // Null: unchanged. Then a change by another user is shown, and not mistaken for a choice made here.
   const [picked, setPicked] = useState<Role | null>(null)
   const field = useRef<HTMLDivElement>(null)
-  const change = useDeed({
+  const change = useAction({
     mutationFn: (next: Role) => changeRole(slug, member.user_id, next),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
-      // The button goes; whoever pressed it stays where they were.
+      // The Save button disappears, so the focus moves to the select.
       field.current?.querySelector('select')?.focus()
       setPicked(null)
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
     },
   })
   const isChanged = picked !== null && picked !== member.role
-  const choices = rolesToGive(role)
+  const choices = assignableRoles(role)
   return (
     <div className="grid gap-2">
       <div className="flex flex-wrap items-center gap-2">
@@ -75,7 +76,7 @@ function RoleChange({ member }: { readonly member: Member }) {
         </div>
         {isChanged && (
           <Button
-            look="primary"
+            variant="primary"
             aria-label={`Save the role of ${member.name}`}
             disabled={change.isPending}
             onClick={() => change.mutate(picked)}
@@ -107,11 +108,11 @@ function Removal({ member, isMe }: { readonly member: Member; readonly isMe: boo
       label={isMe ? 'Leave' : 'Remove'}
       labelDetail={isMe ? name : member.name}
       title={isMe ? `Leave ${name}?` : `Remove ${member.name}?`}
-      confirmLabel={isMe ? 'Leave the workspace' : 'Remove the member'}
+      confirmLabel={isMe ? 'Leave workspace' : 'Remove member'}
       onConfirm={remove}
     >
-      {isMe ? 'You lose access at once.' : 'They lose access at once.'} What applications were let in by{' '}
-      {isMe ? 'you' : 'them'} is disconnected too.
+      {isMe ? 'You lose access immediately.' : 'They lose access immediately.'} Applications approved by{' '}
+      {isMe ? 'you' : 'them'} are disconnected.
     </ConfirmDialog>
   )
 }

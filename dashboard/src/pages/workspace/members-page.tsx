@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { membersQuery } from '../../api/workspaces.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { Rows } from '../../components/rows.tsx'
-import { Waiting } from '../../components/waiting.tsx'
+import { List } from '../../components/list.tsx'
+import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { InvitationsSection } from './invitations-section.tsx'
 import { MemberRow } from './member-row.tsx'
-import { useWorkspace } from './workspace-context.ts'
+import { useWorkspace } from './use-workspace.ts'
 
 export function MembersPage() {
   const { slug, name, role } = useWorkspace()
@@ -15,16 +15,16 @@ export function MembersPage() {
     <>
       <PageHeading
         title="Members"
-        place={name}
-        lead="Who belongs to the workspace, in both modes, and what each may do."
+        breadcrumb={name}
+        lead="The members of this workspace and their roles. Roles apply to both modes."
       />
-      {members === undefined && <Waiting error={error} onRetry={refetch} />}
+      {members === undefined && <QueryState error={error} onRetry={refetch} />}
       {members !== undefined && (
-        <Rows>
+        <List>
           {members.map((member) => (
             <MemberRow key={member.user_id} member={member} />
           ))}
-        </Rows>
+        </List>
       )}
       {isAdmin(role) && <InvitationsSection />}
     </>

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
+import type { PlanUse, Use } from '@bursar/server/src/console/contract/workspaces.ts'
 import { planQuery } from '../../api/plan.ts'
-import type { PlanUse, Use } from '../../api/wire.ts'
-import { CountMeter } from '../../components/count-meter.tsx'
+import { UsageMeter } from '../../components/usage-meter.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Waiting } from '../../components/waiting.tsx'
-import { formatCount } from '../../format/count.ts'
+import { QueryState } from '../../components/query-state.tsx'
+import { formatCount } from '../../format/format-count.ts'
 import { PlanTable } from './plan-table.tsx'
 import { PLAN_TITLES } from './plans.ts'
-import { useWorkspace } from './workspace-context.ts'
+import { useWorkspace } from './use-workspace.ts'
 
 export function PlanPage() {
   const { slug, name } = useWorkspace()
@@ -18,10 +18,10 @@ export function PlanPage() {
     <>
       <PageHeading
         title="Plan"
-        place={name}
-        lead={use !== undefined && `This workspace has the ${PLAN_TITLES[use.plan]} plan.`}
+        breadcrumb={name}
+        lead={use !== undefined && `This workspace is on the ${PLAN_TITLES[use.plan]} plan.`}
       />
-      {use === undefined ? <Waiting error={error} onRetry={refetch} lines={6} /> : <PlanView use={use} />}
+      {use === undefined ? <QueryState error={error} onRetry={refetch} lines={6} /> : <PlanView use={use} />}
     </>
   )
 }
@@ -40,18 +40,18 @@ function PlanView({ use }: { readonly use: PlanUse }) {
               </span>
             </span>
             <span className="text-muted">
-              Starts again at zero on <TimeText at={resets_at} isExact />
+              Resets on <TimeText at={resets_at} isExact />
             </span>
           </p>
-          {limit !== null && <CountMeter label="Live payments this month" used={used} limit={limit} />}
+          {limit !== null && <UsageMeter label="Live payments this month" used={used} limit={limit} />}
           {limit !== null && used >= limit && (
             <p className="font-semibold text-danger">
-              The allowance is used up: live payments are refused until then, or until the plan is changed. Test
-              payments go on.
+              You have used all payments of this month. Live payments are rejected until the reset or until your plan
+              changes. Test payments still work.
             </p>
           )}
           <p className="text-sm text-muted">
-            Every payment that was signed counts. Refused ones and test payments don’t.
+            Counts every signed payment. Rejected requests and test payments don’t count.
           </p>
         </div>
       </Section>
@@ -63,10 +63,7 @@ function PlanView({ use }: { readonly use: PlanUse }) {
           <UseCard title="Wallets, live" use={use.wallets.live} />
         </div>
       </Section>
-      <Section
-        title="What the plans give"
-        lead="Whoever runs this server changes a workspace’s plan: ask them. It holds from that moment on."
-      >
+      <Section title="Plans" lead="To change the plan, ask the server operator. Changes apply immediately.">
         <PlanTable current={use.plan} />
       </Section>
     </>
@@ -82,7 +79,7 @@ function UseCard({ title, use: { used, limit } }: { readonly title: string; read
           {limit === null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`}
         </span>
       </p>
-      {limit !== null && <CountMeter label={title} used={used} limit={limit} />}
+      {limit !== null && <UsageMeter label={title} used={used} limit={limit} />}
     </div>
   )
 }

@@ -1,35 +1,35 @@
-import type { Plan } from '../../api/wire.ts'
+import type { Plan } from '@bursar/server/src/console/contract/workspaces.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { formatCount } from '../../format/count.ts'
+import { formatCount } from '../../format/format-count.ts'
 import { PLAN_TITLES, PLANS } from './plans.ts'
 
 export function PlanTable({ current }: { readonly current: Plan }) {
   return (
     <DataTable
-      caption="The plans"
+      caption="Plans"
       columns={[
         {
           title: 'Plan',
           render: ({ plan }) => (
             <span className="inline-flex flex-wrap items-center gap-x-2.5">
               <strong>{PLAN_TITLES[plan]}</strong>
-              {plan === current && <StatusBadge tone="success">Yours</StatusBadge>}
+              {plan === current && <StatusBadge tone="success">Current</StatusBadge>}
             </span>
           ),
         },
         {
-          title: 'Live payments in a month',
+          title: 'Live payments per month',
           isNumber: true,
           render: ({ payments }) => <Limit count={payments} what="payments" />,
         },
         {
-          title: 'Agents, in each mode',
+          title: 'Agents per mode',
           isNumber: true,
           render: ({ agents }) => <Limit count={agents} what="agents" />,
         },
         {
-          title: 'Wallets, in each mode',
+          title: 'Wallets per mode',
           isNumber: true,
           render: ({ wallets }) => <Limit count={wallets} what="wallets" />,
         },
@@ -40,7 +40,7 @@ export function PlanTable({ current }: { readonly current: Plan }) {
   )
 }
 
-/** On a phone no column has a heading, so each number says what it counts. */
+/** On phones the table has no headings, so each number says what it counts. */
 function Limit({ count, what }: { readonly count: number | null; readonly what: string }) {
   return (
     <span className="tabular-nums">

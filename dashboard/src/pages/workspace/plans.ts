@@ -1,4 +1,4 @@
-import type { Plan } from '../../api/wire.ts'
+import type { Plan } from '@bursar/server/src/console/contract/workspaces.ts'
 
 export const PLAN_TITLES: Readonly<Record<Plan, string>> = { developer: 'Developer', pro: 'Pro', scale: 'Scale' }
 
@@ -11,7 +11,7 @@ interface PlanLimits {
   readonly wallets: number | null
 }
 
-/** What each plan gives (specification, part 8; D10, D12). */
+/** The limits of each plan. */
 export const PLANS: readonly PlanLimits[] = [
   { plan: 'developer', payments: 1_000, agents: 100, wallets: 3 },
   { plan: 'pro', payments: 50_000, agents: 10_000, wallets: 100 },

@@ -1,24 +1,25 @@
 import { useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, ScrollRestoration, useLocation, useParams } from 'react-router'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { useLiveChanges } from '../../api/changes.ts'
-import { ModeBand, ModeSwitch } from '../../components/mode-switch.tsx'
+import { ModeBanner, ModeSwitch } from '../../components/mode-switch.tsx'
 import { NavigationProgress } from '../../components/navigation-progress.tsx'
-import { PersonMenu } from '../../components/person-menu.tsx'
-import { PlainFrame } from '../../components/plain-frame.tsx'
+import { UserMenu } from '../../components/user-menu.tsx'
+import { AppShell } from '../../components/app-shell.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { SkipLink } from '../../components/skip-link.tsx'
 import { Wordmark } from '../../components/wordmark.tsx'
-import type { Mode, Workspace } from '../../api/wire.ts'
-import { keepLastVisit, readLastMode } from '../../navigation/last-mode.ts'
+import { saveLastVisit, readLastMode } from '../../navigation/last-visit.ts'
 import { isMode, pathTo } from '../../navigation/paths.ts'
 import { ROLE_TEXTS } from '../../roles.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
-import { GoToMenu } from './go-to-menu.tsx'
-import { NoLongerPage } from './no-longer-page.tsx'
-import { PhoneMenu } from './phone-menu.tsx'
+import { CommandPalette } from './command-palette.tsx'
+import { FormerMemberPage } from './former-member-page.tsx'
+import { MobileMenu } from './mobile-menu.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
-/** Everything of a workspace, in one mode: the mode is in the address, so that a link says it too. */
+/** The layout of all pages of a workspace. The mode is part of the URL, so that links include it. */
 export function WorkspaceLayout() {
   const { slug = '', mode } = useParams()
   const { pathname, search } = useLocation()
@@ -26,26 +27,26 @@ export function WorkspaceLayout() {
   const [last, setLast] = useState(workspace)
   if (workspace !== undefined && workspace !== last) setLast(workspace)
   if (workspace === undefined) {
-    return <PlainFrame>{last?.slug === slug ? <NoLongerPage name={last.name} /> : <NotFoundPage />}</PlainFrame>
+    return <AppShell>{last?.slug === slug ? <FormerMemberPage name={last.name} /> : <NotFoundPage />}</AppShell>
   }
-  if (isMode(mode)) return <WorkspaceFrame workspace={workspace} mode={mode} />
-  // A short address, as in a message or a bookmark: the mode is that of one's last visit.
+  if (isMode(mode)) return <WorkspaceShell workspace={workspace} mode={mode} />
+  // A URL without a mode opens in the mode of the last visit.
   const [, , , ...parts] = pathname.split('/').filter((part, index) => index < 3 || part !== '')
   return <Navigate to={[pathTo(slug, readLastMode(slug)), ...parts].join('/') + search} replace />
 }
 
 const MAIN_ID = 'main'
 
-function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
+function WorkspaceShell({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
   const { slug, name } = workspace
-  useEffect(() => keepLastVisit(slug, mode), [slug, mode])
-  const isLive = useLiveChanges(slug, mode)
+  useEffect(() => saveLastVisit(slug, mode), [slug, mode])
+  const isConnected = useLiveChanges(slug, mode)
   return (
     <>
       <SkipLink to={MAIN_ID} />
       <header className="sticky top-0 z-10 bg-surface">
         <div className="flex items-center gap-3 px-4 py-2 sm:px-6">
-          <PhoneMenu workspace={workspace} mode={mode} />
+          <MobileMenu workspace={workspace} mode={mode} />
           <span className="hidden sm:block">
             <Wordmark />
           </span>
@@ -60,12 +61,12 @@ function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; re
             </Link>
           </span>
           <span className="flex min-w-0 flex-1 items-center justify-end gap-2 sm:gap-3">
-            <GoToMenu workspace={workspace} mode={mode} />
+            <CommandPalette workspace={workspace} mode={mode} />
             <ModeSwitch slug={slug} mode={mode} />
-            <PersonMenu />
+            <UserMenu />
           </span>
         </div>
-        <ModeBand mode={mode} isLive={isLive} />
+        <ModeBanner mode={mode} isConnected={isConnected} />
         <NavigationProgress />
       </header>
       <div className="mx-auto grid w-full max-w-[88rem] lg:grid-cols-[15rem_minmax(0,1fr)]">
@@ -83,7 +84,7 @@ function WorkspaceFrame({ workspace, mode }: { readonly workspace: Workspace; re
           tabIndex={-1}
           className="grid min-w-0 content-start gap-8 px-4 py-7 outline-none sm:px-6 sm:py-9 lg:min-h-[calc(100dvh-5.75rem)] lg:border-l lg:border-line lg:px-10"
         >
-          {/* Nothing of one mode is left standing on the other one's page. */}
+          {/* The key resets all state when the mode changes. */}
           <Outlet key={mode} context={{ ...workspace, mode }} />
         </main>
       </div>

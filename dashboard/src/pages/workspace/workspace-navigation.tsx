@@ -1,29 +1,30 @@
 import { NavLink, useLocation } from 'react-router'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { NavIcon } from '../../components/nav-icon.tsx'
 import { pathTo } from '../../navigation/paths.ts'
-import type { Mode, Workspace } from '../../api/wire.ts'
-import { PAGE_GROUPS, type PageIcon } from './pages-of-workspace.ts'
+import { PAGE_GROUPS, type PageIcon } from './workspace-pages.ts'
 
 interface WorkspaceNavigationProps {
   readonly workspace: Workspace
   readonly mode: Mode
-  readonly onFollow?: () => void
+  readonly onNavigate?: () => void
 }
 
 const ITEM =
   'flex min-h-11 items-center gap-3 rounded-lg px-3 py-1.5 text-[0.9375rem] lg:min-h-9 focus-visible:-outline-offset-2'
 
-/** Pages that are looked at as a part of another one, though their address does not begin with its. */
-const BRANCHES: Readonly<Partial<Record<PageIcon, readonly string[]>>> = {
+/** Paths that belong to a page of the navigation, although they do not start with its path. */
+const RELATED_PATHS: Readonly<Partial<Record<PageIcon, readonly string[]>>> = {
   payments: ['refusals'],
   webhooks: ['developers', 'deliveries'],
 }
 
-/** Where one can go in a workspace. */
-export function WorkspaceNavigation({ workspace, mode, onFollow }: WorkspaceNavigationProps) {
+/** The navigation links of a workspace. */
+export function WorkspaceNavigation({ workspace, mode, onNavigate }: WorkspaceNavigationProps) {
   const { pathname } = useLocation()
-  const isOnBranch = (icon: PageIcon) => {
-    const parts = BRANCHES[icon]
+  const isOnRelatedPath = (icon: PageIcon) => {
+    const parts = RELATED_PATHS[icon]
     return parts !== undefined && pathname.startsWith(`${pathTo(workspace.slug, mode, ...parts)}/`)
   }
   return (
@@ -37,9 +38,9 @@ export function WorkspaceNavigation({ workspace, mode, onFollow }: WorkspaceNavi
                 <NavLink
                   to={pathTo(workspace.slug, mode, ...parts)}
                   end={parts.length === 0}
-                  onClick={onFollow}
+                  onClick={onNavigate}
                   className={({ isActive, isPending }) =>
-                    `${ITEM} ${lookOf({ isCurrent: isActive || isOnBranch(icon), isPending })}`
+                    `${ITEM} ${itemClass({ isCurrent: isActive || isOnRelatedPath(icon), isPending })}`
                   }
                 >
                   <NavIcon icon={icon} />
@@ -54,8 +55,8 @@ export function WorkspaceNavigation({ workspace, mode, onFollow }: WorkspaceNavi
   )
 }
 
-/** A page that was asked for shows it at once, though it may be a moment on its way. */
-function lookOf({ isCurrent, isPending }: { readonly isCurrent: boolean; readonly isPending: boolean }): string {
+/** The classes of a link. A link to a page that is still loading is highlighted at once. */
+function itemClass({ isCurrent, isPending }: { readonly isCurrent: boolean; readonly isPending: boolean }): string {
   if (isCurrent) return 'bg-accent-soft font-semibold text-ink'
   return isPending ? 'bg-sunken text-ink' : 'text-muted hover:bg-sunken hover:text-ink'
 }

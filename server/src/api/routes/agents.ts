@@ -4,14 +4,14 @@ import { createAgent } from '../../domain/agents/create-agent.ts'
 import { getAgent } from '../../domain/agents/get-agent.ts'
 import { listAgents } from '../../domain/agents/list-agents.ts'
 import type { Context } from '../../domain/context.ts'
-import { remainingMicro } from '../../domain/grants/policy.ts'
+import { AgentSchema, type PublicAgent } from '../../domain/grants/agent-schema.ts'
+import { formatAgent } from '../../domain/grants/format-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { parseAgentId } from '../../values/agent-id.ts'
-import { formatAmount } from '../../values/money.ts'
 import type { createAuthenticate, Needs } from '../authenticate.ts'
-import { callerOf } from '../caller.ts'
+import { callerOf, type Caller } from '../caller.ts'
 import { invalidAgentId } from '../parse-payment.ts'
-import { AgentSchema, CreateAgentBody, errorResponses, IdParams } from '../schemas.ts'
+import { CreateAgentBody, errorResponses, IdParams } from '../schemas.ts'
 
 export type Authenticate = (needs: Needs) => ReturnType<typeof createAuthenticate>
 
@@ -41,7 +41,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       const id = parseAgentId(request.body.id)
       if (id === null) throw invalidAgentId('id')
       const agent = await createAgent(ctx, { accountId: caller.accountId, mode: caller.mode, id, actor: caller.actor })
-      return reply.code(201).send({ agent: formatAgent(agent, caller.accountSlug) })
+      return reply.code(201).send({ agent: formatOf(caller, agent) })
     },
   )
 
@@ -63,7 +63,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     async (request) => {
       const caller = callerOf(request)
       const agents = await listAgents(ctx, caller)
-      return { agents: agents.map((agent) => formatAgent(agent, caller.accountSlug)) }
+      return { agents: agents.map((agent) => formatOf(caller, agent)) }
     },
   )
 
@@ -83,28 +83,11 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       const caller = callerOf(request)
       const { accountId, mode } = caller
       const agent = await getAgent(ctx, { accountId, mode, id: request.params.id })
-      return { agent: formatAgent(agent, caller.accountSlug) }
+      return { agent: formatOf(caller, agent) }
     },
   )
 }
 
-/** An agent as the world sees it (specification, part 2; D8, D9). */
-function formatAgent(agent: Agent, accountSlug: string) {
-  return {
-    id: agent.id,
-    status: agent.activeSigners > 0 ? 'active' : 'no_permissions',
-    mode: agent.mode,
-    created_at: agent.createdAt.toISOString(),
-    active_signers: agent.activeSigners,
-    pending_signers: agent.pendingSigners,
-    account_slug: accountSlug,
-    wallets: agent.wallets.map((wallet) => ({
-      address: wallet.address,
-      max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
-      daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
-      spent_24h_usdc: formatAmount(wallet.spent24hMicro),
-      remaining_24h_usdc: formatAmount(remainingMicro(wallet.dailyCapMicro, wallet.spent24hMicro)),
-      expires_at: wallet.expiresAt?.toISOString() ?? null,
-    })),
-  }
+function formatOf({ accountSlug }: Caller, agent: Agent): PublicAgent {
+  return { ...formatAgent(agent), account_slug: accountSlug }
 }

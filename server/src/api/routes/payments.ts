@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../domain/context.ts'
 import { createPayment } from '../../domain/payments/create-payment.ts'
 import { formatPayment } from '../../domain/payments/format-payment.ts'
+import { PaymentSchema } from '../../domain/payments/payment-schema.ts'
 import type { Payment } from '../../domain/payments/payment.ts'
 import { refreshPayment } from '../../domain/payments/refresh-payment.ts'
 import { replayPayment } from '../../domain/payments/replay-payment.ts'
@@ -11,11 +12,11 @@ import { toValidationProblem } from '../../http/to-problem.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { callerOf, type Caller } from '../caller.ts'
 import { checkIdempotencyHeader, parseIdempotencyKey, parsePayment } from '../parse-payment.ts'
-import { CreatePaymentBody, errorResponses, IdParams, PaymentSchema } from '../schemas.ts'
+import { CreatePaymentBody, errorResponses, IdParams } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
 const PaymentAnswer = Type.Object({ payment: Type.Ref('Payment') }, { description: 'The payment as it stands.' })
-/** D21. */
+/** Tells the caller that the response is an earlier payment, found by its idempotency key (D21). */
 const REPLAY_HEADER = 'Idempotent-Replayed'
 
 export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {

@@ -6,12 +6,12 @@ import { startLoop, type Loop } from '../../lib/loop.ts'
 const INTERVAL_MS = 1_000
 
 export interface ChangeListener {
-  /** From now on it is told of whatever becomes visible. */
+  /** From now on, `change` is called for every change that becomes visible. */
   ready(): void
   change(kinds: readonly ChangeKind[]): void
 }
 
-/** A place that somebody listens to, and what was seen of it in the last look; null before the first one. */
+/** A place that someone listens to, and the ids of the changes that the last query found; null before the first query. */
 interface Watch {
   readonly place: Place
   readonly listeners: Set<ChangeListener>
@@ -19,8 +19,8 @@ interface Watch {
 }
 
 /**
- * Tells who listens what changed in their place: one look a second over all places of this process, and none while nobody
- * listens. PostgreSQL's LISTEN would be quicker; databases that are compatible with it lack it.
+ * Notifies listeners of changes in their place, that is, a workspace in one mode. One query a second covers all places of this
+ * process; there is none while nobody listens. PostgreSQL's LISTEN would be faster, but compatible databases lack it.
  */
 export class ChangeFeed {
   readonly #ctx: Pick<Context, 'db' | 'clock' | 'logger'>
@@ -32,14 +32,14 @@ export class ChangeFeed {
     this.#ctx = ctx
   }
 
-  /** Answers how to stop listening. */
+  /** Returns a function that stops listening. */
   listen(place: Place, listener: ChangeListener): () => void {
     const key = keyOf(place)
     const watch = this.#watches.get(key) ?? { place, listeners: new Set(), seen: null }
     this.#watches.set(key, watch)
     watch.listeners.add(listener)
     if (watch.seen !== null) listener.ready()
-    this.#loop ??= startLoop({ name: 'changes', intervalMs: INTERVAL_MS, logger: this.#ctx.logger }, () => this.#look())
+    this.#loop ??= startLoop({ name: 'changes', intervalMs: INTERVAL_MS, logger: this.#ctx.logger }, () => this.#poll())
     return () => {
       watch.listeners.delete(listener)
       if (watch.listeners.size === 0 && this.#watches.get(key) === watch) this.#watches.delete(key)
@@ -47,7 +47,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Waits until a look that is under way is over. */
+  /** Waits until a query that is running has finished. */
   async stopped(): Promise<void> {
     await this.#stopped
   }
@@ -58,7 +58,7 @@ export class ChangeFeed {
     this.#stopped = Promise.all([this.#stopped, stopping])
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const watches = [...this.#watches.values()]
     if (watches.length === 0) return
     const changes = await listRecentChanges(this.#ctx, { places: watches.map(({ place }) => place) })

@@ -4,32 +4,32 @@ import type { Logger } from '../../lib/logger.ts'
 import type { ChangeFeed } from './change-feed.ts'
 
 export interface StreamTimes {
-  /** So often something is sent, so that nobody on the way takes the connection for dead. */
+  /** How often a comment is sent, so that no proxy closes the connection as idle. */
   readonly heartbeatMs: number
-  /** So often it is asked whether the visitor may still be told. */
+  /** How often the person's session and membership are checked. */
   readonly checkMs: number
-  /** Then it ends, and the browser comes back. */
+  /** After this time the stream ends, and the browser reconnects. */
   readonly lifetimeMs: number
 }
 
 export const STREAM_TIMES: StreamTimes = { heartbeatMs: 15_000, checkMs: 30_000, lifetimeMs: 10 * 60_000 }
-/** After so long the browser comes back. */
+/** How long the browser waits before it reconnects. */
 const RETRY_MS = 3_000
-/** After so long, when another page took its place: two pages must not drive each other out all the time. */
+/** How long it waits if a newer stream replaced this one, so that two pages do not replace each other all the time. */
 const RETRY_AFTER_GIVING_WAY_MS = 60_000
-/** A reader who leaves so much unread is dropped. It is a hundred changes. */
+/** A client that leaves this much unread is disconnected. It is about a hundred changes. */
 const UNREAD_BYTES_MAX = 4_096
 
 export interface ChangeStream {
-  /** Its text, as an event stream (HTML, section 9.2.5). */
+  /** The text of the event stream (HTML, section 9.2.5). */
   readonly source: Readable
-  /** Ends it at once. */
+  /** Ends the stream at once. */
   end(): void
-  /** Ends it at once; the browser stays away for a while. */
+  /** Ends the stream at once, and tells the browser to reconnect later. */
   giveWay(): void
 }
 
-/** Tells one browser that something changed, and which lists are concerned; never what: it reads that anew itself. */
+/** Tells one browser that something has changed, and in which lists. It never sends data: the page reads that again itself. */
 export function openChangeStream(
   feed: ChangeFeed,
   {
@@ -70,8 +70,8 @@ export function openChangeStream(
     try {
       if (!(await isSessionActive())) end()
     } catch (error) {
-      // Nothing can be told meanwhile either: it is asked again.
-      logger.warn({ err: error }, 'a stream of changes could not be checked')
+      // The stream stays open: while the database is unreachable, no change can be sent either.
+      logger.warn({ err: error }, 'the session of a change stream could not be checked')
     }
   }
 
@@ -93,7 +93,7 @@ export function openChangeStream(
   return { source, end, giveWay }
 }
 
-/** HTML, section 9.2.6. */
+/** Sets the browser's reconnection time (HTML, section 9.2.6). */
 function retryIn(ms: number): string {
   return `retry: ${ms}\n\n`
 }

@@ -6,22 +6,22 @@ import { Problem } from '../../values/problem.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { openChangeStream, STREAM_TIMES, type ChangeStream, type StreamTimes } from './change-stream.ts'
 
-/** A browser holds six connections to one host at the most, and needs one to work with. */
+/** A browser opens at most six connections to one host, and needs one of them for requests. */
 const SESSION_STREAMS_MAX = 5
 const USER_STREAMS_MAX = 10
 const ACCOUNT_STREAMS_MAX = 50
-/** Each is a connection, and a place to look at every second. */
+/** Each is a connection, and a place to query every second. */
 const STREAMS_MAX = 200
 const FULL_RETRY_SECONDS = 30
 
-/** Whose a stream is, and what it tells of. */
+/** Who listens to a stream, and to which workspace. */
 interface Listener {
   readonly session: string
   readonly userId: string
   readonly accountId: string
 }
 
-/** All streams of changes of this process. */
+/** The change streams that are open in this process. */
 export class ChangeStreams {
   readonly #ctx: Context
   readonly #times: StreamTimes
@@ -37,9 +37,9 @@ export class ChangeStreams {
   }
 
   /**
-   * Opens a stream for whoever is signed in and belongs to the workspace. When a session or a person has as many as they
-   * can have, it takes the place of the oldest one: that may be of a page that is long gone. When the process has, it takes the
-   * place of the oldest one of whoever has the most, so that nobody keeps others out. 429 when the workspace has.
+   * Opens a stream for a member of the workspace. If a session or a person has reached its limit, the new stream replaces its
+   * oldest one, which may belong to a page that no longer exists. If the process has reached its limit, it replaces the oldest
+   * one of the person with the most streams, so that nobody can keep others out. Throws 429 if the workspace has reached its.
    */
   open({ place, session, slug }: { place: Place; session: Session; slug: string }): ChangeStream['source'] {
     if (this.#isClosed) throw new Problem('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })
@@ -60,7 +60,7 @@ export class ChangeStreams {
     return stream.source
   }
 
-  /** Ends all streams, and waits until nothing is under way any more. */
+  /** Ends all streams, and waits until no query is running any more. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const stream of this.#open.keys()) stream.end()
@@ -77,7 +77,7 @@ export class ChangeStreams {
     const others = all.filter((entry) => entry !== oldest)
     const ofAccount = others.filter(([, other]) => other.accountId === accountId)
     if (ofAccount.length >= ACCOUNT_STREAMS_MAX) {
-      throw new Problem('rate_limited', 'Too many pages are listening for changes.', {
+      throw new Problem('rate_limited', 'Too many pages of this workspace are open. Close some and reload this one.', {
         code: 'rate_limit_exceeded',
         retryAfterSeconds: FULL_RETRY_SECONDS,
       })
@@ -90,10 +90,10 @@ export class ChangeStreams {
   }
 }
 
-/** Of the person with the most streams the oldest one; of several such persons, the one whose stream is the oldest. */
+/** The oldest stream of the person with the most streams. If several people have as many, the oldest of theirs. */
 function oldestOfFullest<Entry extends readonly [unknown, Listener]>(entries: readonly Entry[]): Entry | undefined {
   const byUser = [...Map.groupBy(entries, ([, { userId }]) => userId).values()]
   const most = Math.max(...byUser.map((own) => own.length))
-  // Whoever came first stands first, and so does their oldest stream.
+  // The entries are in the order of opening, so the first person with this many has the oldest stream.
   return byUser.find((own) => own.length === most)?.[0]
 }

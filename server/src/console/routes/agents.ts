@@ -1,84 +1,62 @@
-import type { Agent } from '../../domain/agents/agent.ts'
 import { createAgent } from '../../domain/agents/create-agent.ts'
 import { getAgent } from '../../domain/agents/get-agent.ts'
 import { listAgents } from '../../domain/agents/list-agents.ts'
 import { deleteAgent } from '../../domain/grants/delete-agent.ts'
-import { remainingMicro } from '../../domain/grants/policy.ts'
+import { formatAgent } from '../../domain/grants/format-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { formatAmount } from '../../values/money.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { AGENT_ROUTES } from '../contract/agents.ts'
+import { currentMembership } from '../current-membership.ts'
+import { actorOf } from '../current-session.ts'
 import { parseNewAgentId } from '../parse-body.ts'
-import { AgentBody, ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
 
-export function addAgentRoutes(http: HttpServer, door: Door): void {
-  http.get(
-    '/console/workspaces/:slug/agents',
-    { schema: { params: SlugParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
-      const agents = await listAgents(door.ctx, { accountId: account.id, mode: request.query.mode })
+export function addAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...AGENT_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const agents = await listAgents(ctx, { accountId: account.id, mode: request.query.mode })
       return { agents: agents.map(formatAgent) }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/agents',
-    { schema: { params: SlugParams, body: AgentBody } },
-    async (request, reply) => {
-      const { account, userId } = await membershipOf(door, request, 'admin')
+  http.route({
+    ...AGENT_ROUTES.create,
+    handler: async (request, reply) => {
+      const { account } = currentMembership(request)
       const { mode, id } = request.body
-      const agent = await createAgent(door.ctx, {
+      const agent = await createAgent(ctx, {
         accountId: account.id,
         mode,
         id: parseNewAgentId(id),
-        actor: { kind: 'user', id: userId },
+        actor: actorOf(request),
       })
       return reply.code(201).send({ agent: formatAgent(agent) })
     },
-  )
+  })
 
-  http.get(
-    '/console/workspaces/:slug/agents/:id',
-    { schema: { params: SlugIdParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...AGENT_ROUTES.get,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const { mode } = request.query
-      return { agent: formatAgent(await getAgent(door.ctx, { accountId: account.id, mode, id: request.params.id })) }
+      return {
+        agent: formatAgent(await getAgent(ctx, { accountId: account.id, mode, id: request.params.id })),
+      }
     },
-  )
+  })
 
-  http.delete(
-    '/console/workspaces/:slug/agents/:id',
-    { schema: { params: SlugIdParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account, userId } = await membershipOf(door, request, 'admin')
-      await deleteAgent(door.ctx, {
+  http.route({
+    ...AGENT_ROUTES.delete,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      await deleteAgent(ctx, {
         accountId: account.id,
         mode: request.query.mode,
         id: request.params.id,
-        actor: { kind: 'user', id: userId },
+        actor: actorOf(request),
       })
       return {}
     },
-  )
-}
-
-/** An agent and what it may spend today. */
-function formatAgent(agent: Agent) {
-  return {
-    id: agent.id,
-    mode: agent.mode,
-    status: agent.activeSigners > 0 ? 'active' : 'no_permissions',
-    created_at: agent.createdAt.toISOString(),
-    active_signers: agent.activeSigners,
-    pending_signers: agent.pendingSigners,
-    wallets: agent.wallets.map((wallet) => ({
-      address: wallet.address,
-      max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
-      daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
-      spent_24h_usdc: formatAmount(wallet.spent24hMicro),
-      remaining_24h_usdc: formatAmount(remainingMicro(wallet.dailyCapMicro, wallet.spent24hMicro)),
-      expires_at: wallet.expiresAt?.toISOString() ?? null,
-    })),
-  }
+  })
 }

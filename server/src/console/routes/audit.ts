@@ -4,34 +4,34 @@ import { listKnownPeople } from '../../domain/members/list-known-people.ts'
 import type { KnownPerson } from '../../domain/members/member.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { AUDIT_ROUTES, type AuditEntry as EntryView } from '../contract/audit.ts'
+import { currentMembership } from '../current-membership.ts'
 import { invalid } from '../parse-body.ts'
-import { BeforeQuery, SlugParams } from '../schemas.ts'
 
 const PAGE_ENTRIES = 50
 
 /** The audit log (D48), the newest first. */
-export function addAuditRoute(http: HttpServer, door: Door): void {
-  http.get(
-    '/console/workspaces/:slug/audit',
-    { schema: { params: SlugParams, querystring: BeforeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+export function addAuditRoute(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...AUDIT_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const before = request.query.before ?? null
       if (before !== null && !isId('auditEntry', before)) throw invalid('before', 'must be the id of an entry')
-      const entries = await listAudit(door.ctx, { accountId: account.id, before, limit: PAGE_ENTRIES })
+      const entries = await listAudit(ctx, { accountId: account.id, before, limit: PAGE_ENTRIES })
       const userIds = [...new Set(entries.flatMap(listUserIds))]
-      const known = await listKnownPeople(door.ctx, { accountId: account.id, userIds })
+      const known = await listKnownPeople(ctx, { accountId: account.id, userIds })
       const people = new Map(known.map((person) => [person.userId, person]))
       return {
         entries: entries.map((entry) => formatEntry(entry, people)),
         next: entries.length < PAGE_ENTRIES ? null : (entries.at(-1)?.id ?? null),
       }
     },
-  )
+  })
 }
 
-/** The people whom an entry tells of. */
+/** The people whom an entry names. */
 function listUserIds(entry: AuditEntry): string[] {
   return [actingUserOf(entry), subjectUserOf(entry)].filter((id) => id !== null)
 }
@@ -40,22 +40,22 @@ function actingUserOf({ actor }: AuditEntry): string | null {
   return actor.kind === 'user' ? actor.id : null
 }
 
-/** By the action, and not by what the id looks like: an agent's id is whatever somebody called it. */
+/** Decided by the action, not by what the id looks like: people choose an agent's id freely. */
 function subjectUserOf({ action, subject }: AuditEntry): string | null {
   return action.startsWith('member.') ? subject : null
 }
 
-function formatEntry(entry: AuditEntry, people: ReadonlyMap<string, KnownPerson>) {
+function formatEntry(entry: AuditEntry, people: ReadonlyMap<string, KnownPerson>): EntryView {
   const { id, createdAt, actor, action, subject, details } = entry
   const acting = people.get(actingUserOf(entry) ?? '')
-  const told = people.get(subjectUserOf(entry) ?? '')
+  const subjectUser = people.get(subjectUserOf(entry) ?? '')
   return {
     id,
     at: createdAt.toISOString(),
     actor: { kind: actor.kind, id: actor.id ?? null, name: acting?.name ?? null, former: acting?.isMember === false },
     action,
     subject,
-    subject_user: told === undefined ? null : { name: told.name, former: !told.isMember },
+    subject_user: subjectUser === undefined ? null : { name: subjectUser.name, former: !subjectUser.isMember },
     details,
   }
 }

@@ -1,25 +1,26 @@
 import type { HttpServer } from '../../http/open-http.ts'
 import { ChangeStreams } from '../changes/change-streams.ts'
-import { membershipOf, type Door } from '../door.ts'
-import { ModeQuery, SlugParams } from '../schemas.ts'
-import { getVisitor } from '../visitor.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { OVERVIEW_ROUTES } from '../contract/overview.ts'
+import { currentMembership } from '../current-membership.ts'
+import { getCurrentSession } from '../current-session.ts'
 
-/** Tells a page that something changed, as it happens (server-sent events). */
-export function addChangesRoute(http: HttpServer, door: Door): void {
-  const streams = new ChangeStreams(door.ctx)
+/** Tells a page that something has changed, by server-sent events. */
+export function addChangesRoute(http: HttpServer, { ctx }: ConsoleContext): void {
+  const streams = new ChangeStreams(ctx)
   http.addHook('preClose', () => streams.close())
 
-  http.get(
-    '/console/workspaces/:slug/changes',
-    // A HEAD has no body to listen to.
-    { exposeHeadRoute: false, schema: { params: SlugParams, querystring: ModeQuery } },
-    async (request, reply) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...OVERVIEW_ROUTES.listenToChanges,
+    // A HEAD response has no body to listen to.
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const { account } = currentMembership(request)
       const place = { accountId: account.id, mode: request.query.mode }
-      const source = streams.open({ place, session: getVisitor(request), slug: account.slug })
+      const source = streams.open({ place, session: getCurrentSession(request), slug: account.slug })
       return reply
         .headers({ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
         .send(source)
     },
-  )
+  })
 }

@@ -2,27 +2,30 @@ import type { ConnectionSummary } from '../../domain/connections/connection.ts'
 import { listConnections } from '../../domain/connections/list-connections.ts'
 import { revokeConnection } from '../../domain/connections/revoke-connection.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { membershipOf, type Door } from '../door.ts'
-import { SlugIdParams, SlugParams } from '../schemas.ts'
-import { OptionalModeQuery } from '../schemas-workspace.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { CONNECTION_ROUTES } from '../contract/connections.ts'
+import { currentMembership } from '../current-membership.ts'
+import { actorOf } from '../current-session.ts'
 
-export function addConnectionRoutes(http: HttpServer, door: Door): void {
-  http.get(
-    '/console/workspaces/:slug/connections',
-    { schema: { params: SlugParams, querystring: OptionalModeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+export function addConnectionRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...CONNECTION_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const { mode = null } = request.query
-      const connections = await listConnections(door.ctx, { accountId: account.id, mode })
+      const connections = await listConnections(ctx, { accountId: account.id, mode })
       return { connections: connections.map(formatConnection) }
     },
-  )
+  })
 
-  http.delete('/console/workspaces/:slug/connections/:id', { schema: { params: SlugIdParams } }, async (request) => {
-    const { account, userId } = await membershipOf(door, request, 'admin')
-    const { id } = request.params
-    await revokeConnection(door.ctx, { accountId: account.id, id, actor: { kind: 'user', id: userId } })
-    return {}
+  http.route({
+    ...CONNECTION_ROUTES.revoke,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const { id } = request.params
+      await revokeConnection(ctx, { accountId: account.id, id, actor: actorOf(request) })
+      return {}
+    },
   })
 }
 

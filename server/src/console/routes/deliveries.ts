@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import { findRecentEvent } from '../../domain/events/find-recent-event.ts'
 import { formatEvent } from '../../domain/events/format-event.ts'
 import { isDeliveryId } from '../../domain/webhooks/delivery.ts'
@@ -7,22 +6,21 @@ import { listDeliveries } from '../../domain/webhooks/list-deliveries.ts'
 import { replayDelivery } from '../../domain/webhooks/replay-delivery.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { DELIVERY_ROUTES, type DeliveryQuery } from '../contract/deliveries.ts'
+import { currentMembership } from '../current-membership.ts'
+import { actorOf } from '../current-session.ts'
 import { formatAttempt, formatDelivery } from '../format-delivery.ts'
 import { invalid, parseTime } from '../parse-body.ts'
-import { DeliveriesQuery, EmptyBody, SlugIdParams, SlugParams } from '../schemas.ts'
 
 const PAGE_DELIVERIES = 50
 
-/** The delivery log, the newest first: what was sent where, each attempt, and what came back. */
-export function addDeliveryRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
-
-  http.get(
-    '/console/workspaces/:slug/deliveries',
-    { schema: { params: SlugParams, querystring: DeliveriesQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+/** The delivery log, the newest first: what was sent where, each attempt, and its response. */
+export function addDeliveryRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...DELIVERY_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const found = await listDeliveries(ctx, {
         accountId: account.id,
         ...parseQuery(request.query),
@@ -34,33 +32,35 @@ export function addDeliveryRoutes(http: HttpServer, door: Door): void {
         next: found.length > PAGE_DELIVERIES ? (deliveries.at(-1)?.id ?? null) : null,
       }
     },
-  )
-
-  http.get('/console/workspaces/:slug/deliveries/:id', { schema: { params: SlugIdParams } }, async (request) => {
-    const { account } = await membershipOf(door, request, 'viewer')
-    const { delivery, attempts } = await getDelivery(ctx, { accountId: account.id, id: request.params.id })
-    const event = await findRecentEvent(ctx, { accountId: account.id, id: delivery.eventId })
-    return {
-      delivery: formatDelivery(delivery),
-      attempts: attempts.map(formatAttempt),
-      // As it was sent, byte for byte; null once it is older than 30 days.
-      body: event === null ? null : formatEvent(event, account.slug),
-    }
   })
 
-  http.post(
-    '/console/workspaces/:slug/deliveries/:id/replay',
-    { schema: { params: SlugIdParams, body: EmptyBody } },
-    async (request, reply) => {
-      const { account, userId } = await membershipOf(door, request, 'admin')
-      const actor = { kind: 'user', id: userId } as const
+  http.route({
+    ...DELIVERY_ROUTES.get,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const { delivery, attempts } = await getDelivery(ctx, { accountId: account.id, id: request.params.id })
+      const event = await findRecentEvent(ctx, { accountId: account.id, id: delivery.eventId })
+      return {
+        delivery: formatDelivery(delivery),
+        attempts: attempts.map(formatAttempt),
+        // Byte for byte as it was sent; null once the event is older than 30 days.
+        body: event === null ? null : formatEvent(event, account.slug),
+      }
+    },
+  })
+
+  http.route({
+    ...DELIVERY_ROUTES.replay,
+    handler: async (request, reply) => {
+      const { account } = currentMembership(request)
+      const actor = actorOf(request)
       const delivery = await replayDelivery(ctx, { accountId: account.id, deliveryId: request.params.id, actor })
       return reply.code(201).send({ delivery: formatDelivery(delivery) })
     },
-  )
+  })
 }
 
-function parseQuery(query: Static<typeof DeliveriesQuery>) {
+function parseQuery(query: DeliveryQuery) {
   const { mode, webhook, type, status, event, from, to, before } = query
   if (webhook !== undefined && !isId('endpoint', webhook)) throw invalid('webhook', 'must be the id of a webhook')
   if (event !== undefined && !isId('event', event)) throw invalid('event', 'must be the id of an event')

@@ -2,23 +2,22 @@ import { formatDeposit } from '../../domain/deposits/format-deposit.ts'
 import { listDeposits } from '../../domain/deposits/list-deposits.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { WALLET_ROUTES } from '../contract/wallets.ts'
+import { currentMembership } from '../current-membership.ts'
 import { invalid, parseAddressOf } from '../parse-body.ts'
-import { SlugParams } from '../schemas.ts'
-import { DepositsQuery } from '../schemas-workspace.ts'
 
 const PAGE_DEPOSITS = 50
 
-/** What came into a workspace's wallets, the newest first. */
-export function addDepositRoute(http: HttpServer, door: Door): void {
-  http.get(
-    '/console/workspaces/:slug/deposits',
-    { schema: { params: SlugParams, querystring: DepositsQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+/** Deposits to a workspace's wallets, the newest first. */
+export function addDepositRoute(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...WALLET_ROUTES.listDeposits,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const { mode, wallet, before = null } = request.query
       if (before !== null && !isId('deposit', before)) throw invalid('before', 'must be the id of a deposit')
-      const found = await listDeposits(door.ctx, {
+      const found = await listDeposits(ctx, {
         accountId: account.id,
         mode,
         wallet: wallet === undefined ? null : parseAddressOf('wallet', wallet),
@@ -31,5 +30,5 @@ export function addDepositRoute(http: HttpServer, door: Door): void {
         next: found.length > PAGE_DEPOSITS ? (deposits.at(-1)?.id ?? null) : null,
       }
     },
-  )
+  })
 }

@@ -5,25 +5,22 @@ import { listEvents } from '../../domain/events/list-events.ts'
 import { listDeliveries } from '../../domain/webhooks/list-deliveries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { EVENT_ROUTES, type EventEnvelope } from '../contract/events.ts'
+import { currentMembership } from '../current-membership.ts'
 import { formatDelivery } from '../format-delivery.ts'
 import { invalid } from '../parse-body.ts'
-import { ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
-import { EventsQuery } from '../schemas-workspace.ts'
 
 const PAGE_EVENTS = 50
-/** One for each endpoint, and the newest replays. */
+/** Room for one delivery per webhook endpoint, and for the newest replays. */
 const DELIVERIES_MAX = 100
 
-/** What became true in the last 30 days, the newest first, and where each was sent. */
-export function addEventRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
-
-  http.get(
-    '/console/workspaces/:slug/events',
-    { schema: { params: SlugParams, querystring: EventsQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+/** The events of the last 30 days, the newest first, and where each was sent. */
+export function addEventRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...EVENT_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const { mode, type, before = null } = request.query
       if (before !== null && !isId('event', before)) throw invalid('before', 'must be the id of an event')
       const { events, nextCursor } = await listEvents(ctx, {
@@ -36,13 +33,12 @@ export function addEventRoutes(http: HttpServer, door: Door): void {
       })
       return { events: events.map((event) => readEnvelope(event, account.slug)), next: nextCursor }
     },
-  )
+  })
 
-  http.get(
-    '/console/workspaces/:slug/events/:id',
-    { schema: { params: SlugIdParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...EVENT_ROUTES.get,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const { mode } = request.query
       const event = await getEvent(ctx, { accountId: account.id, mode, id: request.params.id })
       const filter = { eventId: event.id }
@@ -51,15 +47,16 @@ export function addEventRoutes(http: HttpServer, door: Door): void {
         limit: DELIVERIES_MAX,
       })
       return {
-        // As it is sent, byte for byte.
+        // Byte for byte as it is sent.
         body: formatEvent(event, account.slug),
         event: readEnvelope(event, account.slug),
         deliveries: deliveries.map(formatDelivery),
       }
     },
-  )
+  })
 }
 
-function readEnvelope(event: StoredEvent, slug: string): unknown {
-  return JSON.parse(formatEvent(event, slug))
+/** The envelope as it was written. Parsing the text that is sent keeps this equal to it. */
+function readEnvelope(event: StoredEvent, slug: string): EventEnvelope {
+  return JSON.parse(formatEvent(event, slug)) as EventEnvelope
 }

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { getGrantSummary } from '../../domain/grants/get-grant-summary.ts'
 import { issueSigningRequest, type SigningRequest } from '../../domain/grants/issue-signing-request.ts'
 import { listGrantSummaries } from '../../domain/grants/list-grant-summaries.ts'
@@ -7,29 +6,26 @@ import { openReplacement } from '../../domain/grants/open-replacement.ts'
 import { submitSignature } from '../../domain/grants/submit-signature.ts'
 import { suspendGrant } from '../../domain/grants/suspend-grant.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { GRANT_ROUTES, type SigningRequest as SigningRequestView } from '../contract/grants.ts'
+import { callerOf, currentMembership } from '../current-membership.ts'
 import { formatGrantDetail } from '../format-grant.ts'
 import { parseAuthentication, parseNewAgentId } from '../parse-body.ts'
 import { parseEvmAddress, parseTerms } from '../parse-terms.ts'
-import { ChangeBody, GrantBody, GrantsQuery, TermsBody } from '../schemas-grants.ts'
-import { AuthenticationBody, EmptyBody, SlugIdParams, SlugParams } from '../schemas.ts'
-import { tellEnclaveFailure } from '../tell-enclave-failure.ts'
+import { mapEnclaveErrors } from '../map-enclave-errors.ts'
 
 /**
- * A workspace's grants: opened and replaced by whoever may administer it, signed by the wallet's owner, whoever hands
- * the signature in (D15). Stopping one needs no signature.
+ * A workspace's grants. Admins open and replace them, and the wallet's owner signs; any admin may submit the owner's
+ * signature (D15). Suspending a grant needs no signature.
  */
-export function addGrantRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
-
+export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   const showGrant = async (asked: { accountId: string; grantId: string; userId: string }) =>
     formatGrantDetail(await getGrantSummary(ctx, asked), ctx.clock.now())
 
-  http.get(
-    '/console/workspaces/:slug/grants',
-    { schema: { params: SlugParams, querystring: GrantsQuery } },
-    async (request) => {
-      const { account, userId } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...GRANT_ROUTES.list,
+    handler: async (request) => {
+      const { account, userId } = currentMembership(request)
       const { mode, agent, wallet } = request.query
       const summaries = await listGrantSummaries(ctx, {
         accountId: account.id,
@@ -41,18 +37,20 @@ export function addGrantRoutes(http: HttpServer, door: Door): void {
       const now = ctx.clock.now()
       return { grants: summaries.map((summary) => formatGrantDetail(summary, now)) }
     },
-  )
-
-  http.get('/console/workspaces/:slug/grants/:id', { schema: { params: SlugIdParams } }, async (request) => {
-    const { account, userId } = await membershipOf(door, request, 'viewer')
-    return { grant: await showGrant({ accountId: account.id, grantId: request.params.id, userId }) }
   })
 
-  http.post(
-    '/console/workspaces/:slug/grants',
-    { schema: { params: SlugParams, body: GrantBody } },
-    async (request, reply) => {
-      const { accountId, userId, actor } = await adminOf(door, request)
+  http.route({
+    ...GRANT_ROUTES.get,
+    handler: async (request) => {
+      const { account, userId } = currentMembership(request)
+      return { grant: await showGrant({ accountId: account.id, grantId: request.params.id, userId }) }
+    },
+  })
+
+  http.route({
+    ...GRANT_ROUTES.open,
+    handler: async (request, reply) => {
+      const { accountId, userId, actor } = callerOf(request)
       const { body } = request
       const asked = {
         accountId,
@@ -62,69 +60,60 @@ export function addGrantRoutes(http: HttpServer, door: Door): void {
         ...parseTerms(body),
         actor,
       }
-      const grant = await tellEnclaveFailure(openGrant(ctx, asked))
+      const grant = await mapEnclaveErrors(openGrant(ctx, asked))
       return reply.code(201).send({ grant: await showGrant({ accountId, grantId: grant.id, userId }) })
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/grants/:id/replacement',
-    { schema: { params: SlugIdParams, body: TermsBody } },
-    async (request, reply) => {
-      const { accountId, userId, actor } = await adminOf(door, request)
+  http.route({
+    ...GRANT_ROUTES.openReplacement,
+    handler: async (request, reply) => {
+      const { accountId, userId, actor } = callerOf(request)
       const terms = parseTerms(request.body)
       const asked = { accountId, grantId: request.params.id, terms, actor }
-      const grant = await tellEnclaveFailure(openReplacement(ctx, asked))
+      const grant = await mapEnclaveErrors(openReplacement(ctx, asked))
       return reply.code(201).send({ grant: await showGrant({ accountId, grantId: grant.id, userId }) })
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/grants/:id/signing-request',
-    { schema: { params: SlugIdParams, body: ChangeBody } },
-    async (request) => {
-      const { accountId, userId, actor } = await adminOf(door, request)
+  http.route({
+    ...GRANT_ROUTES.issueSigningRequest,
+    handler: async (request) => {
+      const { accountId, userId, actor } = callerOf(request)
       const grantId = request.params.id
       const asked = { accountId, grantId, change: request.body.change, actor }
-      const issued = await tellEnclaveFailure(issueSigningRequest(ctx, asked))
+      const issued = await mapEnclaveErrors(issueSigningRequest(ctx, asked))
       return {
         grant: await showGrant({ accountId, grantId, userId }),
         signing_request: issued.challenge === null ? null : formatSigningRequest(issued, ctx.clock.now()),
       }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/grants/:id/signature',
-    { schema: { params: SlugIdParams, body: AuthenticationBody } },
-    async (request) => {
-      const { accountId, userId, actor } = await adminOf(door, request)
+  http.route({
+    ...GRANT_ROUTES.submitSignature,
+    handler: async (request) => {
+      const { accountId, userId, actor } = callerOf(request)
       const grantId = request.params.id
       const assertion = parseAuthentication(request.body)
-      await tellEnclaveFailure(submitSignature(ctx, { accountId, grantId, assertion, actor }))
+      await mapEnclaveErrors(submitSignature(ctx, { accountId, grantId, assertion, actor }))
       return { grant: await showGrant({ accountId, grantId, userId }) }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/grants/:id/suspend',
-    { schema: { params: SlugIdParams, body: EmptyBody } },
-    async (request) => {
-      const { accountId, userId, actor } = await adminOf(door, request)
+  http.route({
+    ...GRANT_ROUTES.suspend,
+    handler: async (request) => {
+      const { accountId, userId, actor } = callerOf(request)
       const grantId = request.params.id
       await suspendGrant(ctx, { accountId, grantId, actor })
       return { grant: await showGrant({ accountId, grantId, userId }) }
     },
-  )
+  })
 }
 
-async function adminOf(door: Door, request: FastifyRequest<{ Params: { slug: string } }>) {
-  const { account, userId } = await membershipOf(door, request, 'admin')
-  return { accountId: account.id, userId, actor: { kind: 'user', id: userId } } as const
-}
-
-/** `PublicKeyCredentialRequestOptionsJSON` (WebAuthn, section 5.5): the challenge is the enclave request itself (D15). */
-function formatSigningRequest(issued: SigningRequest, now: Date) {
+/** The challenge is the enclave request itself, so the passkey signs exactly what the enclave will carry out (D15). */
+function formatSigningRequest(issued: SigningRequest, now: Date): SigningRequestView {
   return {
     options: {
       challenge: Buffer.from(issued.challenge).toString('base64url'),

@@ -5,60 +5,71 @@ import type { Invitation } from '../../domain/members/invitation.ts'
 import { listInvitations } from '../../domain/members/list-invitations.ts'
 import { revokeInvitation } from '../../domain/members/revoke-invitation.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { INVITATION_ROUTES, type Invitation as InvitationView } from '../contract/invitations.ts'
+import { currentMembership } from '../current-membership.ts'
+import { actorOf, getCurrentSession } from '../current-session.ts'
 import { formatWorkspace } from '../format-session.ts'
-import { RoleBody, SlugIdParams, SlugParams, TokenBody } from '../schemas.ts'
-import { actorOf, getVisitor } from '../visitor.ts'
 
-export function addInvitationRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
+export function addInvitationRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+  const { ctx } = consoleContext
 
-  http.get('/console/workspaces/:slug/invitations', { schema: { params: SlugParams } }, async (request) => {
-    const { account } = await membershipOf(door, request, 'admin')
-    const invitations = await listInvitations(ctx, { accountId: account.id })
-    return { invitations: invitations.map(formatInvitation) }
+  http.route({
+    ...INVITATION_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const invitations = await listInvitations(ctx, { accountId: account.id })
+      return { invitations: invitations.map(formatInvitation) }
+    },
   })
 
-  http.post(
-    '/console/workspaces/:slug/invitations',
-    { schema: { params: SlugParams, body: RoleBody } },
-    async (request, reply) => {
-      const { account } = await membershipOf(door, request, 'admin')
+  http.route({
+    ...INVITATION_ROUTES.create,
+    handler: async (request, reply) => {
+      const { account } = currentMembership(request)
       const { role } = request.body
       const { invitation, secret } = await createInvitation(ctx, { account, role, actor: actorOf(request) })
-      const url = `${door.authUrl}/invite/${secret}`
+      const url = `${consoleContext.authUrl}/invite/${secret}`
       return reply.code(201).send({ invitation: { ...formatInvitation(invitation), url } })
     },
-  )
-
-  http.delete('/console/workspaces/:slug/invitations/:id', { schema: { params: SlugIdParams } }, async (request) => {
-    const { account, userId } = await membershipOf(door, request, 'admin')
-    const { id } = request.params
-    await revokeInvitation(ctx, { accountId: account.id, id, actor: { kind: 'user', id: userId } })
-    return {}
   })
 
-  // For whoever holds the link, signed in or not: its page says where it leads before anybody signs up for it.
-  http.post('/console/invitations/look-up', { schema: { body: TokenBody } }, async (request) => {
-    const { invitation, account, invitedBy } = await findInvitation(ctx, { secret: request.body.token })
-    return {
-      invitation: {
-        workspace: { slug: account.slug, name: account.name },
-        role: invitation.role,
-        invited_by: invitedBy,
-        expires_at: invitation.expiresAt.toISOString(),
-      },
-    }
+  http.route({
+    ...INVITATION_ROUTES.revoke,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const { id } = request.params
+      await revokeInvitation(ctx, { accountId: account.id, id, actor: actorOf(request) })
+      return {}
+    },
   })
 
-  http.post('/console/invitations/accept', { schema: { body: TokenBody } }, async (request) => {
-    const { userId } = getVisitor(request)
-    const membership = await acceptInvitation(ctx, { secret: request.body.token, userId })
-    return { workspace: formatWorkspace(membership) }
+  http.route({
+    ...INVITATION_ROUTES.lookUp,
+    handler: async (request) => {
+      const { invitation, account, invitedBy } = await findInvitation(ctx, { secret: request.body.token })
+      return {
+        invitation: {
+          workspace: { slug: account.slug, name: account.name },
+          role: invitation.role,
+          invited_by: invitedBy,
+          expires_at: invitation.expiresAt.toISOString(),
+        },
+      }
+    },
+  })
+
+  http.route({
+    ...INVITATION_ROUTES.accept,
+    handler: async (request) => {
+      const { userId } = getCurrentSession(request)
+      const membership = await acceptInvitation(ctx, { secret: request.body.token, userId })
+      return { workspace: formatWorkspace(membership) }
+    },
   })
 }
 
-function formatInvitation(invitation: Invitation) {
+function formatInvitation(invitation: Invitation): InvitationView {
   return {
     id: invitation.id,
     role: invitation.role,

@@ -6,67 +6,61 @@ import { rotateKey } from '../../domain/keys/rotate-key.ts'
 import type { Session } from '../../domain/sessions/session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { KEY_ROUTES, type IssuedApiKey } from '../contract/keys.ts'
+import { callerOf, currentMembership } from '../current-membership.ts'
+import { getCurrentSession } from '../current-session.ts'
 import { formatKey } from '../format-key.ts'
-import { EmptyBody, ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
-import { ModeNameBody } from '../schemas-workspace.ts'
-import { actorOf, getVisitor } from '../visitor.ts'
 
-/** A workspace's API keys. What makes one takes a recent proof (D59). */
-export function addKeyRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
-
-  http.get(
-    '/console/workspaces/:slug/keys',
-    { schema: { params: SlugParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+/** A workspace's API keys. Issuing and rotating one require a recent passkey proof (D59). */
+export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...KEY_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const keys = await listKeys(ctx, { accountId: account.id, mode: request.query.mode })
       return { keys: keys.map((key) => formatKey(key, ctx.clock.now())) }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/keys',
-    { schema: { params: SlugParams, body: ModeNameBody } },
-    async (request, reply) => {
-      const { accountId, actor, session } = await adminOf(door, request)
+  http.route({
+    ...KEY_ROUTES.issue,
+    handler: async (request, reply) => {
+      const { accountId, actor } = callerOf(request)
       const { mode } = request.body
       const name = checkName(request.body.name)
       const issued = await issueKey(ctx, { accountId, mode, name, actor })
-      return reply.code(201).send(formatIssued(issued, session))
+      return reply.code(201).send(formatIssued(issued, getCurrentSession(request)))
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/keys/:id/rotate',
-    { schema: { params: SlugIdParams, body: EmptyBody } },
-    async (request, reply) => {
-      const { accountId, actor, session } = await adminOf(door, request)
+  http.route({
+    ...KEY_ROUTES.rotate,
+    handler: async (request, reply) => {
+      const { accountId, actor } = callerOf(request)
       const { id } = request.params
       const { graceUntil, ...issued } = await rotateKey(ctx, { accountId, id, actor })
-      return reply.code(201).send({ ...formatIssued(issued, session), grace_until: graceUntil.toISOString() })
+      return reply
+        .code(201)
+        .send({ ...formatIssued(issued, getCurrentSession(request)), grace_until: graceUntil.toISOString() })
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/keys/:id/revoke',
-    { schema: { params: SlugIdParams, body: EmptyBody } },
-    async (request) => {
-      const { accountId, actor } = await adminOf(door, request)
+  http.route({
+    ...KEY_ROUTES.revoke,
+    handler: async (request) => {
+      const { accountId, actor } = callerOf(request)
       const { id } = request.params
       await revokeKey(ctx, { accountId, id, actor })
       return { key: formatKey(await getKey(ctx, { accountId, id }), ctx.clock.now()) }
     },
-  )
+  })
 }
 
-async function adminOf(door: Door, request: Parameters<typeof membershipOf>[1]) {
-  const { account } = await membershipOf(door, request, 'admin')
-  return { accountId: account.id, actor: actorOf(request), session: getVisitor(request) } as const
-}
-
-/** The one time that the secret is shown. Nothing is read for it any more: what failed now would lose the secret. */
-function formatIssued({ key, secret }: IssuedKey, { userName }: Session) {
+/**
+ * The only response that contains the secret. It is made of what is already in memory: if reading failed now, the secret
+ * would be lost.
+ */
+function formatIssued({ key, secret }: IssuedKey, { userName }: Session): IssuedApiKey {
   return { key: formatKey({ ...key, createdByName: userName, lastUsedAt: null }, key.createdAt), secret }
 }

@@ -4,41 +4,51 @@ import { removeMember } from '../../domain/members/remove-member.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
-import { membershipOf, type Door } from '../door.ts'
-import { RoleBody, SlugParams, SlugUserParams } from '../schemas.ts'
-import { getVisitor } from '../visitor.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { MEMBER_ROUTES } from '../contract/members.ts'
+import { currentMembership } from '../current-membership.ts'
+import { getCurrentSession } from '../current-session.ts'
 
-export function addMemberRoutes(http: HttpServer, door: Door): void {
-  http.get('/console/workspaces/:slug/members', { schema: { params: SlugParams } }, async (request) => {
-    const { account } = await membershipOf(door, request, 'viewer')
-    const members = await listMembers(door.ctx, { accountId: account.id })
-    return {
-      members: members.map(({ userId, name, role, createdAt }) => ({
-        user_id: userId,
-        name,
-        role,
-        created_at: createdAt.toISOString(),
-      })),
-    }
+export function addMemberRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...MEMBER_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const members = await listMembers(ctx, { accountId: account.id })
+      return {
+        members: members.map(({ userId, name, role, createdAt }) => ({
+          user_id: userId,
+          name,
+          role,
+          created_at: createdAt.toISOString(),
+        })),
+      }
+    },
   })
 
-  http.patch(
-    '/console/workspaces/:slug/members/:user_id',
-    { schema: { params: SlugUserParams, body: RoleBody } },
-    async (request) => {
-      const membership = await membershipOf(door, request, 'admin')
+  http.route({
+    ...MEMBER_ROUTES.changeRole,
+    handler: async (request) => {
+      const membership = currentMembership(request)
       const userId = parseUserId(request.params.user_id)
-      await changeRole(door.ctx, { membership, session: getVisitor(request), userId, role: request.body.role })
+      await changeRole(ctx, {
+        membership,
+        session: getCurrentSession(request),
+        userId,
+        role: request.body.role,
+      })
       return {}
     },
-  )
+  })
 
-  http.delete('/console/workspaces/:slug/members/:user_id', { schema: { params: SlugUserParams } }, async (request) => {
-    // Whoever wants to leave may.
-    const membership = await membershipOf(door, request, 'viewer')
-    const userId = parseUserId(request.params.user_id)
-    await removeMember(door.ctx, { membership, session: getVisitor(request), userId })
-    return {}
+  http.route({
+    ...MEMBER_ROUTES.remove,
+    handler: async (request) => {
+      const membership = currentMembership(request)
+      const userId = parseUserId(request.params.user_id)
+      await removeMember(ctx, { membership, session: getCurrentSession(request), userId })
+      return {}
+    },
   })
 }
 

@@ -7,26 +7,24 @@ import type { CapUse, Overview } from '../../domain/reports/overview/overview.ts
 import type { HttpServer } from '../../http/open-http.ts'
 import { SharedReads } from '../../lib/shared-reads.ts'
 import { formatAmount } from '../../values/money.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { OVERVIEW_ROUTES, type Overview as OverviewView } from '../contract/overview.ts'
+import { currentMembership } from '../current-membership.ts'
 import { formatPaymentRow } from '../format-payment.ts'
-import { OverviewQuery } from '../schemas-payments.ts'
-import { SlugParams } from '../schemas.ts'
 
 const DEPOSITS_SHOWN = 5
 
-/** What the agents of a workspace spent, what is left of their caps, and what came last. */
-export function addOverviewRoute(http: HttpServer, door: Door): void {
-  const { ctx } = door
+/** What a workspace's agents spent, what is left of their caps, and the latest payments and deposits. */
+export function addOverviewRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   const reads = new SharedReads<ReturnType<typeof formatAll>>()
 
-  http.get(
-    '/console/workspaces/:slug/overview',
-    { schema: { params: SlugParams, querystring: OverviewQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...OVERVIEW_ROUTES.get,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const { mode, range } = request.query
       const place = { accountId: account.id, mode }
-      // Every page of a workspace asks for the same at every change.
+      // After every change, all open pages of a workspace ask for the same overview.
       return await reads.read(`${account.id} ${mode} ${range}`, async () => {
         const [overview, deposits] = await Promise.all([
           getOverview(ctx, { ...place, range }),
@@ -35,14 +33,23 @@ export function addOverviewRoute(http: HttpServer, door: Door): void {
         return formatAll(overview, deposits)
       })
     },
-  )
+  })
 }
 
-function formatAll(overview: Overview, deposits: readonly Deposit[]) {
+function formatAll(overview: Overview, deposits: readonly Deposit[]): { overview: OverviewView } {
   return { overview: { ...formatOverview(overview), deposits: deposits.map(formatDeposit) } }
 }
 
-function formatOverview({ range, bars, spentMicro, spend, counts, caps, payments, steps }: Overview) {
+function formatOverview({
+  range,
+  bars,
+  spentMicro,
+  spend,
+  counts,
+  caps,
+  payments,
+  steps,
+}: Overview): Omit<OverviewView, 'deposits'> {
   return {
     range,
     bars_at: bars.starts.map((start) => start.toISOString()),
@@ -60,7 +67,15 @@ function formatOverview({ range, bars, spentMicro, spend, counts, caps, payments
   }
 }
 
-function formatCap({ grantId, agentId, wallet, walletName, state, dailyCapMicro, spent24hMicro }: CapUse) {
+function formatCap({
+  grantId,
+  agentId,
+  wallet,
+  walletName,
+  state,
+  dailyCapMicro,
+  spent24hMicro,
+}: CapUse): OverviewView['caps'][number] {
   return {
     grant_id: grantId,
     agent_id: agentId,

@@ -8,49 +8,63 @@ import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
 import { Problem } from '../../values/problem.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
-import { createCeremonyLimit, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { PASSKEY_ROUTES, type Passkey as PasskeyView } from '../contract/passkeys.ts'
+import { getCurrentSession } from '../current-session.ts'
 import { parseRegistration } from '../parse-body.ts'
-import { EmptyBody, IdParams, PasskeyBody } from '../schemas.ts'
-import { getVisitor } from '../visitor.ts'
 
-/** base64url; anything else is not looked up. */
+/** Base64url. No passkey has any other id. */
 const CREDENTIAL_ID_PATTERN = /^[\w-]+$/
 
-export function addPasskeyRoutes(http: HttpServer, door: Door): void {
-  const onRequest = createCeremonyLimit(door)
+export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+  const { ctx } = consoleContext
 
-  http.get('/console/passkeys', async (request) => {
-    const { userId } = getVisitor(request)
-    const [passkeys, owned] = await Promise.all([
-      listPasskeys(door.ctx, { userId }),
-      countOwnedWallets(door.ctx, { userId }),
-    ])
-    return { passkeys: passkeys.map((passkey) => formatPasskey(passkey, owned.get(passkey.credentialId) ?? 0)) }
+  http.route({
+    ...PASSKEY_ROUTES.list,
+    handler: async (request) => {
+      const { userId } = getCurrentSession(request)
+      const [passkeys, owned] = await Promise.all([listPasskeys(ctx, { userId }), countOwnedWallets(ctx, { userId })])
+      return { passkeys: passkeys.map((passkey) => formatPasskey(passkey, owned.get(passkey.credentialId) ?? 0)) }
+    },
   })
 
-  http.post('/console/passkeys/options', { onRequest, schema: { body: EmptyBody } }, async (request, reply) => {
-    const opened = await openPasskey(door.ctx, { session: getVisitor(request) })
-    return formatCeremony(door, reply, opened)
+  http.route({
+    ...PASSKEY_ROUTES.open,
+    handler: async (request, reply) => {
+      const opened = await openPasskey(ctx, { session: getCurrentSession(request) })
+      return formatCeremony(consoleContext, reply, opened)
+    },
   })
 
-  http.post('/console/passkeys', { schema: { body: PasskeyBody } }, async (request, reply) => {
-    const session = getVisitor(request)
-    const name = checkName(request.body.name)
-    const ceremony = takeCeremony(door, request, reply)
-    const passkey = await addPasskey(door.ctx, { session, ceremony, response: parseRegistration(request.body), name })
-    return reply.code(201).send({ passkey: formatPasskey(passkey, 0) })
+  http.route({
+    ...PASSKEY_ROUTES.add,
+    handler: async (request, reply) => {
+      const session = getCurrentSession(request)
+      const name = checkName(request.body.name)
+      const ceremony = takeCeremony(consoleContext, request, reply)
+      const passkey = await addPasskey(ctx, {
+        session,
+        ceremony,
+        response: parseRegistration(request.body),
+        name,
+      })
+      return reply.code(201).send({ passkey: formatPasskey(passkey, 0) })
+    },
   })
 
-  http.delete('/console/passkeys/:id', { schema: { params: IdParams } }, async (request) => {
-    const session = getVisitor(request)
-    const { id } = request.params
-    if (!CREDENTIAL_ID_PATTERN.test(id)) throw new Problem('not_found', 'You have no such passkey.')
-    await removePasskey(door.ctx, { session, credentialId: id })
-    return {}
+  http.route({
+    ...PASSKEY_ROUTES.remove,
+    handler: async (request) => {
+      const session = getCurrentSession(request)
+      const { id } = request.params
+      if (!CREDENTIAL_ID_PATTERN.test(id)) throw new Problem('not_found', 'You have no such passkey.')
+      await removePasskey(ctx, { session, credentialId: id })
+      return {}
+    },
   })
 }
 
-function formatPasskey(passkey: Passkey, wallets: number) {
+function formatPasskey(passkey: Passkey, wallets: number): PasskeyView {
   return {
     id: passkey.credentialId,
     name: passkey.name,

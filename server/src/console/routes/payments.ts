@@ -3,29 +3,27 @@ import { listPayments } from '../../domain/reports/listing/list-payments.ts'
 import { walkPayments } from '../../domain/reports/listing/walk-payments.ts'
 import { getPaymentRecord } from '../../domain/reports/timeline/get-payment-record.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { PAYMENT_ROUTES } from '../contract/payments.ts'
+import { currentMembership } from '../current-membership.ts'
+import { getCurrentSession } from '../current-session.ts'
 import { formatGrantDetail } from '../format-grant.ts'
 import { formatPaymentRecord, formatPaymentRow } from '../format-payment.ts'
 import { parseBefore, parsePaymentFilter } from '../parse-payment-filter.ts'
 import { PaymentExports } from '../payment-exports.ts'
 import { openCsv } from '../payments-csv.ts'
-import { PaymentExportQuery, PaymentsQuery } from '../schemas-payments.ts'
-import { ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
-import { getVisitor } from '../visitor.ts'
 
 const PAGE_PAYMENTS = 50
 
-/** What was paid, the newest first, and all that is known of one payment. */
-export function addPaymentRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
+/** Payments, the newest first, their export, and everything we know about one payment. */
+export function addPaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   const exports = new PaymentExports()
   http.addHook('preClose', async () => exports.close())
 
-  http.get(
-    '/console/workspaces/:slug/payments',
-    { schema: { params: SlugParams, querystring: PaymentsQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...PAYMENT_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const { items, next } = await listPayments(ctx, {
         accountId: account.id,
         mode: request.query.mode,
@@ -35,19 +33,19 @@ export function addPaymentRoutes(http: HttpServer, door: Door): void {
       })
       return { payments: items.map(formatPaymentRow), next }
     },
-  )
+  })
 
-  http.get(
-    '/console/workspaces/:slug/payments/export',
+  http.route({
+    ...PAYMENT_ROUTES.export,
     // A HEAD would read as much as a GET.
-    { exposeHeadRoute: false, schema: { params: SlugParams, querystring: PaymentExportQuery } },
-    async (request, reply) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const { account } = currentMembership(request)
       const { mode } = request.query
       const filter = parsePaymentFilter(request.query)
-      const source = await exports.open(getVisitor(request), async (signal) => {
+      const source = await exports.open(getCurrentSession(request), async (signal) => {
         const walk = await walkPayments(ctx, { accountId: account.id, mode, filter, signal })
-        // A fault of the first page is still an answer of its own.
+        // If the first page cannot be read, the response can still be an error.
         return openCsv(await walk.next(), walk)
       })
       const day = ctx.clock.now().toISOString().slice(0, 'YYYY-MM-DD'.length)
@@ -58,17 +56,16 @@ export function addPaymentRoutes(http: HttpServer, door: Door): void {
         })
         .send(source)
     },
-  )
+  })
 
-  http.get(
-    '/console/workspaces/:slug/payments/:id',
-    { schema: { params: SlugIdParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account, userId } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...PAYMENT_ROUTES.get,
+    handler: async (request) => {
+      const { account, userId } = currentMembership(request)
       const accountId = account.id
       const record = await getPaymentRecord(ctx, { accountId, mode: request.query.mode, id: request.params.id })
       const grant = await getGrantSummary(ctx, { accountId, grantId: record.payment.grantId, userId })
       return { ...formatPaymentRecord(record), grant: formatGrantDetail(grant, ctx.clock.now()) }
     },
-  )
+  })
 }

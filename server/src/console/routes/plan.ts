@@ -1,23 +1,27 @@
 import { getPlanUse } from '../../domain/plans/get-plan-use.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { Mode } from '../../values/mode.ts'
-import { membershipOf, type Door } from '../door.ts'
-import { SlugParams } from '../schemas.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { WORKSPACE_ROUTES } from '../contract/workspaces.ts'
+import { currentMembership } from '../current-membership.ts'
 
-/** What a workspace has used of its plan. */
-export function addPlanRoute(http: HttpServer, door: Door): void {
-  http.get('/console/workspaces/:slug/plan', { schema: { params: SlugParams } }, async (request) => {
-    const { account } = await membershipOf(door, request, 'viewer')
-    const { plan } = account
-    const { used, limits, resetsAt } = await getPlanUse(door.ctx, { accountId: account.id, plan })
-    return {
-      use: {
-        plan,
-        allowance: { used: used.allowance, limit: limits.monthlyAllowance, resets_at: resetsAt.toISOString() },
-        agents: formatUse(used.agents, limits.agentsMax),
-        wallets: formatUse(used.wallets, limits.walletsMax),
-      },
-    }
+/** How much of its plan a workspace has used. */
+export function addPlanRoute(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...WORKSPACE_ROUTES.getPlanUse,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const { plan } = account
+      const { used, limits, resetsAt } = await getPlanUse(ctx, { accountId: account.id, plan })
+      return {
+        use: {
+          plan,
+          allowance: { used: used.allowance, limit: limits.monthlyAllowance, resets_at: resetsAt.toISOString() },
+          agents: formatUse(used.agents, limits.agentsMax),
+          wallets: formatUse(used.wallets, limits.walletsMax),
+        },
+      }
+    },
   })
 }
 

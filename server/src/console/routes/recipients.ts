@@ -6,30 +6,27 @@ import type { HttpServer } from '../../http/open-http.ts'
 import { parseAddress, ZERO_ADDRESS } from '../../values/address.ts'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { RECIPIENT_ROUTES } from '../contract/recipients.ts'
+import { currentMembership } from '../current-membership.ts'
+import { actorOf } from '../current-session.ts'
 import { parseAddressOf } from '../parse-body.ts'
-import { ModeQuery, SlugParams } from '../schemas.ts'
-import { RecipientBody, SlugAddressParams } from '../schemas-workspace.ts'
 
-/** What a workspace calls the addresses that it pays to. */
-export function addRecipientRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
-
-  http.get(
-    '/console/workspaces/:slug/recipients',
-    { schema: { params: SlugParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+/** The labels that a workspace gives to the addresses it pays. */
+export function addRecipientRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...RECIPIENT_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const recipients = await listRecipients(ctx, { accountId: account.id, mode: request.query.mode })
       return { recipients: recipients.map(formatRecipient) }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/recipients',
-    { schema: { params: SlugParams, body: RecipientBody } },
-    async (request, reply) => {
-      const { account, userId } = await membershipOf(door, request, 'admin')
+  http.route({
+    ...RECIPIENT_ROUTES.label,
+    handler: async (request, reply) => {
+      const { account } = currentMembership(request)
       const { mode } = request.body
       const address = parseAddressOf('address', request.body.address)
       if (address === ZERO_ADDRESS || address === ctx.chains[mode].usdc) {
@@ -37,24 +34,23 @@ export function addRecipientRoutes(http: HttpServer, door: Door): void {
         throw problem('address_invalid', { details: [{ path: 'address', message }] })
       }
       const label = checkName(request.body.label, 'label')
-      const actor = { kind: 'user', id: userId } as const
+      const actor = actorOf(request)
       const recipient = await labelRecipient(ctx, { accountId: account.id, mode, address, label, actor })
       return reply.code(201).send({ recipient: formatRecipient(recipient) })
     },
-  )
+  })
 
-  http.delete(
-    '/console/workspaces/:slug/recipients/:address',
-    { schema: { params: SlugAddressParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account, userId } = await membershipOf(door, request, 'admin')
+  http.route({
+    ...RECIPIENT_ROUTES.remove,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const address = parseAddress(request.params.address)
       if (address === null) throw problem('recipient_not_found')
-      const actor = { kind: 'user', id: userId } as const
+      const actor = actorOf(request)
       await removeRecipient(ctx, { accountId: account.id, mode: request.query.mode, address, actor })
       return {}
     },
-  )
+  })
 }
 
 function formatRecipient({ address, label, createdAt }: Recipient) {

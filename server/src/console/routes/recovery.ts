@@ -1,22 +1,28 @@
 import { issueRecoveryCodes } from '../../domain/passkeys/issue-recovery-codes.ts'
 import { signInWithRecoveryCode } from '../../domain/sessions/sign-in-with-recovery-code.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { createCeremonyLimit, type Door } from '../door.ts'
-import { EmptyBody, RecoveryBody } from '../schemas.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { SESSION_ROUTES } from '../contract/session.ts'
+import { getCurrentSession, deviceOf } from '../current-session.ts'
 import { startSession } from '../start-session.ts'
-import { deviceOf, getVisitor } from '../visitor.ts'
 
-/** Signing in by a recovery code, and making new codes. */
-export function addRecoveryRoutes(http: HttpServer, door: Door): void {
-  const onRequest = createCeremonyLimit(door)
+/** Signing in with a recovery code, and issuing new codes. */
+export function addRecoveryRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+  const { ctx } = consoleContext
 
-  http.post('/console/recovery', { onRequest, schema: { body: RecoveryBody } }, async (request, reply) => {
-    const issued = await signInWithRecoveryCode(door.ctx, { code: request.body.code, device: deviceOf(request) })
-    return { session: await startSession(door, request, reply, issued) }
+  http.route({
+    ...SESSION_ROUTES.signInWithRecoveryCode,
+    handler: async (request, reply) => {
+      const issued = await signInWithRecoveryCode(ctx, { code: request.body.code, device: deviceOf(request) })
+      return { session: await startSession(consoleContext, request, reply, issued) }
+    },
   })
 
-  http.post('/console/recovery-codes', { schema: { body: EmptyBody } }, async (request, reply) => {
-    const codes = await issueRecoveryCodes(door.ctx, { session: getVisitor(request) })
-    return reply.code(201).send({ recovery_codes: codes })
+  http.route({
+    ...SESSION_ROUTES.issueRecoveryCodes,
+    handler: async (request, reply) => {
+      const codes = await issueRecoveryCodes(ctx, { session: getCurrentSession(request) })
+      return reply.code(201).send({ recovery_codes: codes })
+    },
   })
 }

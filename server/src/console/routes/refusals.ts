@@ -2,23 +2,20 @@ import { findCredentials } from '../../domain/reports/timeline/find-credentials.
 import { getRefusal } from '../../domain/payments/refusals/get-refusal.ts'
 import { listRefusals } from '../../domain/payments/refusals/list-refusals.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { REFUSAL_ROUTES } from '../contract/refusals.ts'
+import { currentMembership } from '../current-membership.ts'
 import { formatRefusal } from '../format-payment.ts'
 import { parseAgent, parseBefore } from '../parse-payment-filter.ts'
-import { RefusalsQuery } from '../schemas-payments.ts'
-import { ModeQuery, SlugIdParams, SlugParams } from '../schemas.ts'
 
 const PAGE_REFUSALS = 50
 
-/** What was asked for and refused in the last 30 days, the newest first. */
-export function addRefusalRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
-
-  http.get(
-    '/console/workspaces/:slug/refusals',
-    { schema: { params: SlugParams, querystring: RefusalsQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+/** Requests of the last 30 days that a limit rejected, the newest first. */
+export function addRefusalRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...REFUSAL_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const { mode, agent, before } = request.query
       const { items, next } = await listRefusals(ctx, {
         accountId: account.id,
@@ -30,13 +27,12 @@ export function addRefusalRoutes(http: HttpServer, door: Door): void {
       const credentials = await findCredentials(ctx, { accountId: account.id, asked: items })
       return { refusals: items.map((refusal) => formatRefusal(refusal, credentials)), next }
     },
-  )
+  })
 
-  http.get(
-    '/console/workspaces/:slug/refusals/:id',
-    { schema: { params: SlugIdParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...REFUSAL_ROUTES.get,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const refusal = await getRefusal(ctx, {
         accountId: account.id,
         mode: request.query.mode,
@@ -46,5 +42,5 @@ export function addRefusalRoutes(http: HttpServer, door: Door): void {
         refusal: formatRefusal(refusal, await findCredentials(ctx, { accountId: account.id, asked: [refusal] })),
       }
     },
-  )
+  })
 }

@@ -1,27 +1,40 @@
 import { endOtherSessions } from '../../domain/sessions/end-other-sessions.ts'
 import { endSession } from '../../domain/sessions/end-session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import type { Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { SESSION_ROUTES } from '../contract/session.ts'
+import { findCurrentSession, getCurrentSession } from '../current-session.ts'
 import { formatSession } from '../format-session.ts'
-import { EmptyBody } from '../schemas.ts'
-import { findVisitor, getVisitor } from '../visitor.ts'
 
-/** Who is signed in; and to be it no longer. */
-export function addSessionRoutes(http: HttpServer, door: Door): void {
-  http.get('/console/session', async (request) => {
-    const session = findVisitor(request)
-    // Before anybody is signed in, the page of a sign-up says who may.
-    return { session: session === null ? null : await formatSession(door, session), sign_up: door.signUp }
+/** Reads and ends the current session. */
+export function addSessionRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+  const { ctx } = consoleContext
+
+  http.route({
+    ...SESSION_ROUTES.find,
+    handler: async (request) => {
+      const session = findCurrentSession(request)
+      return {
+        session: session === null ? null : await formatSession(consoleContext, session),
+        sign_up: consoleContext.signUp,
+      }
+    },
   })
 
-  http.post('/console/sign-out', { schema: { body: EmptyBody } }, async (request, reply) => {
-    const session = findVisitor(request)
-    if (session !== null) await endSession(door.ctx, { session })
-    door.cookies.clearSession(reply)
-    return {}
+  http.route({
+    ...SESSION_ROUTES.signOut,
+    handler: async (request, reply) => {
+      const session = findCurrentSession(request)
+      if (session !== null) await endSession(ctx, { session })
+      consoleContext.cookies.clearSession(reply)
+      return {}
+    },
   })
 
-  http.post('/console/sign-out-elsewhere', { schema: { body: EmptyBody } }, async (request) => {
-    return { ended: await endOtherSessions(door.ctx, { session: getVisitor(request) }) }
+  http.route({
+    ...SESSION_ROUTES.signOutElsewhere,
+    handler: async (request) => {
+      return { ended: await endOtherSessions(ctx, { session: getCurrentSession(request) }) }
+    },
   })
 }

@@ -2,23 +2,29 @@ import { openSignIn } from '../../domain/sessions/open-sign-in.ts'
 import { signIn } from '../../domain/sessions/sign-in.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
-import { createCeremonyLimit, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { SESSION_ROUTES } from '../contract/session.ts'
+import { deviceOf } from '../current-session.ts'
 import { parseAuthentication } from '../parse-body.ts'
-import { AuthenticationBody, EmptyBody } from '../schemas.ts'
 import { startSession } from '../start-session.ts'
-import { deviceOf } from '../visitor.ts'
 
-export function addSignInRoutes(http: HttpServer, door: Door): void {
-  const onRequest = createCeremonyLimit(door)
+export function addSignInRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+  const { ctx } = consoleContext
 
-  http.post('/console/sign-in/options', { onRequest, schema: { body: EmptyBody } }, async (_request, reply) => {
-    return formatCeremony(door, reply, await openSignIn(door.ctx))
+  http.route({
+    ...SESSION_ROUTES.openSignIn,
+    handler: async (_request, reply) => {
+      return formatCeremony(consoleContext, reply, await openSignIn(ctx))
+    },
   })
 
-  http.post('/console/sign-in', { schema: { body: AuthenticationBody } }, async (request, reply) => {
-    const ceremony = takeCeremony(door, request, reply)
-    const response = parseAuthentication(request.body)
-    const issued = await signIn(door.ctx, { ceremony, response, device: deviceOf(request) })
-    return { session: await startSession(door, request, reply, issued) }
+  http.route({
+    ...SESSION_ROUTES.signIn,
+    handler: async (request, reply) => {
+      const ceremony = takeCeremony(consoleContext, request, reply)
+      const response = parseAuthentication(request.body)
+      const issued = await signIn(ctx, { ceremony, response, device: deviceOf(request) })
+      return { session: await startSession(consoleContext, request, reply, issued) }
+    },
   })
 }

@@ -2,26 +2,32 @@ import { openSignUp } from '../../domain/sessions/open-sign-up.ts'
 import { signUp } from '../../domain/sessions/sign-up.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
-import { createSignUpLimit, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { SESSION_ROUTES } from '../contract/session.ts'
+import { deviceOf } from '../current-session.ts'
 import { parseRegistration } from '../parse-body.ts'
-import { RegistrationBody, SignUpBody } from '../schemas.ts'
 import { startSession } from '../start-session.ts'
-import { deviceOf } from '../visitor.ts'
 
-export function addSignUpRoutes(http: HttpServer, door: Door): void {
-  const onRequest = createSignUpLimit(door)
+export function addSignUpRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+  const { ctx } = consoleContext
 
-  http.post('/console/sign-up/options', { onRequest, schema: { body: SignUpBody } }, async (request, reply) => {
-    const { name, invitation } = request.body
-    const opened = await openSignUp(door.ctx, { name, policy: door.signUp, invitation })
-    return formatCeremony(door, reply, opened)
+  http.route({
+    ...SESSION_ROUTES.openSignUp,
+    handler: async (request, reply) => {
+      const { name, invitation } = request.body
+      const opened = await openSignUp(ctx, { name, policy: consoleContext.signUp, invitation })
+      return formatCeremony(consoleContext, reply, opened)
+    },
   })
 
-  http.post('/console/sign-up', { schema: { body: RegistrationBody } }, async (request, reply) => {
-    const ceremony = takeCeremony(door, request, reply)
-    const response = parseRegistration(request.body)
-    const issued = await signUp(door.ctx, { ceremony, response, device: deviceOf(request) })
-    const session = await startSession(door, request, reply, issued)
-    return reply.code(201).send({ session, recovery_codes: issued.recoveryCodes })
+  http.route({
+    ...SESSION_ROUTES.signUp,
+    handler: async (request, reply) => {
+      const ceremony = takeCeremony(consoleContext, request, reply)
+      const response = parseRegistration(request.body)
+      const issued = await signUp(ctx, { ceremony, response, device: deviceOf(request) })
+      const session = await startSession(consoleContext, request, reply, issued)
+      return reply.code(201).send({ session, recovery_codes: issued.recoveryCodes })
+    },
   })
 }

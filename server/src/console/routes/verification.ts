@@ -2,25 +2,35 @@ import { openVerification } from '../../domain/sessions/open-verification.ts'
 import { verifySession } from '../../domain/sessions/verify-session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatCeremony, takeCeremony } from '../ceremony.ts'
-import { createCeremonyLimit, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { SESSION_ROUTES } from '../contract/session.ts'
+import { getCurrentSession } from '../current-session.ts'
 import { parseAuthentication } from '../parse-body.ts'
-import { AuthenticationBody, EmptyBody } from '../schemas.ts'
-import { handSession } from '../start-session.ts'
-import { getVisitor } from '../visitor.ts'
+import { setSession } from '../start-session.ts'
 
-/** Proving by a passkey that it is still the same person, before what the session alone does not allow. */
-export function addVerificationRoutes(http: HttpServer, door: Door): void {
-  const onRequest = createCeremonyLimit(door)
+/** Proving presence by passkey, for actions that the session cookie alone does not allow. */
+export function addVerificationRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+  const { ctx } = consoleContext
 
-  http.post('/console/verification/options', { onRequest, schema: { body: EmptyBody } }, async (request, reply) => {
-    const opened = await openVerification(door.ctx, { session: getVisitor(request) })
-    return formatCeremony(door, reply, opened)
+  http.route({
+    ...SESSION_ROUTES.openVerification,
+    handler: async (request, reply) => {
+      const opened = await openVerification(ctx, { session: getCurrentSession(request) })
+      return formatCeremony(consoleContext, reply, opened)
+    },
   })
 
-  http.post('/console/verification', { schema: { body: AuthenticationBody } }, async (request, reply) => {
-    const session = getVisitor(request)
-    const ceremony = takeCeremony(door, request, reply)
-    const issued = await verifySession(door.ctx, { session, ceremony, response: parseAuthentication(request.body) })
-    return { session: await handSession(door, reply, issued) }
+  http.route({
+    ...SESSION_ROUTES.verify,
+    handler: async (request, reply) => {
+      const session = getCurrentSession(request)
+      const ceremony = takeCeremony(consoleContext, request, reply)
+      const issued = await verifySession(ctx, {
+        session,
+        ceremony,
+        response: parseAuthentication(request.body),
+      })
+      return { session: await setSession(consoleContext, reply, issued) }
+    },
   })
 }

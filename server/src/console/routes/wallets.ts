@@ -11,58 +11,55 @@ import { formatAmount, microUsdc } from '../../values/money.ts'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import { askFaucet } from '../ask-faucet.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { WALLET_ROUTES } from '../contract/wallets.ts'
+import { currentMembership } from '../current-membership.ts'
+import { actorOf, getCurrentSession } from '../current-session.ts'
 import { formatWallet } from '../format-wallet.ts'
-import { ModeQuery, SlugParams } from '../schemas.ts'
-import { ModeBody, SlugAddressParams, WalletBody } from '../schemas-workspace.ts'
-import { tellEnclaveFailure } from '../tell-enclave-failure.ts'
-import { actorOf, getVisitor } from '../visitor.ts'
+import { mapEnclaveErrors } from '../map-enclave-errors.ts'
 
 const FAUCET_AMOUNT_MICRO = microUsdc(100_000_000n)
-/** A list costs the chain a request a wallet, and is looked at again and again. */
+/** A list costs one chain request per wallet and is read often, so it may show balances of this age. */
 const LISTED_BALANCE_AGE_MS_MAX = 15_000
 
-/** A workspace's wallets, each owned by a passkey of whoever created it. */
-export function addWalletRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
+/** A workspace's wallets. Each is owned by a passkey of the person who created it. */
+export function addWalletRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+  const { ctx } = consoleContext
 
-  http.get(
-    '/console/workspaces/:slug/wallets',
-    { schema: { params: SlugParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account, userId } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...WALLET_ROUTES.list,
+    handler: async (request) => {
+      const { account, userId } = currentMembership(request)
       const { mode } = request.query
       const wallets = await listWallets(ctx, { accountId: account.id, mode })
-      // The newest first: of very many, those are looked for.
+      // The newest first: if there are too many to read, people look for the newest.
       const addresses = wallets.map(({ address }) => address).toReversed()
       const balances = await readBalances(ctx, { mode, addresses, ageMsMax: LISTED_BALANCE_AGE_MS_MAX })
       return { wallets: wallets.map((wallet) => formatWallet(wallet, balances, { userId })) }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/wallets',
-    { schema: { params: SlugParams, body: WalletBody } },
-    async (request, reply) => {
-      const { account, userId } = await membershipOf(door, request, 'admin')
-      const session = getVisitor(request)
+  http.route({
+    ...WALLET_ROUTES.create,
+    handler: async (request, reply) => {
+      const { account, userId } = currentMembership(request)
+      const session = getCurrentSession(request)
       const { mode, credential_id: credentialId = null } = request.body
       const name = checkName(request.body.name)
       const owner = await chooseOwner(ctx, { userId, credentialId })
       const actor = actorOf(request)
       const asked = { accountId: account.id, mode, name, owner, actor }
-      const wallet = await tellEnclaveFailure(createWallet(ctx, asked), 'wallet_not_created')
+      const wallet = await mapEnclaveErrors(createWallet(ctx, asked), 'wallet_not_created')
       const balances = await readBalances(ctx, { mode, addresses: [wallet.address] })
       const ownedBy = { userId, userName: session.userName, passkeyName: owner.name }
       return reply.code(201).send({ wallet: formatWallet({ ...wallet, ownedBy, grants: 0 }, balances, { userId }) })
     },
-  )
+  })
 
-  http.get(
-    '/console/workspaces/:slug/wallets/:address',
-    { schema: { params: SlugAddressParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account, userId } = await membershipOf(door, request, 'viewer')
+  http.route({
+    ...WALLET_ROUTES.get,
+    handler: async (request) => {
+      const { account, userId } = currentMembership(request)
       const { mode } = request.query
       const address = parseWallet(request.params.address)
       const wallet = await getWallet(ctx, { accountId: account.id, mode, address })
@@ -72,22 +69,21 @@ export function addWalletRoutes(http: HttpServer, door: Door): void {
       ])
       return { wallet: formatWallet(wallet, balances, { userId, coin }) }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/wallets/:address/faucet',
-    { schema: { params: SlugAddressParams, body: ModeBody } },
-    async (request, reply) => {
-      const { account } = await membershipOf(door, request, 'admin')
+  http.route({
+    ...WALLET_ROUTES.requestTestUsdc,
+    handler: async (request, reply) => {
+      const { account } = currentMembership(request)
       const { mode } = request.body
-      if (mode !== 'test' || door.faucet?.kind !== 'endpoint') throw problem('faucet_not_available')
+      if (mode !== 'test' || consoleContext.faucet?.kind !== 'endpoint') throw problem('faucet_not_available')
       const address = parseWallet(request.params.address)
       await getWallet(ctx, { accountId: account.id, mode, address })
       await enforceRateLimit(ctx, { subject: account.id, bucket: 'faucet' })
-      const hash = await askFaucet(door.faucet.url, { address, amountMicro: FAUCET_AMOUNT_MICRO })
+      const hash = await askFaucet(consoleContext.faucet.url, { address, amountMicro: FAUCET_AMOUNT_MICRO })
       return reply.code(201).send({ tx_hash: hash, amount_usdc: formatAmount(FAUCET_AMOUNT_MICRO) })
     },
-  )
+  })
 }
 
 function parseWallet(text: string): Address {

@@ -8,55 +8,45 @@ import { replayRange } from '../../domain/webhooks/replay-range.ts'
 import { rotateSecret } from '../../domain/webhooks/rotate-secret.ts'
 import { sendTestEvent } from '../../domain/webhooks/send-test-event.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { membershipOf, type Door } from '../door.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { WEBHOOK_ROUTES, type IssuedWebhook, type Webhook } from '../contract/webhooks.ts'
+import { callerOf, currentMembership } from '../current-membership.ts'
 import { formatDelivery } from '../format-delivery.ts'
 import { invalid, parseTime } from '../parse-body.ts'
-import {
-  EmptyBody,
-  ModeQuery,
-  ReplayBody,
-  SlugIdParams,
-  SlugParams,
-  WebhookBody,
-  WebhookChangeBody,
-} from '../schemas.ts'
-import { actorOf } from '../visitor.ts'
 
-/** A workspace's webhook endpoints (D45). Whoever may change one may send its events again. */
-export function addWebhookRoutes(http: HttpServer, door: Door): void {
-  const { ctx } = door
-
-  http.get(
-    '/console/workspaces/:slug/webhooks',
-    { schema: { params: SlugParams, querystring: ModeQuery } },
-    async (request) => {
-      const { account } = await membershipOf(door, request, 'viewer')
+/** A workspace's webhook endpoints (D45). Members who may change an endpoint may also send its events again. */
+export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+  http.route({
+    ...WEBHOOK_ROUTES.list,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
       const endpoints = await listEndpoints(ctx, { accountId: account.id, mode: request.query.mode })
       return { webhooks: endpoints.map(formatWebhook) }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/webhooks',
-    { schema: { params: SlugParams, body: WebhookBody } },
-    async (request, reply) => {
-      const { accountId, actor } = await adminOf(door, request)
+  http.route({
+    ...WEBHOOK_ROUTES.create,
+    handler: async (request, reply) => {
+      const { accountId, actor } = callerOf(request)
       const { mode, url, events } = request.body
       const made = await createEndpoint(ctx, { accountId, mode, url, events, actor })
       return reply.code(201).send({ webhook: formatWithSecret(made) })
     },
-  )
-
-  http.get('/console/workspaces/:slug/webhooks/:id', { schema: { params: SlugIdParams } }, async (request) => {
-    const { account } = await membershipOf(door, request, 'viewer')
-    return { webhook: formatWebhook(await getEndpoint(ctx, { accountId: account.id, id: request.params.id })) }
   })
 
-  http.patch(
-    '/console/workspaces/:slug/webhooks/:id',
-    { schema: { params: SlugIdParams, body: WebhookChangeBody } },
-    async (request) => {
-      const { accountId, actor } = await adminOf(door, request)
+  http.route({
+    ...WEBHOOK_ROUTES.get,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      return { webhook: formatWebhook(await getEndpoint(ctx, { accountId: account.id, id: request.params.id })) }
+    },
+  })
+
+  http.route({
+    ...WEBHOOK_ROUTES.change,
+    handler: async (request) => {
+      const { accountId, actor } = callerOf(request)
       const { url, events, enabled } = request.body
       const change = {
         ...(url === undefined ? {} : { url }),
@@ -66,53 +56,48 @@ export function addWebhookRoutes(http: HttpServer, door: Door): void {
       const changed = await changeEndpoint(ctx, { accountId, id: request.params.id, change, actor })
       return { webhook: formatWebhook(changed) }
     },
-  )
-
-  http.delete('/console/workspaces/:slug/webhooks/:id', { schema: { params: SlugIdParams } }, async (request) => {
-    const { accountId, actor } = await adminOf(door, request)
-    await deleteEndpoint(ctx, { accountId, id: request.params.id, actor })
-    return {}
   })
 
-  http.post(
-    '/console/workspaces/:slug/webhooks/:id/rotate-secret',
-    { schema: { params: SlugIdParams, body: EmptyBody } },
-    async (request) => {
-      const { accountId, actor } = await adminOf(door, request)
+  http.route({
+    ...WEBHOOK_ROUTES.delete,
+    handler: async (request) => {
+      const { accountId, actor } = callerOf(request)
+      await deleteEndpoint(ctx, { accountId, id: request.params.id, actor })
+      return {}
+    },
+  })
+
+  http.route({
+    ...WEBHOOK_ROUTES.rotateSecret,
+    handler: async (request) => {
+      const { accountId, actor } = callerOf(request)
       return { webhook: formatWithSecret(await rotateSecret(ctx, { accountId, id: request.params.id, actor })) }
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/webhooks/:id/test',
-    { schema: { params: SlugIdParams, body: EmptyBody } },
-    async (request, reply) => {
-      const { accountId, actor } = await adminOf(door, request)
+  http.route({
+    ...WEBHOOK_ROUTES.sendTestEvent,
+    handler: async (request, reply) => {
+      const { accountId, actor } = callerOf(request)
       const delivery = await sendTestEvent(ctx, { accountId, id: request.params.id, actor })
       return reply.code(201).send({ delivery: formatDelivery(delivery) })
     },
-  )
+  })
 
-  http.post(
-    '/console/workspaces/:slug/webhooks/:id/replay',
-    { schema: { params: SlugIdParams, body: ReplayBody } },
-    async (request, reply) => {
-      const { accountId, actor } = await adminOf(door, request)
+  http.route({
+    ...WEBHOOK_ROUTES.replay,
+    handler: async (request, reply) => {
+      const { accountId, actor } = callerOf(request)
       const [from, to] = [parseTime('from', request.body.from), parseTime('to', request.body.to)]
       if (from >= to) throw invalid('to', 'must be later than from')
       const { only } = request.body
       const replayed = await replayRange(ctx, { accountId, endpointId: request.params.id, from, to, only, actor })
       return reply.code(201).send({ replayed })
     },
-  )
+  })
 }
 
-async function adminOf(door: Door, request: Parameters<typeof membershipOf>[1]) {
-  const { account } = await membershipOf(door, request, 'admin')
-  return { accountId: account.id, actor: actorOf(request) }
-}
-
-function formatWebhook(endpoint: WebhookEndpoint) {
+function formatWebhook(endpoint: WebhookEndpoint): Webhook {
   return {
     id: endpoint.id,
     mode: endpoint.mode,
@@ -125,7 +110,7 @@ function formatWebhook(endpoint: WebhookEndpoint) {
   }
 }
 
-/** The one time that it is shown. */
-function formatWithSecret({ endpoint, secret }: EndpointWithSecret) {
+/** The only response that contains the secret. */
+function formatWithSecret({ endpoint, secret }: EndpointWithSecret): IssuedWebhook {
   return { ...formatWebhook(endpoint), secret }
 }

@@ -1,10 +1,13 @@
-import { changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { listOf, pick, type RowOf } from '../../db/column.ts'
+import { changed, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import { isPlan, type Plan } from '../plans/plan.ts'
 import type { Account } from './account.ts'
 
-const COLUMNS = 'id, slug, name, plan, created_at'
+const ACCOUNT_ROW = pick(tables.accounts, 'id', 'slug', 'name', 'plan', 'created_at')
+const COLUMNS = listOf(ACCOUNT_ROW)
 
-/** Inserts an account unless its slug is taken; answers whether it did. */
+/** Inserts an account unless its slug is taken; returns whether it did. */
 export function insertAccount(account: Account): Query<boolean> {
   return {
     name: 'insert_account',
@@ -19,17 +22,17 @@ export function findAccountBySlug(slug: string): Query<Account | null> {
     name: 'find_account_by_slug',
     text: `select ${COLUMNS} from accounts where slug = $1`,
     values: [slug],
-    read: firstOrNull(toAccount),
+    read: firstOrNull(ACCOUNT_ROW, toAccount),
   }
 }
 
-/** Takes the account's lock, under which the plan's caps on agents and wallets are exact. */
+/** Locks the account, so that the plan's limits on agents and wallets are exact. */
 export function lockAccount(accountId: string): Query<Account | null> {
   return {
     name: 'lock_account',
     text: `select ${COLUMNS} from accounts where id = $1 for no key update`,
     values: [accountId],
-    read: firstOrNull(toAccount),
+    read: firstOrNull(ACCOUNT_ROW, toAccount),
   }
 }
 
@@ -42,13 +45,13 @@ export function updatePlan(accountId: string, plan: Plan): Query<boolean> {
   }
 }
 
-function toAccount(row: Row): Account {
+function toAccount(row: RowOf<typeof ACCOUNT_ROW>): Account {
   return {
-    id: row['id'],
-    slug: row['slug'],
-    name: row['name'],
-    plan: toPlan(row['plan']),
-    createdAt: row['created_at'],
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    plan: toPlan(row.plan),
+    createdAt: row.created_at,
   }
 }
 

@@ -1,13 +1,33 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, narrow, nullable, nullableAll, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, foundRow, one, rowsOf, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import { windowStart, type Agent, type SpendableGrant, type SpendableWallet } from './agent.ts'
 
+const { agents, grants } = tables
+
+/** The limits of a grant. */
+const LIMITS_ROW = {
+  wallet_address: narrow<Address>(grants.wallet_address),
+  ...pick(grants, 'max_per_tx_micro', 'daily_cap_micro'),
+}
+
+const AGENT_ROW = {
+  ...pick(agents, 'id', 'mode', 'created_at'),
+  grant_status: nullable(grants.status),
+  granted_at: nullable(grants.created_at),
+  ...nullableAll(LIMITS_ROW),
+  expires_at: grants.expires_at,
+  spendable: nullable(computed.bool),
+  spent: nullable(computed.numeric),
+}
+
 /**
- * One row for each agent and non-revoked grant of it (or one without a grant), with what the grant's window holds.
- * A pending replacement stands beside the grant that it replaces. Grants by `grants_live_by_agent`, sums by
- * `payments_in_window`.
+ * One row for each agent and each of its grants that is not revoked, with what was spent in the grant's window; an
+ * agent without a grant has one row. A pending replacement has a row beside the grant that it replaces. Grants by
+ * `grants_live_by_agent`, sums by `payments_in_window`.
  */
 const AGENT_ROWS = `
   select a.id, a.mode, a.created_at, g.status as grant_status, g.created_at as granted_at, g.wallet_address,
@@ -22,27 +42,27 @@ const AGENT_ROWS = `
   left join grants g on g.account_id = a.account_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
   where a.account_id = $1 and a.mode = $2 and a.deleted_at is null`
 
-/** Every agent of (account, mode), by `created_at`, then id. */
+/** Every agent of (account, mode), in the order of `created_at`, then id. */
 export function listAgentRows(accountId: string, mode: Mode, now: Date): Query<Agent[]> {
   return {
     name: 'list_agents',
     text: `${AGENT_ROWS} order by a.created_at, a.id, g.created_at`,
     values: [accountId, mode, now, windowStart(now)],
-    read: toAgents,
+    read: rowsOf(AGENT_ROW, toAgents),
   }
 }
 
-/** By the primary key of agents. */
+/** Uses the primary key of agents. */
 export function findAgent(accountId: string, mode: Mode, id: string, now: Date): Query<Agent | null> {
   return {
     name: 'find_agent',
     text: `${AGENT_ROWS} and a.id = $5`,
     values: [accountId, mode, now, windowStart(now), id],
-    read: (rows) => toAgents([...rows].sort((left, right) => left['granted_at'] - right['granted_at']))[0] ?? null,
+    read: rowsOf(AGENT_ROW, (rows) => toAgents(rows.toSorted(byGrant))[0] ?? null),
   }
 }
 
-/** One entry for each grant that can be spent from now, over all agents of (account, mode), without its window. */
+/** One entry for each grant that can be spent from now, of all agents of (account, mode), without what was spent. */
 export function listSpendableGrants(accountId: string, mode: Mode, now: Date): Query<SpendableGrant[]> {
   return {
     name: 'list_spendable_grants',
@@ -52,11 +72,11 @@ export function listSpendableGrants(accountId: string, mode: Mode, now: Date): Q
         and (expires_at is null or expires_at > $3)
       order by created_at, id`,
     values: [accountId, mode, now],
-    read: all((row) => ({
-      agentId: row['agent_id'],
-      address: row['wallet_address'] as Address,
-      maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
-      dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
+    read: all({ agent_id: grants.agent_id, ...LIMITS_ROW }, (row) => ({
+      agentId: row.agent_id,
+      address: row.wallet_address,
+      maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
+      dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
     })),
   }
 }
@@ -66,11 +86,11 @@ export function countAgents(accountId: string, mode: Mode): Query<number> {
     name: 'count_agents',
     text: 'select count(*) as agents from agents where account_id = $1 and mode = $2 and deleted_at is null',
     values: [accountId, mode],
-    read: (rows) => Number(rows[0]?.['agents']),
+    read: one({ agents: computed.int8 }, (row) => Number(row.agents)),
   }
 }
 
-/** Inserts an agent unless it is there; one that was deleted begins anew. Answers whether it did. */
+/** Inserts an agent unless it exists; a deleted one is created again. Returns whether it did. */
 export function insertAgent(accountId: string, mode: Mode, id: string, createdAt: Date): Query<boolean> {
   return {
     name: 'insert_agent',
@@ -82,7 +102,7 @@ export function insertAgent(accountId: string, mode: Mode, id: string, createdAt
   }
 }
 
-/** Its own key goes with it: nothing is left that it may sign. */
+/** Deletes the agent's signing key with it: there is nothing left that it may sign. */
 export function markDeleted(accountId: string, mode: Mode, id: string, now: Date): Query<boolean> {
   return {
     name: 'mark_agent_deleted',
@@ -93,7 +113,10 @@ export function markDeleted(accountId: string, mode: Mode, id: string, now: Date
   }
 }
 
-/** The agent's own key at the enclave (D15a); `privateKeySealed` is its private half, encrypted. */
+/**
+ * The key with which the agent authorizes requests at the enclave; `privateKeySealed` is its private half, encrypted
+ * (D15a).
+ */
 export interface SignerRow {
   readonly signerId: string | null
   readonly privateKeySealed: Buffer | null
@@ -105,11 +128,14 @@ export function findSigner(accountId: string, mode: Mode, id: string): Query<Sig
     text: `select signer_id, signer_private_key_sealed from agents
       where account_id = $1 and mode = $2 and id = $3 and deleted_at is null`,
     values: [accountId, mode, id],
-    read: firstOrNull((row) => ({ signerId: row['signer_id'], privateKeySealed: row['signer_private_key_sealed'] })),
+    read: firstOrNull(pick(agents, 'signer_id', 'signer_private_key_sealed'), (row) => ({
+      signerId: row.signer_id,
+      privateKeySealed: row.signer_private_key_sealed,
+    })),
   }
 }
 
-/** Keeps the first signer that an agent gets; answers the one that is kept, null where there is no such agent. */
+/** Stores an agent's signer unless it has one; returns the stored one, or null if there is no such agent. */
 export function keepSigner(
   accountId: string,
   mode: Mode,
@@ -123,38 +149,47 @@ export function keepSigner(
         signer_id = coalesce(signer_id, $4)
       where account_id = $1 and mode = $2 and id = $3 and deleted_at is null returning signer_id`,
     values: [accountId, mode, id, signerId, sealed],
-    read: firstOrNull((row) => row['signer_id']),
+    read: firstOrNull(pick(agents, 'signer_id'), (row) => row.signer_id),
   }
 }
 
-function toAgents(rows: readonly Row[]): Agent[] {
+type AgentRow = RowOf<typeof AGENT_ROW>
+
+function byGrant(left: AgentRow, right: AgentRow): number {
+  return (left.granted_at?.getTime() ?? 0) - (right.granted_at?.getTime() ?? 0)
+}
+
+function toAgents(rows: readonly AgentRow[]): Agent[] {
   const agents: (Agent & { activeSigners: number; pendingSigners: number; wallets: SpendableWallet[] })[] = []
   for (const row of rows) {
     let agent = agents.at(-1)
-    if (agent === undefined || agent.id !== row['id']) {
+    if (agent === undefined || agent.id !== row.id) {
       agent = {
-        id: row['id'],
-        mode: row['mode'],
-        createdAt: row['created_at'],
+        id: row.id,
+        mode: row.mode,
+        createdAt: row.created_at,
         activeSigners: 0,
         pendingSigners: 0,
         wallets: [],
       }
       agents.push(agent)
     }
-    if (row['grant_status'] === 'active') agent.activeSigners += 1
-    if (row['grant_status'] === 'pending') agent.pendingSigners += 1
-    if (row['spendable'] === true) agent.wallets.push(toSpendableWallet(row))
+    if (row.grant_status === 'active') agent.activeSigners += 1
+    if (row.grant_status === 'pending') agent.pendingSigners += 1
+    if (row.spendable === true) agent.wallets.push(toSpendableWallet(foundRow(SPENDABLE_ROW, row)))
   }
   return agents
 }
 
-function toSpendableWallet(row: Row): SpendableWallet {
+/** The columns of an active grant. */
+const SPENDABLE_ROW = { ...LIMITS_ROW, expires_at: grants.expires_at, spent: computed.numeric }
+
+function toSpendableWallet(row: RowOf<typeof SPENDABLE_ROW>): SpendableWallet {
   return {
-    address: row['wallet_address'] as Address,
-    maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
-    dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
-    spent24hMicro: microUsdc(BigInt(row['spent'])),
-    expiresAt: row['expires_at'],
+    address: row.wallet_address,
+    maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
+    dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
+    spent24hMicro: microUsdc(BigInt(row.spent)),
+    expiresAt: row.expires_at,
   }
 }

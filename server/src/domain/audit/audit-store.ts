@@ -1,10 +1,21 @@
-import { all, changed, type Query, type Row } from '../../db/query.ts'
+import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import { createId } from '../../values/ids.ts'
-import type { Actor, AuditEntry } from './audit-entry.ts'
+import type { Actor, AuditAction, AuditEntry } from './audit-entry.ts'
 
-const COLUMNS = 'log_id, id, created_at, actor_kind, actor_id, action, subject, details'
+const { audit_entries: entries } = tables
 
-/** Belongs into the transaction of the change that it tells of. */
+const ENTRY_ROW = {
+  ...pick(entries, 'log_id', 'id', 'created_at', 'actor_kind', 'actor_id'),
+  action: narrow<AuditAction>(entries.action),
+  subject: entries.subject,
+  details: narrow<AuditEntry['details']>(entries.details),
+}
+
+const COLUMNS = listOf(ENTRY_ROW)
+
+/** Runs in the same transaction as the change that it records. */
 export function insertAuditEntry({
   logId,
   createdAt,
@@ -23,10 +34,10 @@ export function insertAuditEntry({
 }
 
 /**
- * The same for what a person did with their own sign-ins, passkeys and codes: one row in the person's log, and one, which
- * says no more than what was done, in the log of each workspace that the person belongs to now. Nothing is written while
- * the person has never belonged to a workspace: anybody may sign up, and the log is kept for ever. By the primary key and
- * `members_by_user`.
+ * The same for what a person did with their own sign-ins, passkeys and codes. Writes one row to the person's log, and
+ * one without subject and details to the log of each workspace that the person belongs to now. Nothing is written for a
+ * person who has never belonged to a workspace, because anybody can sign up and the log is kept forever. Uses the
+ * primary key and `members_by_user`.
  */
 export function insertPersonalEntry(
   userId: string,
@@ -45,7 +56,7 @@ export function insertPersonalEntry(
   }
 }
 
-/** The newest entries of a log, before the id `before` where one is given. By the primary key. */
+/** The newest entries of a log, or the newest before the id `before`. Uses the primary key. */
 export function listAuditEntries(
   logId: string,
   { before, limit }: { before: string | null; limit: number },
@@ -55,22 +66,27 @@ export function listAuditEntries(
     text: `select ${COLUMNS} from audit_entries
       where log_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`,
     values: [logId, before, limit],
-    read: all(toEntry),
+    read: all(ENTRY_ROW, toEntry),
   }
 }
 
-function toEntry(row: Row): AuditEntry {
+type EntryRow = RowOf<typeof ENTRY_ROW>
+
+function toEntry(row: EntryRow): AuditEntry {
   return {
-    logId: row['log_id'],
-    id: row['id'],
-    createdAt: row['created_at'],
+    logId: row.log_id,
+    id: row.id,
+    createdAt: row.created_at,
     actor: toActor(row),
-    action: row['action'],
-    subject: row['subject'],
-    details: row['details'],
+    action: row.action,
+    subject: row.subject,
+    details: row.details,
   }
 }
 
-function toActor(row: Row): Actor {
-  return row['actor_kind'] === 'operator' ? { kind: 'operator' } : { kind: row['actor_kind'], id: row['actor_id'] }
+/** A check constraint makes sure that everybody but the operator has an id. */
+function toActor({ actor_kind: kind, actor_id: id }: EntryRow): Actor {
+  if (kind === 'operator') return { kind }
+  if (id === null) throw new Error(`an audit entry's ${kind} has no id`)
+  return { kind, id }
 }

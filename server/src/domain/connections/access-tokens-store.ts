@@ -1,4 +1,6 @@
-import { changed, firstOrNull, type Query } from '../../db/query.ts'
+import { computed, nullable, pick } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { countRequestOf, countValues, readCounted } from '../../limiter/limiter-store.ts'
 import { toScopes, type Scope } from '../../values/scope.ts'
@@ -20,18 +22,29 @@ export function insertAccessToken(
   }
 }
 
+const { access_tokens: tokens, accounts, connections } = tables
+
+const HOLDER_ROW = {
+  ...pick(connections, 'account_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'rate_subject', 'expires_at'),
+  scopes: tokens.scopes,
+  ...pick(accounts, 'slug', 'name', 'plan'),
+  has_scope: computed.bool,
+  hits: nullable(computed.text),
+}
+
 export interface TokenHolder {
   readonly connection: Omit<Connection, 'scopes' | 'resource' | 'createdAt'>
-  /** The token's own, which may be fewer than the connection's. */
+  /** The token's own scopes, which may be fewer than the connection's. */
   readonly scopes: readonly Scope[]
   readonly account: { readonly slug: string; readonly name: string; readonly plan: Plan }
-  /** Whether the token has the scope that is required; true where none is. */
+  /** Whether the token has the required scope; true if none is required. */
   readonly hasScope: boolean
 }
 
 /**
- * Who holds the live token with this hash, and the count of this request in the connection's bucket (null when it was
- * turned away, or lacks the scope and so is not counted). By primary keys, which `offset 0` holds the plan to.
+ * Returns the holder of the live token with this hash, and counts this request in the connection's bucket. `rate` is
+ * null if the request was rejected, or was not counted because the scope is missing. Uses primary keys; `offset 0`
+ * makes sure that the plan uses them.
  */
 export function countTokenRequest(
   tokenHash: Buffer,
@@ -52,26 +65,26 @@ export function countTokenRequest(
       ), counted as (${countRequestOf('(select rate_subject from live where has_scope)')})
       select live.*, (select hits from counted) as hits from live`,
     values: [...countValues(tokenHash, bucket, now), now, requiredScope],
-    read: firstOrNull((row) => ({
+    read: firstOrNull(HOLDER_ROW, (row) => ({
       connection: {
-        accountId: row['account_id'],
-        id: row['id'],
-        mode: row['mode'],
-        agentId: row['agent_id'],
-        userId: row['user_id'],
-        clientId: row['client_id'],
-        rateSubject: row['rate_subject'],
-        expiresAt: row['expires_at'],
+        accountId: row.account_id,
+        id: row.id,
+        mode: row.mode,
+        agentId: row.agent_id,
+        userId: row.user_id,
+        clientId: row.client_id,
+        rateSubject: row.rate_subject,
+        expiresAt: row.expires_at,
       },
-      scopes: toScopes(row['scopes']),
-      account: { slug: row['slug'], name: row['name'], plan: toPlan(row['plan']) },
-      hasScope: row['has_scope'],
-      rate: readCounted(row['hits'], bucket, now),
+      scopes: toScopes(row.scopes),
+      account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
+      hasScope: row.has_scope,
+      rate: readCounted(row.hits, bucket, now),
     })),
   }
 }
 
-/** By `access_tokens_by_end`. */
+/** Uses `access_tokens_by_end`. */
 export function deleteEndedAccessTokens(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_access_tokens',
@@ -79,6 +92,6 @@ export function deleteEndedAccessTokens(endedBefore: Date, rowsMax: number): Que
         select token_hash from access_tokens where expires_at <= $1
         order by expires_at limit $2 for update skip locked)`,
     values: [endedBefore, rowsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }

@@ -1,8 +1,19 @@
-import { changed, firstOrNull, type Query } from '../../db/query.ts'
+import { computed, pick } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import type { Connection } from './connection.ts'
 import { CODE_FAILURES_MAX } from './limits.ts'
-import { CONSENT_HOLDS, toFamily, type Family } from './connections-store.ts'
+import { CONSENT_HOLDS, FAMILY_ROW, toFamily, type Family } from './connections-store.ts'
+
+const CODE_ROW = {
+  ...FAMILY_ROW,
+  client_id: tables.connections.client_id,
+  ...pick(tables.authorization_codes, 'redirect_uri', 'code_challenge'),
+  is_taken: computed.bool,
+  is_revoked: computed.bool,
+  is_live: computed.bool,
+}
 
 export function insertCode(
   codeHash: Buffer,
@@ -21,7 +32,7 @@ export function insertCode(
   }
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function lockFamilyOfCode(codeHash: Buffer): Query<boolean> {
   return {
     name: 'lock_family_of_code',
@@ -33,18 +44,19 @@ export function lockFamilyOfCode(codeHash: Buffer): Query<boolean> {
   }
 }
 
-/** What a client shows of itself with a code. */
+/** What a client presents with a code. */
 export interface CodeProof {
   readonly clientId: string
   readonly redirectUri: string
-  /** Computed from the verifier (RFC 7636, section 4.6). */
+  /** The challenge that its verifier gives (RFC 7636, section 4.6). */
   readonly codeChallenge: string
   readonly resource: string | null
 }
 
 /**
- * Takes a code, once: only with all that it is bound to (D38), and while its connection may come to life. By primary
- * keys: what is asked of the connection stands in a scalar, so that no plan finds it by anything else.
+ * Takes a code, once: only if everything that it is bound to matches (D38), and its connection may still begin. Uses
+ * primary keys: the conditions on the connection are in a scalar subquery, so that no plan finds the connection by
+ * another index.
  */
 export function takeCode(codeHash: Buffer, proof: CodeProof, now: Date): Query<boolean> {
   return {
@@ -60,15 +72,15 @@ export function takeCode(codeHash: Buffer, proof: CodeProof, now: Date): Query<b
   }
 }
 
-/** A code with its family, as it stands under the family's lock. */
+/** A code with its family, read while the family is locked. */
 export interface StoredCode extends Family, Omit<CodeProof, 'resource'> {
   readonly isTaken: boolean
   readonly isRevoked: boolean
-  /** Neither taken nor ended, and its connection may come to life. */
+  /** Neither taken nor ended, and its connection may still begin. */
   readonly isLive: boolean
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function findCode(codeHash: Buffer, now: Date): Query<StoredCode | null> {
   return {
     name: 'find_authorization_code',
@@ -79,19 +91,19 @@ export function findCode(codeHash: Buffer, now: Date): Query<StoredCode | null> 
       from authorization_codes k join connections c on c.account_id = k.account_id and c.id = k.connection_id
       where k.code_hash = $1`,
     values: [codeHash, now, CODE_FAILURES_MAX],
-    read: firstOrNull((row) => ({
+    read: firstOrNull(CODE_ROW, (row) => ({
       ...toFamily(row),
-      clientId: row['client_id'],
-      redirectUri: row['redirect_uri'],
-      codeChallenge: row['code_challenge'],
-      isTaken: row['is_taken'],
-      isRevoked: row['is_revoked'],
-      isLive: row['is_live'],
+      clientId: row.client_id,
+      redirectUri: row.redirect_uri,
+      codeChallenge: row.code_challenge,
+      isTaken: row.is_taken,
+      isRevoked: row.is_revoked,
+      isLive: row.is_live,
     })),
   }
 }
 
-/** Counts a wrong verifier, client or redirect URI; the last one ends the code. */
+/** Counts a wrong verifier, client or redirect URI; after `CODE_FAILURES_MAX` of them the code has ended. */
 export function countCodeFailure(codeHash: Buffer): Query<boolean> {
   return {
     name: 'count_code_failure',
@@ -102,7 +114,7 @@ export function countCodeFailure(codeHash: Buffer): Query<boolean> {
   }
 }
 
-/** By `authorization_codes_by_end`. */
+/** Uses `authorization_codes_by_end`. */
 export function deleteEndedCodes(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_authorization_codes',
@@ -110,6 +122,6 @@ export function deleteEndedCodes(endedBefore: Date, rowsMax: number): Query<numb
         select code_hash from authorization_codes where expires_at <= $1
         order by expires_at limit $2 for update skip locked)`,
     values: [endedBefore, rowsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }

@@ -1,4 +1,6 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import { lastCountOf, readLastCount } from '../../limiter/limiter-store.ts'
 import type { Mode } from '../../values/mode.ts'
 import { toScopes } from '../../values/scope.ts'
@@ -7,13 +9,17 @@ import type { Connection, ConnectionSummary, RevocationCause } from './connectio
 import { CONNECTIONS_LISTED_MAX } from './limits.ts'
 
 /*
- * The connection's row is the lock of its family: whoever takes a code or a refresh token has it first, and reads only
- * then. A revocation updates that row, so it comes wholly before or wholly after, and is seen by every join on it.
+ * The connection's row is the lock for its family of codes and tokens: a transaction that takes a code or a refresh
+ * token locks that row first and reads only then. A revocation updates the row, so it happens entirely before or
+ * entirely after, and every join on the row sees it.
  */
 
+const { connections, oauth_clients: clients, users } = tables
+
 /**
- * Of `connections c`: who consented is a member who may connect, by the same membership as then. `offset 0` keeps it a
- * look-up by the primary key: as a join, a plan made for small tables may walk all members.
+ * A condition on `connections c`: the user who consented is still a member who may connect, by the same membership as
+ * then. `offset 0` keeps this a look-up by the primary key: as a join, a plan that was made for small tables might scan
+ * all members.
  */
 export const CONSENT_HOLDS = `exists (
         select 1 from members m where m.account_id = c.account_id and m.user_id = c.user_id
@@ -22,11 +28,13 @@ export const CONSENT_HOLDS = `exists (
 /** The connection that a code or token belongs to. */
 export type Family = Pick<Connection, 'accountId' | 'id' | 'scopes'>
 
-export function toFamily(row: Row): Family {
-  return { accountId: row['account_id'], id: row['id'], scopes: toScopes(row['scopes']) }
+export const FAMILY_ROW = pick(connections, 'account_id', 'id', 'scopes')
+
+export function toFamily(row: RowOf<typeof FAMILY_ROW>): Family {
+  return { accountId: row.account_id, id: row.id, scopes: toScopes(row.scopes) }
 }
 
-/** Whether a person has ever belonged to a workspace. By the primary key. */
+/** Whether a person has ever belonged to a workspace. Uses the primary key. */
 export function hasBelonged(userId: string): Query<boolean> {
   return {
     name: 'has_user_belonged',
@@ -36,7 +44,7 @@ export function hasBelonged(userId: string): Query<boolean> {
   }
 }
 
-/** Whether the agent is there, and since when the user is a member who may connect; null: is none. By primary keys. */
+/** Whether the agent exists, and since when the user is a member who may connect (null if not). Uses primary keys. */
 export function findConsentParties({
   accountId,
   mode,
@@ -54,14 +62,14 @@ export function findConsentParties({
           select 1 from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null) as agent_exists,
         (select created_at from members where account_id = $1 and user_id = $4 and role in ('owner', 'admin')) as member_since`,
     values: [accountId, mode, agentId, userId],
-    read: (rows) => ({
-      agentExists: rows[0]?.['agent_exists'] === true,
-      memberSince: rows[0]?.['member_since'] ?? null,
-    }),
+    read: one({ agent_exists: computed.bool, member_since: nullable(computed.timestamptz) }, (row) => ({
+      agentExists: row.agent_exists,
+      memberSince: row.member_since,
+    })),
   }
 }
 
-/** `memberSince` tells the membership by which the consent was given. */
+/** `memberSince` identifies the membership by which the user consented. */
 export function insertConnection(connection: Connection, memberSince: Date): Query<boolean> {
   return {
     name: 'insert_connection',
@@ -85,7 +93,7 @@ export function insertConnection(connection: Connection, memberSince: Date): Que
   }
 }
 
-/** The connection lasts as long as its current refresh token. */
+/** Extends the connection to the end of its current refresh token. */
 export function extendConnection(family: Family, now: Date, expiresAt: Date): Query<boolean> {
   return {
     name: 'extend_connection',
@@ -96,7 +104,16 @@ export function extendConnection(family: Family, now: Date, expiresAt: Date): Qu
   }
 }
 
-/** Live ones that were exchanged, of a mode or of both (null), the newest first. By the primary key. */
+const LISTED_ROW = {
+  ...pick(connections, 'id', 'client_id'),
+  ...pick(clients, 'name', 'redirect_uris'),
+  ...pick(connections, 'mode', 'agent_id', 'scopes', 'user_id'),
+  user_name: users.name,
+  ...pick(connections, 'created_at', 'expires_at'),
+  last_count: nullable(computed.int8),
+}
+
+/** Live connections whose code was exchanged, of one mode or of both (null), the newest first. Uses the primary key. */
 export function listConnectionRows({
   accountId,
   mode,
@@ -118,21 +135,21 @@ export function listConnectionRows({
         and ($4::text is null or c.mode = $4)
       order by c.id desc limit $3`,
     values: [accountId, now, CONNECTIONS_LISTED_MAX, mode],
-    read: all((row) => ({
-      id: row['id'],
+    read: all(LISTED_ROW, (row) => ({
+      id: row.id,
       client: {
-        id: row['client_id'],
-        name: row['name'],
-        redirectHosts: redirectHostsOf({ redirectUris: row['redirect_uris'] }),
+        id: row.client_id,
+        name: row.name,
+        redirectHosts: redirectHostsOf({ redirectUris: row.redirect_uris }),
       },
-      mode: row['mode'],
-      agentId: row['agent_id'],
-      scopes: toScopes(row['scopes']),
-      userId: row['user_id'],
-      userName: row['user_name'],
-      createdAt: row['created_at'],
-      expiresAt: row['expires_at'],
-      lastUsedAt: readLastCount(row['last_count']),
+      mode: row.mode,
+      agentId: row.agent_id,
+      scopes: toScopes(row.scopes),
+      userId: row.user_id,
+      userName: row.user_name,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      lastUsedAt: readLastCount(row.last_count),
     })),
   }
 }
@@ -142,13 +159,13 @@ export function findConnectionId(accountId: string, id: string): Query<string | 
     name: 'find_connection_id',
     text: 'select id from connections where account_id = $1 and id = $2',
     values: [accountId, id],
-    read: firstOrNull((row) => row['id']),
+    read: firstOrNull(pick(connections, 'id'), (row) => row.id),
   }
 }
 
 /**
- * Deletes connections whose code was not exchanged before this time, once the code is deleted too; returns their rate
- * subjects. Such a connection never had a token. By `connections_never_exchanged`.
+ * Deletes connections that ended before this time without an exchange of their code, once the code is deleted too;
+ * returns their rate subjects. Such a connection never had a token. Uses `connections_never_exchanged`.
  */
 export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Query<Buffer[]> {
   return {
@@ -160,11 +177,11 @@ export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Que
         order by expires_at limit $2 for update skip locked)
       returning rate_subject`,
     values: [endedBefore, rowsMax],
-    read: all((row) => row['rate_subject']),
+    read: all(pick(connections, 'rate_subject'), (row) => row.rate_subject),
   }
 }
 
-/** Revokes once; the first cause stays. Every token of the connection is worth nothing from then on. */
+/** Revokes once; the first cause stays. From then on no token of the connection is accepted. */
 export function markRevoked(
   { accountId, id }: Pick<Connection, 'accountId' | 'id'>,
   cause: RevocationCause,
@@ -180,8 +197,8 @@ export function markRevoked(
 }
 
 /**
- * Revokes every connection of an agent, those that wait for their code's exchange too; answers which of them had not
- * ended before. By `connections_of_agent`.
+ * Revokes every connection of an agent, including those whose code was not exchanged yet; returns the ids of those that
+ * had not ended before. Uses `connections_of_agent`.
  */
 export function revokeByAgent(
   { accountId, mode, agentId }: Pick<Connection, 'accountId' | 'mode' | 'agentId'>,
@@ -193,13 +210,17 @@ export function revokeByAgent(
       where account_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
       returning id, expires_at > $4 as is_alive`,
     values: [accountId, mode, agentId, now],
-    read: (rows) => rows.filter((row) => row['is_alive'] === true).map((row) => row['id']),
+    read: rowsOf({ id: connections.id, is_alive: computed.bool }, (rows) =>
+      rows.filter((row) => row.is_alive).map((row) => row.id),
+    ),
   }
 }
 
 export type RevokedFamily = Pick<Connection, 'accountId' | 'id' | 'clientId'>
 
-/** Revokes the connection of an access token, if it is this client's (null: whosever), and not revoked yet. */
+/**
+ * Revokes the connection of an access token, unless it is revoked already or is not this client's (null: any client).
+ */
 export function revokeByAccessToken(
   tokenHash: Buffer,
   clientId: string | null,
@@ -209,11 +230,11 @@ export function revokeByAccessToken(
     name: 'revoke_by_access_token',
     text: revokeBy('access_tokens'),
     values: [tokenHash, clientId, now],
-    read: firstOrNull(toRevokedFamily),
+    read: firstOrNull(REVOKED_ROW, toRevokedFamily),
   }
 }
 
-/** Likewise of a refresh token, a rotated one included. */
+/** The same by a refresh token, even a rotated one. */
 export function revokeByRefreshToken(
   tokenHash: Buffer,
   clientId: string | null,
@@ -223,7 +244,7 @@ export function revokeByRefreshToken(
     name: 'revoke_by_refresh_token',
     text: revokeBy('refresh_tokens'),
     values: [tokenHash, clientId, now],
-    read: firstOrNull(toRevokedFamily),
+    read: firstOrNull(REVOKED_ROW, toRevokedFamily),
   }
 }
 
@@ -234,6 +255,8 @@ function revokeBy(table: 'access_tokens' | 'refresh_tokens'): string {
     returning c.account_id, c.id, c.client_id`
 }
 
-function toRevokedFamily(row: Row): RevokedFamily {
-  return { accountId: row['account_id'], id: row['id'], clientId: row['client_id'] }
+const REVOKED_ROW = pick(connections, 'account_id', 'id', 'client_id')
+
+function toRevokedFamily(row: RowOf<typeof REVOKED_ROW>): RevokedFamily {
+  return { accountId: row.account_id, id: row.id, clientId: row.client_id }
 }

@@ -14,7 +14,7 @@ import { issueTokens } from './issue-tokens.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
-/** RFC 7636, section 4.1. */
+/** The form of a PKCE verifier: 43 to 128 unreserved characters (RFC 7636, section 4.1). */
 const CODE_VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/
 /** The challenge of what can't be a verifier: no code has it. */
 const NO_CHALLENGE = ''

@@ -1,6 +1,16 @@
-import { changed, firstOrNull, type Query } from '../../db/query.ts'
+import { computed, pick } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Scope } from '../../values/scope.ts'
-import { CONSENT_HOLDS, toFamily, type Family } from './connections-store.ts'
+import { CONSENT_HOLDS, FAMILY_ROW, toFamily, type Family } from './connections-store.ts'
+
+const TOKEN_ROW = {
+  ...FAMILY_ROW,
+  ...pick(tables.connections, 'client_id', 'resource'),
+  is_taken: computed.bool,
+  is_revoked: computed.bool,
+  is_live: computed.bool,
+}
 
 export function insertRefreshToken(
   tokenHash: Buffer,
@@ -15,7 +25,7 @@ export function insertRefreshToken(
   }
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function lockFamilyOfRefreshToken(tokenHash: Buffer): Query<boolean> {
   return {
     name: 'lock_family_of_refresh_token',
@@ -27,7 +37,7 @@ export function lockFamilyOfRefreshToken(tokenHash: Buffer): Query<boolean> {
   }
 }
 
-/** What a client shows of itself, and asks for, with a refresh token. */
+/** What a client presents with a refresh token, and what it asks for. */
 export interface RefreshRequest {
   readonly clientId: string
   readonly scopes: readonly Scope[] | null
@@ -35,8 +45,8 @@ export interface RefreshRequest {
 }
 
 /**
- * Takes a refresh token, once; not for a request that asks for what was not granted. By primary keys: what is asked of
- * the connection stands in a scalar, so that no plan finds it by anything else.
+ * Takes a refresh token, once, unless the request asks for something that was not granted. Uses primary keys: the
+ * conditions on the connection are in a scalar subquery, so that no plan finds the connection by another index.
  */
 export function takeRefreshToken(tokenHash: Buffer, request: RefreshRequest, now: Date): Query<boolean> {
   return {
@@ -52,7 +62,7 @@ export function takeRefreshToken(tokenHash: Buffer, request: RefreshRequest, now
   }
 }
 
-/** A refresh token with its family, as it stands under the family's lock. */
+/** A refresh token with its family, read while the family is locked. */
 export interface StoredRefreshToken extends Family {
   readonly clientId: string
   readonly resource: string | null
@@ -61,7 +71,7 @@ export interface StoredRefreshToken extends Family {
   readonly isLive: boolean
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function findRefreshToken(tokenHash: Buffer, now: Date): Query<StoredRefreshToken | null> {
   return {
     name: 'find_refresh_token',
@@ -72,18 +82,18 @@ export function findRefreshToken(tokenHash: Buffer, now: Date): Query<StoredRefr
       from refresh_tokens t join connections c on c.account_id = t.account_id and c.id = t.connection_id
       where t.token_hash = $1`,
     values: [tokenHash, now],
-    read: firstOrNull((row) => ({
+    read: firstOrNull(TOKEN_ROW, (row) => ({
       ...toFamily(row),
-      clientId: row['client_id'],
-      resource: row['resource'],
-      isTaken: row['is_taken'],
-      isRevoked: row['is_revoked'],
-      isLive: row['is_live'],
+      clientId: row.client_id,
+      resource: row.resource,
+      isTaken: row.is_taken,
+      isRevoked: row.is_revoked,
+      isLive: row.is_live,
     })),
   }
 }
 
-/** By `refresh_tokens_by_end`. */
+/** Uses `refresh_tokens_by_end`. */
 export function deleteEndedRefreshTokens(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_refresh_tokens',
@@ -91,6 +101,6 @@ export function deleteEndedRefreshTokens(endedBefore: Date, rowsMax: number): Qu
         select token_hash from refresh_tokens where expires_at <= $1
         order by expires_at limit $2 for update skip locked)`,
     values: [endedBefore, rowsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }

@@ -1,9 +1,30 @@
-import { changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, pick, type RowOf } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import { toScopes } from '../../values/scope.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import type { Client } from './client.ts'
 
-const CLIENT_COLUMNS = 'id, name, redirect_uris, scopes, created_at, last_used_at'
+const { authorization_requests: requests, oauth_clients: clients } = tables
+
+const CLIENT_ROW = pick(clients, 'id', 'name', 'redirect_uris', 'scopes', 'created_at', 'last_used_at')
+
+const REQUEST_ROW = {
+  redirect_uri: requests.redirect_uri,
+  requested_scopes: requests.scopes,
+  ...pick(requests, 'state', 'code_challenge', 'resource', 'agent_id'),
+  requested_at: requests.created_at,
+  ...pick(requests, 'expires_at', 'decided_at'),
+  ...CLIENT_ROW,
+}
+
+const TAKEN_ROW = {
+  ...pick(requests, 'redirect_uri', 'scopes', 'state', 'code_challenge', 'resource', 'client_id'),
+  ...pick(clients, 'name', 'created_at', 'last_used_at'),
+  redirect_uri_count: computed.int4,
+}
+
+const CLIENT_COLUMNS = listOf(CLIENT_ROW)
 
 export function insertClient(client: Client): Query<boolean> {
   return {
@@ -19,7 +40,7 @@ export function findClientRow(id: string): Query<Client | null> {
     name: 'find_oauth_client',
     text: `select ${CLIENT_COLUMNS} from oauth_clients where id = $1`,
     values: [id],
-    read: firstOrNull(toClient),
+    read: firstOrNull(CLIENT_ROW, toClient),
   }
 }
 
@@ -32,7 +53,7 @@ export function markClientUsed(id: string, now: Date): Query<boolean> {
   }
 }
 
-/** Clients that no person ever decided on, and that nobody waits for. By `oauth_clients_never_used`. */
+/** Deletes clients that no user has ever decided on and that have no open request. Uses `oauth_clients_never_used`. */
 export function deleteUnusedClients(createdBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_unused_oauth_clients',
@@ -41,7 +62,7 @@ export function deleteUnusedClients(createdBefore: Date, rowsMax: number): Query
           and not exists (select 1 from authorization_requests r where r.client_id = c.id)
         order by c.created_at limit $2 for update of c skip locked)`,
     values: [createdBefore, rowsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
@@ -69,7 +90,7 @@ export function insertRequest(
   }
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 export function findRequest(handleHash: Buffer): Query<AuthorizationRequest | null> {
   return {
     name: 'find_authorization_request',
@@ -78,17 +99,17 @@ export function findRequest(handleHash: Buffer): Query<AuthorizationRequest | nu
         c.id, c.name, c.redirect_uris, c.scopes, c.created_at, c.last_used_at
       from authorization_requests r join oauth_clients c on c.id = r.client_id where r.handle_hash = $1`,
     values: [handleHash],
-    read: firstOrNull((row) => ({
+    read: firstOrNull(REQUEST_ROW, (row) => ({
       client: toClient(row),
-      redirectUri: row['redirect_uri'],
-      scopes: toScopes(row['requested_scopes']),
-      state: row['state'],
-      codeChallenge: row['code_challenge'],
-      resource: row['resource'],
-      agentId: row['agent_id'],
-      createdAt: row['requested_at'],
-      expiresAt: row['expires_at'],
-      decidedAt: row['decided_at'],
+      redirectUri: row.redirect_uri,
+      scopes: toScopes(row.requested_scopes),
+      state: row.state,
+      codeChallenge: row.code_challenge,
+      resource: row.resource,
+      agentId: row.agent_id,
+      createdAt: row.requested_at,
+      expiresAt: row.expires_at,
+      decidedAt: row.decided_at,
     })),
   }
 }
@@ -99,11 +120,11 @@ export type TakenRequest = Pick<
 > & {
   readonly clientId: string
   readonly clientName: string
-  /** The client's registration, where this is the first decision on any request of it; else null. */
+  /** The client's registration if this is the first decision on any of its requests; otherwise null. */
   readonly registration: { readonly at: Date; readonly redirectUris: number } | null
 }
 
-/** Decides on a request that is open, once. */
+/** Marks an open request as decided, once. */
 export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest | null> {
   return {
     name: 'take_authorization_request',
@@ -112,23 +133,20 @@ export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest |
       returning r.redirect_uri, r.scopes, r.state, r.code_challenge, r.resource, r.client_id, c.name,
         c.created_at, cardinality(c.redirect_uris) as redirect_uri_count, c.last_used_at`,
     values: [handleHash, now],
-    read: firstOrNull((row) => ({
-      redirectUri: row['redirect_uri'],
-      scopes: toScopes(row['scopes']),
-      state: row['state'],
-      codeChallenge: row['code_challenge'],
-      resource: row['resource'],
-      clientId: row['client_id'],
-      clientName: row['name'],
-      registration:
-        row['last_used_at'] === null
-          ? { at: row['created_at'] as Date, redirectUris: Number(row['redirect_uri_count']) }
-          : null,
+    read: firstOrNull(TAKEN_ROW, (row) => ({
+      redirectUri: row.redirect_uri,
+      scopes: toScopes(row.scopes),
+      state: row.state,
+      codeChallenge: row.code_challenge,
+      resource: row.resource,
+      clientId: row.client_id,
+      clientName: row.name,
+      registration: row.last_used_at === null ? { at: row.created_at, redirectUris: row.redirect_uri_count } : null,
     })),
   }
 }
 
-/** By `authorization_requests_by_end`. */
+/** Uses `authorization_requests_by_end`. */
 export function deleteEndedRequests(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_authorization_requests',
@@ -136,17 +154,17 @@ export function deleteEndedRequests(endedBefore: Date, rowsMax: number): Query<n
         select handle_hash from authorization_requests where expires_at <= $1
         order by expires_at limit $2 for update skip locked)`,
     values: [endedBefore, rowsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
-function toClient(row: Row): Client {
+function toClient(row: RowOf<typeof CLIENT_ROW>): Client {
   return {
-    id: row['id'],
-    name: row['name'],
-    redirectUris: row['redirect_uris'],
-    scopes: toScopes(row['scopes']),
-    createdAt: row['created_at'],
-    lastUsedAt: row['last_used_at'],
+    id: row.id,
+    name: row.name,
+    redirectUris: row.redirect_uris,
+    scopes: toScopes(row.scopes),
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
   }
 }

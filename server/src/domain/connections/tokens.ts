@@ -10,7 +10,7 @@ export interface Tokens {
   readonly expiresInSeconds: number
 }
 
-/** RFC 6749, section 5.2; RFC 8707, section 2. */
+/** Why no tokens were issued, as the client is told (RFC 6749, section 5.2; RFC 8707, section 2). */
 export interface TokenRefusal {
   readonly kind: 'refused'
   readonly error: 'invalid_grant' | 'invalid_scope' | 'invalid_target'

@@ -1,27 +1,41 @@
 import type { Hash } from 'viem'
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Deposit, DepositCursor, PlacedTransfer } from './deposit.ts'
 
-const COLUMNS = `account_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position, block_number,
-  created_at`
+const { deposits, deposit_cursors: cursors } = tables
 
-/** By the primary key. Null before the chain was ever read. */
+const DEPOSIT_ROW = {
+  ...pick(deposits, 'account_id', 'id', 'mode'),
+  wallet_address: narrow<Address>(deposits.wallet_address),
+  from_address: narrow<Address>(deposits.from_address),
+  amount_micro: deposits.amount_micro,
+  tx_hash: narrow<Hash>(deposits.tx_hash),
+  ...pick(deposits, 'position', 'block_number', 'created_at'),
+}
+
+const CURSOR_ROW = { block_number: cursors.block_number, block_hash: narrow<Hash>(cursors.block_hash) }
+
+const COLUMNS = listOf(DEPOSIT_ROW)
+
+/** Uses the primary key. Null before the chain was first read. */
 export function findCursor(mode: Mode): Query<DepositCursor | null> {
   return {
     name: 'find_deposit_cursor',
     text: 'select block_number, block_hash from deposit_cursors where mode = $1',
     values: [mode],
-    read: firstOrNull((row) => ({
-      blockNumber: BigInt(row['block_number']),
-      blockHash: row['block_hash'] as Hash,
+    read: firstOrNull(CURSOR_ROW, (row) => ({
+      blockNumber: BigInt(row.block_number),
+      blockHash: row.block_hash,
     })),
   }
 }
 
-/** False when there is a cursor already: the first process to come decides where reading begins. */
+/** Returns false if there is a cursor already: the first process decides where reading begins. */
 export function insertCursor(mode: Mode, cursor: DepositCursor): Query<boolean> {
   return {
     name: 'insert_deposit_cursor',
@@ -32,7 +46,10 @@ export function insertCursor(mode: Mode, cursor: DepositCursor): Query<boolean> 
   }
 }
 
-/** Compare and set; false when another process has moved it. Whoever moves it, if to the same place, has its lock. */
+/**
+ * Compare and set; returns false if another process has moved it. The update also locks the cursor, even when it moves
+ * to the same place.
+ */
 export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): Query<boolean> {
   return {
     name: 'move_deposit_cursor',
@@ -43,7 +60,7 @@ export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): 
   }
 }
 
-/** Sorts after every id of a deposit: behind the prefix those begin with a digit. */
+/** Sorts after every deposit's id: those have a digit after the prefix. */
 const AFTER_ALL = 'dep_Z'
 
 export interface NewDeposits {
@@ -53,8 +70,8 @@ export interface NewDeposits {
 }
 
 /**
- * Answers those that are new: a deposit that is known already (`deposits_once`), and a transfer to an address that is no
- * wallet of the mode (`wallets_by_address`), are left out.
+ * Inserts deposits and returns the new ones. Deposits that are already stored (`deposits_once`) and transfers to
+ * addresses that are not wallets of the mode (`wallets_by_address`) are left out.
  */
 export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Query<Deposit[]> {
   return {
@@ -81,11 +98,11 @@ export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Quer
       deposits.map(({ blockNumber }) => String(blockNumber)),
       deposits.map(({ blockHash }) => blockHash),
     ],
-    read: all(toDeposit),
+    read: all(DEPOSIT_ROW, toDeposit),
   }
 }
 
-/** Newest first: those of a wallet by `deposits_of_wallet`, all by `deposits_listed`. */
+/** Newest first. Those of one wallet by `deposits_of_wallet`, all of them by `deposits_listed`. */
 export function listDepositRows({
   accountId,
   mode,
@@ -101,12 +118,12 @@ export function listDepositRows({
 }): Query<Deposit[]> {
   const values = [accountId, mode, before ?? AFTER_ALL, limit]
   return wallet === null
-    ? { name: 'list_deposits', text: listText('true'), values, read: all(toDeposit) }
+    ? { name: 'list_deposits', text: listText('true'), values, read: all(DEPOSIT_ROW, toDeposit) }
     : {
         name: 'list_deposits_of_wallet',
         text: listText('wallet_address = $5'),
         values: [...values, wallet],
-        read: all(toDeposit),
+        read: all(DEPOSIT_ROW, toDeposit),
       }
 }
 
@@ -115,17 +132,17 @@ function listText(condition: string): string {
     where account_id = $1 and mode = $2 and id < $3 and ${condition} order by id desc limit $4`
 }
 
-function toDeposit(row: Row): Deposit {
+function toDeposit(row: RowOf<typeof DEPOSIT_ROW>): Deposit {
   return {
-    accountId: row['account_id'],
-    id: row['id'],
-    mode: row['mode'],
-    wallet: row['wallet_address'] as Address,
-    from: row['from_address'] as Address,
-    amountMicro: microUsdc(BigInt(row['amount_micro'])),
-    txHash: row['tx_hash'] as Hash,
-    position: row['position'],
-    blockNumber: BigInt(row['block_number']),
-    createdAt: row['created_at'],
+    accountId: row.account_id,
+    id: row.id,
+    mode: row.mode,
+    wallet: row.wallet_address,
+    from: row.from_address,
+    amountMicro: microUsdc(BigInt(row.amount_micro)),
+    txHash: row.tx_hash,
+    position: row.position,
+    blockNumber: BigInt(row.block_number),
+    createdAt: row.created_at,
   }
 }

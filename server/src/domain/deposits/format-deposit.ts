@@ -1,8 +1,9 @@
 import { formatAmount } from '../../values/money.ts'
+import type { PublicDeposit } from './deposit-schema.ts'
 import type { Deposit } from './deposit.ts'
 
-/** A deposit as the world sees it (D42). */
-export function formatDeposit(deposit: Deposit) {
+/** Formats a deposit for events and the dashboard (D42). */
+export function formatDeposit(deposit: Deposit): PublicDeposit {
   return {
     id: deposit.id,
     wallet: deposit.wallet,

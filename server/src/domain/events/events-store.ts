@@ -1,21 +1,33 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { DomainEvent, EventType, StoredEvent } from './event.ts'
 
-/** Rows from before `data_text` have only what `jsonb` made of theirs. */
-const COLUMNS = 'account_id, id, mode, type, created_at, coalesce(data_text, data::text) as data_text'
+const { events } = tables
+
+const STORED_ROW = {
+  ...pick(events, 'account_id', 'id', 'mode'),
+  type: narrow<EventType>(events.type),
+  created_at: events.created_at,
+}
+
+const EVENT_ROW = { ...STORED_ROW, data_text: computed.text }
+
+/** Rows that are older than the column `data_text` have their data only as `jsonb` has formatted it. */
+const COLUMNS = `${listOf(STORED_ROW)}, coalesce(data_text, data::text) as data_text`
 
 export interface EventRange {
   readonly accountId: string
   readonly mode: Mode
   readonly types: readonly EventType[]
-  /** Ids, or what sorts among them, both exclusive. */
+  /** Event ids, or texts that sort among them; both are exclusive. */
   readonly above: string
   readonly below: string
   readonly limit: number
 }
 
-/** Belongs into the transaction that makes the event true (D43). */
+/** Runs in the transaction that makes the event true, so that neither is stored without the other (D43). */
 export function insertEvent(event: DomainEvent): Query<boolean> {
   const { accountId, id, mode, type, createdAt, data } = event
   return {
@@ -27,24 +39,29 @@ export function insertEvent(event: DomainEvent): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findEvent(accountId: string, id: string): Query<StoredEvent | null> {
   return {
     name: 'find_event',
     text: `select ${COLUMNS} from events where account_id = $1 and id = $2`,
     values: [accountId, id],
-    read: firstOrNull(toEvent),
+    read: firstOrNull(EVENT_ROW, toEvent),
   }
 }
 
-/** The first of a range, type by type, by `events_by_type`: whatever the types, few rows are looked at. */
+/** The oldest events of a range. Each type is read by itself, by `events_by_type`, so that few rows are read. */
 export function listOldestEvents(range: EventRange): Query<StoredEvent[]> {
-  return { name: 'list_oldest_events', text: listText('asc'), values: listValues(range), read: all(toEvent) }
+  return { name: 'list_oldest_events', text: listText('asc'), values: listValues(range), read: all(EVENT_ROW, toEvent) }
 }
 
-/** The same from the range's other end. */
+/** The newest events of a range, read the same way. */
 export function listNewestEvents(range: EventRange): Query<StoredEvent[]> {
-  return { name: 'list_newest_events', text: listText('desc'), values: listValues(range), read: all(toEvent) }
+  return {
+    name: 'list_newest_events',
+    text: listText('desc'),
+    values: listValues(range),
+    read: all(EVENT_ROW, toEvent),
+  }
 }
 
 function listText(direction: 'asc' | 'desc'): string {
@@ -59,13 +76,13 @@ function listValues({ accountId, mode, types, above, below, limit }: EventRange)
   return [accountId, mode, types, above, below, limit]
 }
 
-function toEvent(row: Row): StoredEvent {
+function toEvent(row: RowOf<typeof EVENT_ROW>): StoredEvent {
   return {
-    accountId: row['account_id'],
-    id: row['id'],
-    mode: row['mode'],
-    type: row['type'],
-    createdAt: row['created_at'],
-    dataText: row['data_text'],
+    accountId: row.account_id,
+    id: row.id,
+    mode: row.mode,
+    type: row.type,
+    createdAt: row.created_at,
+    dataText: row.data_text,
   }
 }

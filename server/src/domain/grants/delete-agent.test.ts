@@ -32,7 +32,7 @@ import { markRevoked } from './grants-store.ts'
 const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** D11. */
+/** An agent can be deleted only when all its grants are revoked; its connections end with it (D11). */
 describe('deleteAgent', () => {
   let given: TestContext
   let ctx: Context

@@ -1,8 +1,9 @@
 import { formatAmount } from '../../values/money.ts'
+import type { PublicGrant } from './grant-schema.ts'
 import type { Grant } from './grant.ts'
 
-/** A grant as the world sees it (D14). */
-export function formatGrant(grant: Grant) {
+/** Formats a grant for events and the dashboard (D14). */
+export function formatGrant(grant: Grant): PublicGrant {
   return {
     id: grant.id,
     agent_id: grant.agentId,

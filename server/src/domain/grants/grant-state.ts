@@ -1,6 +1,8 @@
 import type { Grant } from './grant.ts'
 
-export type GrantState = 'pending' | 'active' | 'suspended' | 'expired' | 'revoked' | 'replaced'
+export const GRANT_STATES = ['pending', 'active', 'suspended', 'expired', 'revoked', 'replaced'] as const
+
+export type GrantState = (typeof GRANT_STATES)[number]
 
 /** What is told of a grant beside its status: one that is not revoked may be suspended, or over. */
 export function grantState(

@@ -3,6 +3,10 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 
+export const GRANT_STATUSES = ['pending', 'active', 'revoked'] as const
+
+export type GrantStatus = (typeof GRANT_STATUSES)[number]
+
 /** What the owner signed for: bounds on every payment of the agent from the wallet. */
 export interface GrantPolicy {
   readonly maxPerTxMicro: MicroUsdc
@@ -34,7 +38,7 @@ export interface Grant extends GrantPolicy {
   readonly mode: Mode
   readonly agentId: string
   readonly walletAddress: Address
-  readonly status: 'pending' | 'active' | 'revoked'
+  readonly status: GrantStatus
   readonly enclavePolicyId: string
   readonly signingRequest: StoredSigningRequest | null
   readonly createdAt: Date

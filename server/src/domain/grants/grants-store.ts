@@ -1,12 +1,41 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
-import type { Grant, StoredSigningRequest } from './grant.ts'
+import type { Grant, GrantPolicy, StoredSigningRequest } from './grant.ts'
 
-export const COLUMNS = `account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-  recipient_allowlist, contract_allowlist, expires_at, status, enclave_policy_id, signing_request, created_at,
-  activated_at, suspended_at, revoked_at, replaces, replaced_by, activated_by`
+const { grants } = tables
+
+/** What a policy consists of. */
+export const POLICY_ROW = {
+  ...pick(grants, 'max_per_tx_micro', 'daily_cap_micro', 'expires_at'),
+  recipient_allowlist: narrow<Address>(grants.recipient_allowlist),
+  contract_allowlist: narrow<Address>(grants.contract_allowlist),
+}
+
+export const GRANT_ROW = {
+  ...pick(grants, 'account_id', 'id'),
+  mode: narrow<Mode>(grants.mode),
+  agent_id: grants.agent_id,
+  wallet_address: narrow<Address>(grants.wallet_address),
+  ...POLICY_ROW,
+  ...pick(grants, 'status', 'enclave_policy_id'),
+  signing_request: narrow<StoredSigningRequest>(grants.signing_request),
+  ...pick(
+    grants,
+    'created_at',
+    'activated_at',
+    'suspended_at',
+    'revoked_at',
+    'replaces',
+    'replaced_by',
+    'activated_by',
+  ),
+}
+
+export const COLUMNS = listOf(GRANT_ROW)
 
 export function insertGrant(grant: Grant): Query<boolean> {
   return {
@@ -34,19 +63,19 @@ export function insertGrant(grant: Grant): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findGrant(accountId: string, id: string): Query<Grant | null> {
   return {
     name: 'find_grant',
     text: `select ${COLUMNS} from grants where account_id = $1 and id = $2`,
     values: [accountId, id],
-    read: firstOrNull(toGrant),
+    read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
 /**
- * How many agents have a grant on the wallet that is not revoked (a pending replacement takes no further place), and
- * how many of these grants are this agent's. By `grants_by_wallet`.
+ * Returns how many agents have a grant on the wallet that is not revoked, and how many of these grants belong to this
+ * agent. A pending replacement does not count as a further agent. Uses `grants_by_wallet`.
  */
 export function countLiveGrants(
   accountId: string,
@@ -59,22 +88,28 @@ export function countLiveGrants(
     text: `select count(distinct agent_id) as total, count(*) filter (where agent_id = $4) as of_agent from grants
       where account_id = $1 and mode = $2 and wallet_address = $3 and status <> 'revoked'`,
     values: [accountId, mode, wallet, agentId],
-    read: (rows) => ({ total: Number(rows[0]?.['total']), ofAgent: Number(rows[0]?.['of_agent']) }),
+    read: one({ total: computed.int8, of_agent: computed.int8 }, (row) => ({
+      total: Number(row.total),
+      ofAgent: Number(row.of_agent),
+    })),
   }
 }
 
-/** The policies of the agent's other grants on the wallet that are not revoked. By `grants_live_by_agent`. */
+/**
+ * Returns the enclave's policy ids of the agent's other grants on the wallet, without revoked ones. Uses
+ * `grants_live_by_agent`.
+ */
 export function listOtherPolicies(grant: Grant): Query<string[]> {
   return {
     name: 'list_other_policies',
     text: `select enclave_policy_id from grants
       where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status <> 'revoked' and id <> $5`,
     values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress, grant.id],
-    read: all((row) => row['enclave_policy_id'] as string),
+    read: all(pick(grants, 'enclave_policy_id'), (row) => row.enclave_policy_id),
   }
 }
 
-/** Keeps what the owner is asked to sign; a later request replaces it. */
+/** Stores what the owner is asked to sign; a later request replaces it. */
 export function keepSigningRequest(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
     name: 'keep_signing_request',
@@ -84,7 +119,7 @@ export function keepSigningRequest(grant: Grant, request: StoredSigningRequest):
   }
 }
 
-/** Writes who hands it in, if it is still what the owner is asked to sign. */
+/** Records who hands in the signature, if the request is still the one that the owner is asked to sign. */
 export function markHandedIn(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
     name: 'mark_handed_in',
@@ -96,8 +131,8 @@ export function markHandedIn(grant: Grant, request: StoredSigningRequest): Query
 }
 
 /**
- * pending → active, once. `activatedBy` is a person's id; null: the operator's doing. A suspension of the grant that it
- * replaces goes on, if it came at `signedSince` or later.
+ * pending → active, once. `activatedBy` is a person's id; null means the operator. If the grant that it replaces was
+ * suspended at `signedSince` or later, the new grant is suspended too.
  */
 export function markActive(
   accountId: string,
@@ -112,7 +147,7 @@ export function markActive(
           where old.account_id = g.account_id and old.id = g.replaces and old.suspended_at >= $5))
       where account_id = $1 and id = $2 and status = 'pending' returning ${COLUMNS}`,
     values: [accountId, id, now, activatedBy, signedSince],
-    read: firstOrNull(toGrant),
+    read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
@@ -123,13 +158,13 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
     text: `update grants set status = 'revoked', revoked_at = $3, signing_request = null
       where account_id = $1 and id = $2 and status <> 'revoked' returning ${COLUMNS}`,
     values: [accountId, id, now],
-    read: firstOrNull(toGrant),
+    read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
 /**
- * active → revoked for the one other grant of the agent on the wallet that the enclave enforces no more: its policy is
- * not among `bound`. `replacedBy` is the grant that took its place. By `grants_one_active_per_agent_and_wallet`.
+ * active → revoked for the agent's one other grant on the wallet, if the enclave no longer enforces it: its policy is
+ * not among `bound`. `replacedBy` is the grant that took its place. Uses `grants_one_active_per_agent_and_wallet`.
  */
 export function endUnbound(
   grant: Grant,
@@ -141,22 +176,22 @@ export function endUnbound(
       where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status = 'active'
         and id <> $5 and enclave_policy_id <> all ($6) returning ${COLUMNS}`,
     values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress, grant.id, bound, now, replacedBy],
-    read: firstOrNull(toGrant),
+    read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
-/** What waits to take a grant's place. By `grants_one_pending_per_agent_and_wallet`. */
+/** Returns the pending grant that is to replace this one. Uses `grants_one_pending_per_agent_and_wallet`. */
 export function findPending(grant: Grant): Query<Grant | null> {
   return {
     name: 'find_pending_grant',
     text: `select ${COLUMNS} from grants
       where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status = 'pending'`,
     values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress],
-    read: firstOrNull(toGrant),
+    read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
-/** Of one agent, not revoked, the oldest first. By `grants_live_by_agent`. */
+/** An agent's grants that are not revoked, oldest first. Uses `grants_live_by_agent`. */
 export function listLiveGrants(
   accountId: string,
   mode: Mode,
@@ -167,7 +202,7 @@ export function listLiveGrants(
     text: `select ${COLUMNS} from grants
       where account_id = $1 and mode = $2 and agent_id = $3 and status <> 'revoked' order by id limit $4`,
     values: [accountId, mode, agentId, limit],
-    read: all(toGrant),
+    read: all(GRANT_ROW, toGrant),
   }
 }
 
@@ -182,27 +217,33 @@ export function markSuspended(accountId: string, id: string, now: Date): Query<b
   }
 }
 
-export function toGrant(row: Row): Grant {
+export function toGrant(row: RowOf<typeof GRANT_ROW>): Grant {
   return {
-    id: row['id'],
-    accountId: row['account_id'],
-    mode: row['mode'],
-    agentId: row['agent_id'],
-    walletAddress: row['wallet_address'] as Address,
-    maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
-    dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
-    recipientAllowlist: row['recipient_allowlist'],
-    contractAllowlist: row['contract_allowlist'],
-    expiresAt: row['expires_at'],
-    status: row['status'],
-    enclavePolicyId: row['enclave_policy_id'],
-    signingRequest: row['signing_request'],
-    createdAt: row['created_at'],
-    activatedAt: row['activated_at'],
-    suspendedAt: row['suspended_at'],
-    revokedAt: row['revoked_at'],
-    replaces: row['replaces'],
-    replacedBy: row['replaced_by'],
-    activatedBy: row['activated_by'],
+    id: row.id,
+    accountId: row.account_id,
+    mode: row.mode,
+    agentId: row.agent_id,
+    walletAddress: row.wallet_address,
+    ...toPolicy(row),
+    status: row.status,
+    enclavePolicyId: row.enclave_policy_id,
+    signingRequest: row.signing_request,
+    createdAt: row.created_at,
+    activatedAt: row.activated_at,
+    suspendedAt: row.suspended_at,
+    revokedAt: row.revoked_at,
+    replaces: row.replaces,
+    replacedBy: row.replaced_by,
+    activatedBy: row.activated_by,
+  }
+}
+
+export function toPolicy(row: RowOf<typeof POLICY_ROW>): GrantPolicy {
+  return {
+    maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
+    dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
+    recipientAllowlist: row.recipient_allowlist,
+    contractAllowlist: row.contract_allowlist,
+    expiresAt: row.expires_at,
   }
 }

@@ -1,18 +1,31 @@
-import { all, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, nullable, type RowOf } from '../../db/column.ts'
+import { all, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import { windowStart } from '../agents/agent.ts'
 import type { GrantSummary } from './grant.ts'
-import { COLUMNS, toGrant } from './grants-store.ts'
+import { COLUMNS, GRANT_ROW, toGrant } from './grants-store.ts'
 
 export interface GrantFilter {
   readonly agentId: AgentId | null
   readonly wallet: Address | null
 }
 
-/** Of the rows `g`; `$2` is who asks, `$3` the start of the window. By primary keys and `payments_in_window`. */
+const SUMMARY_ROW = {
+  ...GRANT_ROW,
+  wallet_name: tables.wallets.name,
+  activated_by_name: nullable(tables.users.name),
+  is_mine: computed.bool,
+  spent: nullable(computed.numeric),
+}
+
+/**
+ * The summaries of the grants `g`; `$2` is the user who asks, `$3` the start of the window. Uses primary keys and
+ * `payments_in_window`.
+ */
 const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
     exists (
       select 1 from passkeys k
@@ -27,7 +40,7 @@ const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
   join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
   left join users u on u.id = g.activated_by`
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findSummary(
   accountId: string,
   id: string,
@@ -37,13 +50,13 @@ export function findSummary(
     name: 'find_grant_summary',
     text: `with g as (select ${COLUMNS} from grants where account_id = $1 and id = $4) select ${SUMMARIES}`,
     values: [accountId, userId, windowStart(now), id],
-    read: firstOrNull(toSummary),
+    read: firstOrNull(SUMMARY_ROW, toSummary),
   }
 }
 
 /**
- * Those that are not revoked, by `grants_live_by_agent`, then the others, by `grants_listed`; the newest first. In two
- * halves, so that the many that were revoked in years are not read for the few that hold.
+ * Grants that are not revoked come first, by `grants_live_by_agent`, then revoked ones, by `grants_listed`; each part
+ * with the newest first. They are two selects, so that years of revoked grants are not read to find the few others.
  */
 export function listSummaries(
   accountId: string,
@@ -66,16 +79,16 @@ export function listSummaries(
     text: `with g as (${half('<>')} union all ${half('=')})
       select ${SUMMARIES} order by g.status = 'revoked', g.id desc limit $7`,
     values: [accountId, userId, windowStart(now), mode, agentId, wallet, limit],
-    read: all(toSummary),
+    read: all(SUMMARY_ROW, toSummary),
   }
 }
 
-function toSummary(row: Row): GrantSummary {
+function toSummary(row: RowOf<typeof SUMMARY_ROW>): GrantSummary {
   return {
     grant: toGrant(row),
-    walletName: row['wallet_name'],
-    activatedByName: row['activated_by_name'],
-    spent24hMicro: row['spent'] === null ? null : microUsdc(BigInt(row['spent'])),
-    isMineToSign: row['is_mine'],
+    walletName: row.wallet_name,
+    activatedByName: row.activated_by_name,
+    spent24hMicro: row.spent === null ? null : microUsdc(BigInt(row.spent)),
+    isMineToSign: row.is_mine,
   }
 }

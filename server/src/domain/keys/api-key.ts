@@ -24,7 +24,8 @@ export interface KeySummary extends Omit<ApiKey, 'secretHash'> {
 }
 
 /** `rotated` still authenticates; its grace over, it is `expired`. */
-export type KeyState = 'active' | 'rotated' | 'expired' | 'revoked'
+export const KEY_STATES = ['active', 'rotated', 'expired', 'revoked'] as const
+export type KeyState = (typeof KEY_STATES)[number]
 
 /** How long a rotated key keeps authenticating (specification, part 5). */
 export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1_000

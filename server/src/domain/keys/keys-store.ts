@@ -1,4 +1,6 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { COUNT_REQUEST, countValues, lastCountOf, readCounted, readLastCount } from '../../limiter/limiter-store.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -6,7 +8,35 @@ import { toPlan } from '../accounts/accounts-store.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { ApiKey, KeySummary } from './api-key.ts'
 
-const COLUMNS = 'id, account_id, mode, name, created_at, created_by, grace_until, revoked_at, secret_hash'
+const { accounts, api_keys: keys, users } = tables
+
+const SHOWN_ROW = pick(
+  keys,
+  'id',
+  'account_id',
+  'mode',
+  'name',
+  'created_at',
+  'created_by',
+  'grace_until',
+  'revoked_at',
+)
+
+const KEY_ROW = { ...SHOWN_ROW, secret_hash: keys.secret_hash }
+
+const SUMMARY_ROW = {
+  ...SHOWN_ROW,
+  created_by_name: nullable(users.name),
+  last_count: nullable(computed.int8),
+}
+
+const HOLDER_ROW = {
+  ...pick(keys, 'id', 'account_id', 'mode', 'grace_until', 'revoked_at'),
+  ...pick(accounts, 'slug', 'name', 'plan'),
+  hits: nullable(computed.text),
+}
+
+const COLUMNS = listOf(KEY_ROW)
 
 export interface KeyHolder {
   readonly key: Pick<ApiKey, 'id' | 'accountId' | 'mode' | 'graceUntil' | 'revokedAt'>
@@ -33,8 +63,8 @@ export function insertKey(key: ApiKey): Query<boolean> {
 }
 
 /**
- * Who holds the key with this hash, and the count of this request in its bucket (null when it was turned away).
- * By `api_keys_by_secret_hash` and primary keys.
+ * Returns the holder of the key with this hash, and counts this request in the key's bucket (`rate` is null if the
+ * request was rejected). Uses `api_keys_by_secret_hash` and primary keys.
  */
 export function countKeyRequest(
   secretHash: Buffer,
@@ -48,21 +78,21 @@ export function countKeyRequest(
         (select hits from counted) as hits
       from api_keys k join accounts a on a.id = k.account_id where k.secret_hash = $1`,
     values: countValues(secretHash, bucket, now),
-    read: firstOrNull((row) => ({
+    read: firstOrNull(HOLDER_ROW, (row) => ({
       key: {
-        id: row['id'],
-        accountId: row['account_id'],
-        mode: row['mode'],
-        graceUntil: row['grace_until'],
-        revokedAt: row['revoked_at'],
+        id: row.id,
+        accountId: row.account_id,
+        mode: row.mode,
+        graceUntil: row.grace_until,
+        revokedAt: row.revoked_at,
       },
-      account: { slug: row['slug'], name: row['name'], plan: toPlan(row['plan']) },
-      rate: readCounted(row['hits'], bucket, now),
+      account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
+      rate: readCounted(row.hits, bucket, now),
     })),
   }
 }
 
-/** Starts the grace of a key that has none yet and is not revoked; false when it can't be rotated. By the primary key. */
+/** Starts the grace period of a key that has none and is not revoked; returns false otherwise. Uses the primary key. */
 export function startGrace(accountId: string, id: string, graceUntil: Date): Query<boolean> {
   return {
     name: 'start_key_grace',
@@ -73,7 +103,7 @@ export function startGrace(accountId: string, id: string, graceUntil: Date): Que
   }
 }
 
-/** Revokes at once; false when there was nothing to revoke. By the primary key. */
+/** Revokes at once; returns false if there is no such key, or it is revoked already. Uses the primary key. */
 export function revokeKeyRow(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'revoke_api_key',
@@ -83,53 +113,54 @@ export function revokeKeyRow(accountId: string, id: string, now: Date): Query<bo
   }
 }
 
-/** By `api_keys_by_secret_hash`. */
+/** Uses `api_keys_by_secret_hash`. */
 export function findKeyByHash(secretHash: Buffer): Query<ApiKey | null> {
   return {
     name: 'find_api_key_by_hash',
     text: `select ${COLUMNS} from api_keys where secret_hash = $1`,
     values: [secretHash],
-    read: firstOrNull(toKey),
+    read: firstOrNull(KEY_ROW, toKey),
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findKeyById(accountId: string, id: string): Query<ApiKey | null> {
   return {
     name: 'find_api_key_by_id',
     text: `select ${COLUMNS} from api_keys where account_id = $1 and id = $2`,
     values: [accountId, id],
-    read: firstOrNull(toKey),
+    read: firstOrNull(KEY_ROW, toKey),
   }
 }
 
-/** Those that authenticate now. By `api_keys_not_revoked`. */
+/** Counts the keys that can authenticate now. Uses `api_keys_not_revoked`. */
 export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query<number> {
   return {
     name: 'count_usable_api_keys',
     text: `select count(*) as keys from api_keys
       where account_id = $1 and mode = $2 and revoked_at is null and (grace_until is null or grace_until > $3)`,
     values: [accountId, mode, now],
-    read: (rows) => Number(rows[0]?.['keys']),
+    read: one({ keys: computed.int8 }, (row) => Number(row.keys)),
   }
 }
 
-/** Of `api_keys k`. */
-const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.created_at, k.created_by, k.grace_until, k.revoked_at, u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
+/** The summaries of `api_keys k`. */
+const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.created_at, k.created_by, k.grace_until, k.revoked_at,
+    u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
 
-/** By the primary keys. */
+/** Uses the primary keys. */
 export function findKeySummary(accountId: string, id: string): Query<KeySummary | null> {
   return {
     name: 'find_api_key_summary',
     text: `${SUMMARY} from api_keys k left join users u on u.id = k.created_by where k.account_id = $1 and k.id = $2`,
     values: [accountId, id],
-    read: firstOrNull(toSummary),
+    read: firstOrNull(SUMMARY_ROW, toSummary),
   }
 }
 
 /**
- * Those that authenticate nobody any more come last; newest first in both halves: the first by `api_keys_not_revoked`,
- * the second by `api_keys_listed`.
+ * Keys that can no longer authenticate come last. Both parts have the newest first: the first part is read by
+ * `api_keys_not_revoked`, the second by `api_keys_listed`.
  */
 export function listKeySummaries(accountId: string, mode: Mode, now: Date, limit: number): Query<KeySummary[]> {
   return {
@@ -145,31 +176,31 @@ export function listKeySummaries(accountId: string, mode: Mode, now: Date, limit
         order by has_ended, id desc limit $4
       ) k left join users u on u.id = k.created_by order by k.has_ended, k.id desc`,
     values: [accountId, mode, now, limit],
-    read: all(toSummary),
+    read: all(SUMMARY_ROW, toSummary),
   }
 }
 
-function toSummary(row: Row): KeySummary {
+function toSummary(row: RowOf<typeof SUMMARY_ROW>): KeySummary {
   return {
     ...toShownKey(row),
-    createdByName: row['created_by_name'],
-    lastUsedAt: readLastCount(row['last_count']),
+    createdByName: row.created_by_name,
+    lastUsedAt: readLastCount(row.last_count),
   }
 }
 
-function toKey(row: Row): ApiKey {
-  return { ...toShownKey(row), secretHash: row['secret_hash'] }
+function toKey(row: RowOf<typeof KEY_ROW>): ApiKey {
+  return { ...toShownKey(row), secretHash: row.secret_hash }
 }
 
-function toShownKey(row: Row): Omit<ApiKey, 'secretHash'> {
+function toShownKey(row: RowOf<typeof SHOWN_ROW>): Omit<ApiKey, 'secretHash'> {
   return {
-    id: row['id'],
-    accountId: row['account_id'],
-    mode: row['mode'],
-    name: row['name'],
-    createdAt: row['created_at'],
-    createdBy: row['created_by'],
-    graceUntil: row['grace_until'],
-    revokedAt: row['revoked_at'],
+    id: row.id,
+    accountId: row.account_id,
+    mode: row.mode,
+    name: row.name,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    graceUntil: row.grace_until,
+    revokedAt: row.revoked_at,
   }
 }

@@ -1,13 +1,44 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { Invitation } from './invitation.ts'
 import type { KnownPerson, Member, Membership } from './member.ts'
 import { toRole, type Role } from './role.ts'
 
+const { accounts, invitations, members, users } = tables
+
+const ACCOUNT_ROW = {
+  account_id: accounts.id,
+  slug: accounts.slug,
+  account_name: accounts.name,
+  plan: accounts.plan,
+  account_created_at: accounts.created_at,
+}
+
+const MEMBER_ROW = pick(members, 'user_id', 'role', 'created_at')
+
+const MEMBERSHIP_ROW = { ...MEMBER_ROW, ...ACCOUNT_ROW }
+
+const INVITATION_ROW = pick(
+  invitations,
+  'account_id',
+  'id',
+  'role',
+  'uses_left',
+  'created_by',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+)
+
+/** An invitation with its workspace, whose id is the invitation's `account_id`. */
+const INVITED_ROW = { ...INVITATION_ROW, invited_by: nullable(users.name), ...ACCOUNT_ROW }
+
 const ACCOUNT_COLUMNS = 'a.id as account_id, a.slug, a.name as account_name, a.plan, a.created_at as account_created_at'
 const MEMBERSHIPS = `
   select m.user_id, m.role, m.created_at, ${ACCOUNT_COLUMNS} from members m join accounts a on a.id = m.account_id`
-const INVITATION_COLUMNS = 'account_id, id, role, uses_left, created_by, created_at, expires_at, revoked_at'
+const INVITATION_COLUMNS = listOf(INVITATION_ROW)
 
 export function insertMember(
   accountId: string,
@@ -21,7 +52,7 @@ export function insertMember(
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findMember(
   accountId: string,
   userId: string,
@@ -30,27 +61,31 @@ export function findMember(
     name: 'find_member',
     text: 'select user_id, role, created_at from members where account_id = $1 and user_id = $2',
     values: [accountId, userId],
-    read: firstOrNull((row) => ({ userId: row['user_id'], role: toRole(row['role']), createdAt: row['created_at'] })),
+    read: firstOrNull(MEMBER_ROW, (row) => ({
+      userId: row.user_id,
+      role: toRole(row.role),
+      createdAt: row.created_at,
+    })),
   }
 }
 
-/** By the unique slug, and the primary key of members. */
+/** Uses the unique slug, and the primary key of members. */
 export function findMembership(userId: string, slug: string): Query<Membership | null> {
   return {
     name: 'find_membership',
     text: `${MEMBERSHIPS} where a.slug = $2 and m.user_id = $1`,
     values: [userId, slug],
-    read: firstOrNull(toMembership),
+    read: firstOrNull(MEMBERSHIP_ROW, toMembership),
   }
 }
 
-/** By the workspaces' names. By `members_by_user`. */
+/** A person's memberships, in the order of the workspaces' names. Uses `members_by_user`. */
 export function listMembershipRows(userId: string): Query<Membership[]> {
   return {
     name: 'list_memberships',
     text: `${MEMBERSHIPS} where m.user_id = $1 order by a.name, a.id`,
     values: [userId],
-    read: all(toMembership),
+    read: all(MEMBERSHIP_ROW, toMembership),
   }
 }
 
@@ -59,34 +94,38 @@ export function countMemberships(userId: string): Query<number> {
     name: 'count_memberships',
     text: 'select count(*) as memberships from members where user_id = $1',
     values: [userId],
-    read: (rows) => Number(rows[0]?.['memberships']),
+    read: one({ memberships: computed.int8 }, (row) => Number(row.memberships)),
   }
 }
 
-/** Oldest first, `rowsMax` at the most. By the primary key. */
+/** The oldest `rowsMax` members, oldest first. Uses the primary key. */
 export function listMemberRows(accountId: string, rowsMax: number): Query<Member[]> {
   return {
     name: 'list_members',
     text: `select m.user_id, u.name, m.role, m.created_at from members m join users u on u.id = m.user_id
       where m.account_id = $1 order by m.created_at, m.user_id limit $2`,
     values: [accountId, rowsMax],
-    read: all((row) => ({
-      userId: row['user_id'],
-      name: row['name'],
-      role: toRole(row['role']),
-      createdAt: row['created_at'],
+    read: all({ ...MEMBER_ROW, name: users.name }, (row) => ({
+      userId: row.user_id,
+      name: row.name,
+      role: toRole(row.role),
+      createdAt: row.created_at,
     })),
   }
 }
 
-/** Members or not. By the primary keys. */
+/** The people with these ids, members or not. Uses the primary keys. */
 export function listKnownPersonRows(accountId: string, userIds: readonly string[]): Query<KnownPerson[]> {
   return {
     name: 'list_known_people',
     text: `select u.id, u.name, m.user_id is not null as is_member
       from users u left join members m on m.account_id = $1 and m.user_id = u.id where u.id = any($2::text[])`,
     values: [accountId, userIds],
-    read: all((row) => ({ userId: row['id'], name: row['name'], isMember: row['is_member'] })),
+    read: all({ ...pick(users, 'id', 'name'), is_member: computed.bool }, (row) => ({
+      userId: row.id,
+      name: row.name,
+      isMember: row.is_member,
+    })),
   }
 }
 
@@ -95,7 +134,7 @@ export function countOwners(accountId: string): Query<number> {
     name: 'count_owners',
     text: `select count(*) as owners from members where account_id = $1 and role = 'owner'`,
     values: [accountId],
-    read: (rows) => Number(rows[0]?.['owners']),
+    read: one({ owners: computed.int8 }, (row) => Number(row.owners)),
   }
 }
 
@@ -142,7 +181,7 @@ export interface InvitationRow {
   readonly invitedBy: string | null
 }
 
-/** Open or not. By `invitations_by_secret_hash`. */
+/** An invitation, whether it is open or not. Uses `invitations_by_secret_hash`. */
 export function findInvitationRow(secretHash: Buffer): Query<InvitationRow | null> {
   return {
     name: 'find_invitation',
@@ -151,15 +190,15 @@ export function findInvitationRow(secretHash: Buffer): Query<InvitationRow | nul
       from invitations i join accounts a on a.id = i.account_id left join users u on u.id = i.created_by
       where i.secret_hash = $1`,
     values: [secretHash],
-    read: firstOrNull((row) => ({
+    read: firstOrNull(INVITED_ROW, (row) => ({
       invitation: toInvitation(row),
       account: toAccount(row),
-      invitedBy: row['invited_by'],
+      invitedBy: row.invited_by,
     })),
   }
 }
 
-/** Takes one use; false when there is none to be had. */
+/** Takes one use of an open invitation; returns false if it is not open. */
 export function takeInvitationUse(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'take_invitation_use',
@@ -170,18 +209,18 @@ export function takeInvitationUse(accountId: string, id: string, now: Date): Que
   }
 }
 
-/** The open ones, oldest first. By the primary key. */
+/** The open invitations, oldest first. Uses the primary key. */
 export function listOpenInvitations(accountId: string, now: Date): Query<Invitation[]> {
   return {
     name: 'list_open_invitations',
     text: `select ${INVITATION_COLUMNS} from invitations
       where account_id = $1 and uses_left > 0 and revoked_at is null and expires_at > $2 order by created_at, id`,
     values: [accountId, now],
-    read: all(toInvitation),
+    read: all(INVITATION_ROW, toInvitation),
   }
 }
 
-/** Takes an open invitation back; false when it is not open. */
+/** Revokes an open invitation; returns false if it is not open. */
 export function revokeInvitationRow(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'revoke_invitation',
@@ -192,7 +231,7 @@ export function revokeInvitationRow(accountId: string, id: string, now: Date): Q
   }
 }
 
-/** Takes back what a member has open for these roles; answers their ids. */
+/** Revokes the open invitations to these roles that a member has created; returns their ids. */
 export function revokeInvitationsBy(
   accountId: string,
   userId: string,
@@ -206,33 +245,33 @@ export function revokeInvitationsBy(
         and uses_left > 0 and revoked_at is null and expires_at > $4
       returning id`,
     values: [accountId, userId, roles, now],
-    read: all((row) => row['id']),
+    read: all(pick(invitations, 'id'), (row) => row.id),
   }
 }
 
-function toMembership(row: Row): Membership {
-  return { account: toAccount(row), userId: row['user_id'], role: toRole(row['role']), createdAt: row['created_at'] }
+function toMembership(row: RowOf<typeof MEMBERSHIP_ROW>): Membership {
+  return { account: toAccount(row), userId: row.user_id, role: toRole(row.role), createdAt: row.created_at }
 }
 
-function toAccount(row: Row): Membership['account'] {
+function toAccount(row: RowOf<typeof ACCOUNT_ROW>): Membership['account'] {
   return {
-    id: row['account_id'],
-    slug: row['slug'],
-    name: row['account_name'],
-    plan: toPlan(row['plan']),
-    createdAt: row['account_created_at'],
+    id: row.account_id,
+    slug: row.slug,
+    name: row.account_name,
+    plan: toPlan(row.plan),
+    createdAt: row.account_created_at,
   }
 }
 
-function toInvitation(row: Row): Invitation {
+function toInvitation(row: RowOf<typeof INVITATION_ROW>): Invitation {
   return {
-    id: row['id'],
-    accountId: row['account_id'],
-    role: toRole(row['role']),
-    usesLeft: row['uses_left'],
-    createdBy: row['created_by'],
-    createdAt: row['created_at'],
-    expiresAt: row['expires_at'],
-    revokedAt: row['revoked_at'],
+    id: row.id,
+    accountId: row.account_id,
+    role: toRole(row.role),
+    usesLeft: row.uses_left,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
   }
 }

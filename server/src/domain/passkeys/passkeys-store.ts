@@ -1,9 +1,38 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
-import type { Ceremony } from './ceremony.ts'
+import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, countChanged, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { Applicant, Ceremony } from './ceremony.ts'
 import type { Passkey } from './passkey.ts'
 import type { User } from './user.ts'
 
-const PASSKEY_COLUMNS = `user_id, credential_id, name, public_key_cose, counter, transports, created_at, last_used_at`
+const { ceremonies, passkeys, recovery_codes: codes, users } = tables
+
+const PASSKEY_ROW = pick(
+  passkeys,
+  'user_id',
+  'credential_id',
+  'name',
+  'public_key_cose',
+  'counter',
+  'transports',
+  'created_at',
+  'last_used_at',
+)
+
+const OWNED_ROW = {
+  ...PASSKEY_ROW,
+  user_name: users.name,
+  user_handle: users.user_handle,
+  user_created_at: users.created_at,
+}
+
+const CEREMONY_ROW = {
+  ...pick(ceremonies, 'kind', 'challenge', 'user_id'),
+  data: narrow<Applicant>(ceremonies.data),
+  expires_at: ceremonies.expires_at,
+}
+
+const PASSKEY_COLUMNS = listOf(PASSKEY_ROW)
 
 export const PASSKEY_INDEX = 'passkeys_pkey'
 
@@ -21,23 +50,25 @@ export function findUser(id: string): Query<User | null> {
     name: 'find_user',
     text: 'select id, name, user_handle, created_at from users where id = $1',
     values: [id],
-    read: firstOrNull((row) => ({
-      id: row['id'],
-      name: row['name'],
-      userHandle: row['user_handle'],
-      createdAt: row['created_at'],
+    read: firstOrNull(pick(users, 'id', 'name', 'user_handle', 'created_at'), (row) => ({
+      id: row.id,
+      name: row.name,
+      userHandle: row.user_handle,
+      createdAt: row.created_at,
     })),
   }
 }
 
-/** What is known of a person who joins their first workspace. */
+/** What is known about a person who joins their first workspace. */
 export interface Newcomer {
   readonly signedUpAt: Date
   /** The credential ids of their passkeys, oldest first. */
   readonly passkeys: readonly string[]
 }
 
-/** Notes when a person first belonged to a workspace; null when they have before. By the primary key. */
+/**
+ * Records when a person first joined a workspace; returns null if they have joined one before. Uses the primary key.
+ */
 export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
   return {
     name: 'mark_user_joined',
@@ -45,13 +76,16 @@ export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
       returning created_at, array(
         select credential_id from passkeys where user_id = users.id order by created_at, credential_id) as passkeys`,
     values: [userId, now],
-    read: firstOrNull((row) => ({ signedUpAt: row['created_at'], passkeys: row['passkeys'] })),
+    read: firstOrNull({ created_at: users.created_at, passkeys: computed.textArray }, (row) => ({
+      signedUpAt: row.created_at,
+      passkeys: row.passkeys,
+    })),
   }
 }
 
 /**
- * Locks people who signed up before this time and have never belonged to a workspace; returns their ids. Those whom
- * somebody else has locked are left out. By `users_never_joined`.
+ * Locks people who signed up before this time and have never belonged to a workspace; returns their ids. People who are
+ * locked by another transaction are left out. Uses `users_never_joined`.
  */
 export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<string[]> {
   return {
@@ -61,26 +95,25 @@ export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<stri
         and not exists (select 1 from members m where m.user_id = u.id)
       order by created_at limit $2 for update of u skip locked`,
     values: [signedUpBefore, rowsMax],
-    read: all((row) => row['id']),
+    read: all(pick(users, 'id'), (row) => row.id),
   }
 }
 
-/** Deletes people, and what belongs to them alone. By each table's index on the person. */
+/** Deletes people, and everything that belongs only to them. Uses each table's index on the person. */
 export function deleteUsers(ids: readonly string[]): Query<number>[] {
   const tables = ['sessions', 'ceremonies', 'recovery_codes', 'passkeys'] as const
-  const count = (_rows: readonly Row[], rows: number): number => rows
   return [
     ...tables.map((table) => ({
       name: `delete_${table}_of_users`,
       text: `delete from ${table} where user_id = any($1::text[])`,
       values: [ids],
-      read: count,
+      read: countChanged,
     })),
-    { name: 'delete_users', text: 'delete from users where id = any($1::text[])', values: [ids], read: count },
+    { name: 'delete_users', text: 'delete from users where id = any($1::text[])', values: [ids], read: countChanged },
   ]
 }
 
-/** Takes the person's lock, under which what they may have so many of is exact; false when there is no such person. */
+/** Locks the person, so that counts of what they own are exact; returns false if there is no such person. */
 export function lockUser(id: string): Query<boolean> {
   return {
     name: 'lock_user',
@@ -101,30 +134,30 @@ export function insertCeremony(secretHash: Buffer, ceremony: Ceremony): Query<bo
   }
 }
 
-/** The second caller gets nothing. By the primary key. */
+/** Deletes and returns a ceremony; a second caller gets nothing. Uses the primary key. */
 export function takeCeremonyRow(secretHash: Buffer): Query<Ceremony | null> {
   return {
     name: 'take_ceremony',
     text: 'delete from ceremonies where secret_hash = $1 returning kind, challenge, user_id, data, expires_at',
     values: [secretHash],
-    read: firstOrNull((row) => ({
-      kind: row['kind'],
-      challenge: row['challenge'],
-      userId: row['user_id'],
-      applicant: row['data'],
-      expiresAt: row['expires_at'],
+    read: firstOrNull(CEREMONY_ROW, (row) => ({
+      kind: row.kind,
+      challenge: row.challenge,
+      userId: row.user_id,
+      applicant: row.data,
+      expiresAt: row.expires_at,
     })),
   }
 }
 
-/** By `ceremonies_by_end`. */
+/** Uses `ceremonies_by_end`. */
 export function deleteEndedCeremonies(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_ceremonies',
     text: `delete from ceremonies where secret_hash in (
         select secret_hash from ceremonies where expires_at <= $1 order by expires_at limit $2 for update skip locked)`,
     values: [now, rowsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
@@ -146,7 +179,7 @@ export function insertPasskey(passkey: Passkey): Query<boolean> {
   }
 }
 
-/** A passkey and whose it is. By the primary key. */
+/** A passkey and its owner. Uses the primary key. */
 export function findPasskey(credentialId: string): Query<{ passkey: Passkey; user: User } | null> {
   return {
     name: 'find_passkey',
@@ -154,25 +187,25 @@ export function findPasskey(credentialId: string): Query<{ passkey: Passkey; use
         p.last_used_at, u.name as user_name, u.user_handle, u.created_at as user_created_at
       from passkeys p join users u on u.id = p.user_id where p.credential_id = $1`,
     values: [credentialId],
-    read: firstOrNull((row) => ({
+    read: firstOrNull(OWNED_ROW, (row) => ({
       passkey: toPasskey(row),
       user: {
-        id: row['user_id'],
-        name: row['user_name'],
-        userHandle: row['user_handle'],
-        createdAt: row['user_created_at'],
+        id: row.user_id,
+        name: row.user_name,
+        userHandle: row.user_handle,
+        createdAt: row.user_created_at,
       },
     })),
   }
 }
 
-/** Oldest first. By `passkeys_by_user`. */
+/** Oldest first. Uses `passkeys_by_user`. */
 export function listPasskeyRows(userId: string): Query<Passkey[]> {
   return {
     name: 'list_passkeys',
     text: `select ${PASSKEY_COLUMNS} from passkeys where user_id = $1 order by created_at, credential_id`,
     values: [userId],
-    read: all(toPasskey),
+    read: all(PASSKEY_ROW, toPasskey),
   }
 }
 
@@ -181,13 +214,13 @@ export function countPasskeys(userId: string): Query<number> {
     name: 'count_passkeys',
     text: 'select count(*) as passkeys from passkeys where user_id = $1',
     values: [userId],
-    read: (rows) => Number(rows[0]?.['passkeys']),
+    read: one({ passkeys: computed.int8 }, (row) => Number(row.passkeys)),
   }
 }
 
 /**
- * Moves a passkey's counter on; false when it would not rise, or the passkey is there no more. A passkey that does not
- * count stays at 0 (WebAuthn, section 6.1.1).
+ * Raises a passkey's signature counter; returns false if it would not rise, or the passkey no longer exists. The
+ * counter of an authenticator that does not count stays at 0 (WebAuthn, section 6.1.1).
  */
 export function moveCounter(userId: string, credentialId: string, counter: number, now: Date): Query<boolean> {
   return {
@@ -226,36 +259,39 @@ export function deleteRecoveryCodes(userId: string): Query<boolean> {
   }
 }
 
-/** Spends a code, once; answers whose it was. By `recovery_codes_by_hash`. */
+/** Uses a recovery code, once; returns its owner. Uses `recovery_codes_by_hash`. */
 export function takeRecoveryCode(codeHash: Buffer, now: Date): Query<{ userId: string; userName: string } | null> {
   return {
     name: 'take_recovery_code',
     text: `update recovery_codes c set used_at = $2 from users u
       where c.code_hash = $1 and c.used_at is null and u.id = c.user_id returning c.user_id, u.name`,
     values: [codeHash, now],
-    read: firstOrNull((row) => ({ userId: row['user_id'], userName: row['name'] })),
+    read: firstOrNull({ user_id: codes.user_id, name: users.name }, (row) => ({
+      userId: row.user_id,
+      userName: row.name,
+    })),
   }
 }
 
-/** The codes that are not spent. */
+/** Counts the codes that were not used yet. */
 export function countUnusedCodes(userId: string): Query<number> {
   return {
     name: 'count_unused_recovery_codes',
     text: 'select count(*) as codes from recovery_codes where user_id = $1 and used_at is null',
     values: [userId],
-    read: (rows) => Number(rows[0]?.['codes']),
+    read: one({ codes: computed.int8 }, (row) => Number(row.codes)),
   }
 }
 
-function toPasskey(row: Row): Passkey {
+function toPasskey(row: RowOf<typeof PASSKEY_ROW>): Passkey {
   return {
-    userId: row['user_id'],
-    credentialId: row['credential_id'],
-    name: row['name'],
-    publicKeyCose: row['public_key_cose'],
-    counter: Number(row['counter']),
-    transports: row['transports'],
-    createdAt: row['created_at'],
-    lastUsedAt: row['last_used_at'],
+    userId: row.user_id,
+    credentialId: row.credential_id,
+    name: row.name,
+    publicKeyCose: row.public_key_cose,
+    counter: Number(row.counter),
+    transports: row.transports,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
   }
 }

@@ -1,7 +1,8 @@
+import type { PublicPayment } from './payment-schema.ts'
 import type { Payment } from './payment.ts'
 
-/** A payment as the world sees it (specification, part 2). */
-export function formatPayment(payment: Payment) {
+/** Formats a payment for everyone outside: `/v1`, events and the dashboard. */
+export function formatPayment(payment: Payment): PublicPayment {
   return {
     id: payment.id,
     status: payment.status,

@@ -31,14 +31,24 @@ export const PAYMENT_MOVES = {
 
 export type PaymentMove = keyof typeof PAYMENT_MOVES
 
-export type PaymentStatus = 'pending' | 'confirmed' | 'failed'
+export const PAYMENT_STATUSES = ['pending', 'confirmed', 'failed'] as const
+
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 /**
  * Why a payment failed. `replaced`: another transaction of the wallet used its nonce. `never_mined`: the provider gave it
  * up, in records from before only proof ended a payment.
  */
-export type FailureCode =
-  'enclave_refused' | 'never_received' | 'never_mined' | 'reverted' | 'transfer_missing' | 'replaced'
+export const FAILURE_CODES = [
+  'enclave_refused',
+  'never_received',
+  'never_mined',
+  'reverted',
+  'transfer_missing',
+  'replaced',
+] as const
+
+export type FailureCode = (typeof FAILURE_CODES)[number]
 
 /**
  * Why a payment is still pending, where that asks for attention:

@@ -1,4 +1,6 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, narrow, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
@@ -13,14 +15,14 @@ import {
   type TxHash,
 } from './payment.ts'
 
-/** What the enclave says that it accepted. */
+/** What the enclave reports about a transfer that it accepted. */
 export interface AcceptedSend {
   readonly transactionId: string
   readonly txHash: TxHash | null
   readonly userOperationHash: TxHash | null
 }
 
-/** What a look-up leaves behind on the row. */
+/** What a look-up records in the payment's row. */
 export interface Look {
   readonly reason: PendingReason | null
   readonly nextLookAt: Date
@@ -29,24 +31,44 @@ export interface Look {
   readonly userOperationHash: TxHash | null
 }
 
-export const PAYMENT_COLUMNS = `account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc, memo,
-  idempotency_key, status, failure_code, tx_hash, created_at, to_char(allowance_month, 'YYYY-MM-DD') as allowance_month,
-  attempt, attempt_until, request_expires_at, fenced_until, enclave_transaction_id, user_operation_hash, sender_nonce,
-  pending_reason, first_block, searched_block, looks, mined_block, mined_block_hash, log_index, credential_id,
-  accepted_at, settled_at`
+const { payments } = tables
+
+const STORED_ROW = {
+  ...pick(payments, 'account_id', 'mode', 'id', 'agent_id'),
+  wallet_address: narrow<Address>(payments.wallet_address),
+  grant_id: payments.grant_id,
+  to_address: narrow<Address>(payments.to_address),
+  ...pick(payments, 'amount_micro', 'amount_usdc', 'memo', 'idempotency_key', 'status'),
+  failure_code: narrow<FailureCode>(payments.failure_code),
+  tx_hash: narrow<TxHash>(payments.tx_hash),
+  ...pick(payments, 'created_at', 'attempt', 'attempt_until', 'request_expires_at', 'fenced_until'),
+  enclave_transaction_id: payments.enclave_transaction_id,
+  user_operation_hash: narrow<TxHash>(payments.user_operation_hash),
+  sender_nonce: payments.sender_nonce,
+  pending_reason: narrow<PendingReason>(payments.pending_reason),
+  ...pick(payments, 'first_block', 'searched_block', 'looks', 'mined_block', 'mined_block_hash', 'log_index'),
+  ...pick(payments, 'credential_id', 'accepted_at', 'settled_at'),
+}
+
+export const PAYMENT_ROW = { ...STORED_ROW, allowance_month: nullable(computed.text) }
+
+export const PAYMENT_COLUMNS = `${listOf(STORED_ROW)}, to_char(allowance_month, 'YYYY-MM-DD') as allowance_month`
 
 export const IDEMPOTENCY_INDEX = 'payments_by_idempotency_key'
 export const TRANSFER_LOG_INDEX = 'payments_one_per_transfer_log'
 
 /**
- * The condition of an update. The concatenation keeps the planner from any index over what is pending of everybody: after
- * an analysis in a quiet hour it takes such an index for empty, and would read all of it instead of the primary key.
+ * The condition of an update. The concatenation keeps the planner away from the indexes on the pending payments of all
+ * workspaces: when they were analyzed while few payments were pending, it takes such an index for empty and would read
+ * all of it instead of the primary key.
  */
 function statusIs(status: PaymentStatus): string {
   return `status || '' = '${status}'`
 }
 
-/** Writes the reservation, with the limits it was admitted under. It is looked up when its first attempt is over. */
+/**
+ * Inserts the reservation with the limits that it was admitted under. Its first look-up is due when its attempt ends.
+ */
 export function insertPayment(payment: Payment, admission: Admission): Query<boolean> {
   return {
     name: 'insert_payment',
@@ -84,29 +106,30 @@ export function insertPayment(payment: Payment, admission: Admission): Query<boo
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findPayment(accountId: string, mode: Mode, id: string): Query<Payment | null> {
   return {
     name: 'find_payment',
     text: `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and id = $2 and mode = $3`,
     values: [accountId, id, mode],
-    read: firstOrNull(toPayment),
+    read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
 
-/** By `payments_by_idempotency_key`. A null key finds nothing. */
+/** Uses `payments_by_idempotency_key`. Null as the key finds nothing. */
 export function findPaymentByKey(accountId: string, mode: Mode, key: string | null): Query<Payment | null> {
   return {
     name: 'find_payment_by_key',
     text: `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = $2 and idempotency_key = $3`,
     values: [accountId, mode, key],
-    read: firstOrNull(toPayment),
+    read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
 
 /**
- * Claims the next attempt at the enclave, unless one is under way or none is needed; returns the payment as it is held
- * now. Nothing may be sent before `armAttempt`. An attempt whose process died leaves its request's expiry as the fence.
+ * Claims the next attempt at the enclave, unless one is in progress or none is needed; returns the payment with the
+ * claimed attempt. Nothing may be sent before `armAttempt`. If the process of the last attempt died, the expiry of its
+ * request becomes the fence.
  */
 export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
@@ -117,13 +140,13 @@ export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Pa
         and (attempt_until is null or attempt_until <= $3)
       returning ${PAYMENT_COLUMNS}`,
     values: [payment.accountId, payment.id, now, until],
-    read: firstOrNull(toPayment),
+    read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
 
 /**
- * Records, before it is sent, when the held attempt's request expires, by the provider's clock. Null when the attempt is
- * not held any more.
+ * Records when the claimed attempt's request expires, by the provider's clock, before the request is sent. Returns null
+ * if the attempt is no longer held.
  */
 export function armAttempt(payment: Payment, requestExpiresAt: Date): Query<Payment | null> {
   return {
@@ -132,13 +155,13 @@ export function armAttempt(payment: Payment, requestExpiresAt: Date): Query<Paym
       where account_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null
       returning ${PAYMENT_COLUMNS}`,
     values: [payment.accountId, payment.id, payment.attempt, requestExpiresAt],
-    read: firstOrNull(toPayment),
+    read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
 
 /**
- * Lets the next attempt begin. `mayArrive`: this attempt's request may still arrive until it expires, which is
- * remembered as the fence; otherwise it certainly was not sent, or was rejected.
+ * Releases the attempt, so that the next one can begin. With `mayArrive`, its request may still arrive until it
+ * expires, which is recorded as the fence; without, it was certainly not sent, or it was rejected.
  */
 export function giveBackAttempt(
   payment: Payment,
@@ -156,8 +179,8 @@ export function giveBackAttempt(
 }
 
 /**
- * The one function that moves a payment: from the state that the table `PAYMENT_MOVES` names, and only while `guard`
- * holds, so that of two that see the same thing one moves it. Answers the payment as it then stands, or null.
+ * The only function that moves a payment: from the state that `PAYMENT_MOVES` names, and only while `guard` holds, so
+ * that only one of two processes that see the same thing moves it. Returns the moved payment, or null.
  */
 function movePayment(
   payment: Payment,
@@ -175,11 +198,11 @@ function movePayment(
     text: `update payments set status = '${to}', ${set}
       where account_id = $1 and id = $2 and ${statusIs(from)} and ${guard} returning ${PAYMENT_COLUMNS}`,
     values: [payment.accountId, payment.id, ...values],
-    read: firstOrNull(toPayment),
+    read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
 
-/** What the enclave accepted: written once; a hash that comes later is added, and does not move the time. */
+/** Records that the enclave accepted the payment, once. A hash that comes later is added; the time stays. */
 export function markAccepted(
   payment: Payment,
   { transactionId, txHash, userOperationHash }: AcceptedSend,
@@ -205,7 +228,7 @@ export function markAccepted(
   })
 }
 
-/** The transfer is in another transaction than was known, or the first one that is known. */
+/** Records the transaction that has the transfer: the first one that is known, or another one than before. */
 export function replaceHash(
   payment: Payment,
   txHash: TxHash,
@@ -222,7 +245,7 @@ export function replaceHash(
   })
 }
 
-/** What one look-up learned, short of a hash. Kept only while nobody else has moved the payment on. */
+/** Records what a look-up found without a hash, unless another process has moved the payment meanwhile. */
 export function noteLook(payment: Payment, look: Look): Query<Payment | null> {
   return movePayment(payment, {
     name: 'note_payment_look',
@@ -242,7 +265,7 @@ export function noteLook(payment: Payment, look: Look): Query<Payment | null> {
   })
 }
 
-/** Notes why a payment with a hash is still pending. */
+/** Records why a payment with a hash is still pending. */
 export function noteReason(payment: Payment, reason: PendingReason): Query<Payment | null> {
   return movePayment(payment, {
     name: 'note_payment_reason',
@@ -253,7 +276,7 @@ export function noteReason(payment: Payment, reason: PendingReason): Query<Payme
   })
 }
 
-/** Notes in which block a pending payment stands, or that it stands in none any more. */
+/** Records the block of a pending payment; null when it is no longer in any block. */
 export function markMined(payment: Payment, block: { number: bigint; hash: string } | null): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_mined',
@@ -265,7 +288,10 @@ export function markMined(payment: Payment, block: { number: bigint; hash: strin
   })
 }
 
-/** By the Transfer log at `logIndex`. Violates `payments_one_per_transfer_log` when that settled another payment. */
+/**
+ * Confirms the payment by the Transfer log at `logIndex`. Violates `payments_one_per_transfer_log` if that log has
+ * settled another payment.
+ */
 export function markConfirmed(
   payment: Payment,
   { number, hash, logIndex }: { number: bigint; hash: string; logIndex: bigint },
@@ -280,7 +306,10 @@ export function markConfirmed(
   })
 }
 
-/** Only while its hash, the enclave's id and its attempt are the ones that the decision was made on. */
+/**
+ * Fails the payment, but only while its hash, the enclave's id and the attempt are those that the decision was based
+ * on.
+ */
 export function markFailed(payment: Payment, code: FailureCode, now: Date): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_failed',
@@ -292,9 +321,9 @@ export function markFailed(payment: Payment, code: FailureCode, now: Date): Quer
 }
 
 /**
- * A page of what waits for the chain, created after `since`, oldest first. By `payments_awaiting_chain`. Written with
- * `<>`, which is the same as `status = 'pending'` to everybody but the planner: so written, a page cannot be read from
- * `payments_due_for_look`, all of it, and sorted.
+ * A page of the payments that wait for the chain and were created after `since`, oldest first. Uses
+ * `payments_awaiting_chain`. The conditions with `<>` mean the same as `status = 'pending'`, but with them the planner
+ * cannot choose to read the whole of `payments_due_for_look` and sort it.
  */
 export function listAwaitingChain(
   mode: Mode,
@@ -307,11 +336,11 @@ export function listAwaitingChain(
         and (created_at, id) > ($2, $3)
       order by created_at, id limit $4`,
     values: [mode, after?.createdAt ?? since, after?.id ?? '', limit],
-    read: all(toPayment),
+    read: all(PAYMENT_ROW, toPayment),
   }
 }
 
-/** A wallet's payments that wait for the chain. By `payments_holding_balance`. */
+/** The payments of a wallet that wait for the chain. Uses `payments_holding_balance`. */
 export function listAwaitingChainOfWallet(
   accountId: string,
   mode: Mode,
@@ -324,45 +353,45 @@ export function listAwaitingChainOfWallet(
       where account_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null and tx_hash is not null
       order by created_at, id limit $4`,
     values: [accountId, mode, wallet, limit],
-    read: all(toPayment),
+    read: all(PAYMENT_ROW, toPayment),
   }
 }
 
-export function toPayment(row: Row): Payment {
+export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
   return {
-    id: row['id'],
-    accountId: row['account_id'],
-    mode: row['mode'],
-    agentId: row['agent_id'],
-    walletAddress: row['wallet_address'] as Address,
-    grantId: row['grant_id'],
-    to: row['to_address'] as Address,
-    amountMicro: microUsdc(BigInt(row['amount_micro'])),
-    amountUsdc: row['amount_usdc'],
-    memo: row['memo'],
-    idempotencyKey: row['idempotency_key'],
-    status: row['status'] as PaymentStatus,
-    failureCode: row['failure_code'],
-    txHash: row['tx_hash'],
-    createdAt: row['created_at'],
-    allowanceMonth: row['allowance_month'],
-    attempt: row['attempt'],
-    attemptUntil: row['attempt_until'],
-    requestExpiresAt: row['request_expires_at'],
-    fencedUntil: row['fenced_until'],
-    enclaveTransactionId: row['enclave_transaction_id'],
-    userOperationHash: row['user_operation_hash'],
-    senderNonce: toBigInt(row['sender_nonce']),
-    pendingReason: row['pending_reason'],
-    firstBlock: toBigInt(row['first_block']),
-    searchedBlock: toBigInt(row['searched_block']),
-    looks: row['looks'],
-    minedBlock: toBigInt(row['mined_block']),
-    minedBlockHash: row['mined_block_hash'],
-    logIndex: toBigInt(row['log_index']),
-    credentialId: row['credential_id'],
-    acceptedAt: row['accepted_at'],
-    settledAt: row['settled_at'],
+    id: row.id,
+    accountId: row.account_id,
+    mode: row.mode,
+    agentId: row.agent_id,
+    walletAddress: row.wallet_address,
+    grantId: row.grant_id,
+    to: row.to_address,
+    amountMicro: microUsdc(BigInt(row.amount_micro)),
+    amountUsdc: row.amount_usdc,
+    memo: row.memo,
+    idempotencyKey: row.idempotency_key,
+    status: row.status,
+    failureCode: row.failure_code,
+    txHash: row.tx_hash,
+    createdAt: row.created_at,
+    allowanceMonth: row.allowance_month,
+    attempt: row.attempt,
+    attemptUntil: row.attempt_until,
+    requestExpiresAt: row.request_expires_at,
+    fencedUntil: row.fenced_until,
+    enclaveTransactionId: row.enclave_transaction_id,
+    userOperationHash: row.user_operation_hash,
+    senderNonce: toBigInt(row.sender_nonce),
+    pendingReason: row.pending_reason,
+    firstBlock: toBigInt(row.first_block),
+    searchedBlock: toBigInt(row.searched_block),
+    looks: row.looks,
+    minedBlock: toBigInt(row.mined_block),
+    minedBlockHash: row.mined_block_hash,
+    logIndex: toBigInt(row.log_index),
+    credentialId: row.credential_id,
+    acceptedAt: row.accepted_at,
+    settledAt: row.settled_at,
   }
 }
 

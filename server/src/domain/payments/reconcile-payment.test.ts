@@ -29,7 +29,7 @@ const broadcasted = { status: 'broadcasted', txHash: HASH }
 const givenUp = { status: 'failed', txHash: null }
 const pending: Row['answer'] = ['pending', null, null]
 
-/** D23. */
+/** What the reconciler records for each thing that it can find, without ever causing a signature (D23). */
 const ROWS: readonly Row[] = [
   { name: 'never received, still settling', told: null, settled: false, answer: pending },
   { name: 'never received, settled', told: null, settled: true, answer: ['failed', null, 'never_received'] },

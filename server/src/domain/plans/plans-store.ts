@@ -1,32 +1,37 @@
-import { changed, firstOrNull, type Query } from '../../db/query.ts'
+import { computed, pick } from '../../db/column.ts'
+import { changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 
+const { int8 } = computed
+const USE_ROW = { used: int8, test_agents: int8, live_agents: int8, test_wallets: int8, live_wallets: int8 }
+
 export interface UsedOfPlan {
-  /** Of the month's allowance. */
+  /** Live payments of the month that count against the allowance. */
   readonly allowance: number
   readonly agents: Readonly<Record<Mode, number>>
   readonly wallets: Readonly<Record<Mode, number>>
 }
 
-/** By the primary keys. */
+/** Uses the primary keys. */
 export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan> {
   return {
     name: 'find_plan_use',
-    text: `select coalesce((select used from allowances where account_id = $1 and month = $2), 0) as allowance,
+    text: `select coalesce((select used from allowances where account_id = $1 and month = $2), 0) as used,
         (select count(*) from agents where account_id = $1 and mode = 'test' and deleted_at is null) as test_agents,
         (select count(*) from agents where account_id = $1 and mode = 'live' and deleted_at is null) as live_agents,
         (select count(*) from wallets where account_id = $1 and mode = 'test') as test_wallets,
         (select count(*) from wallets where account_id = $1 and mode = 'live') as live_wallets`,
     values: [accountId, month],
-    read: ([row]) => ({
-      allowance: Number(row?.['allowance']),
-      agents: { test: Number(row?.['test_agents']), live: Number(row?.['live_agents']) },
-      wallets: { test: Number(row?.['test_wallets']), live: Number(row?.['live_wallets']) },
-    }),
+    read: one(USE_ROW, (row) => ({
+      allowance: Number(row.used),
+      agents: { test: Number(row.test_agents), live: Number(row.live_agents) },
+      wallets: { test: Number(row.test_wallets), live: Number(row.live_wallets) },
+    })),
   }
 }
 
-/** Makes the month's row, so that it can be locked. */
+/** Inserts the month's row if it is missing, so that it can be locked. */
 export function ensureAllowance(accountId: string, month: string): Query<boolean> {
   return {
     name: 'ensure_allowance',
@@ -36,17 +41,17 @@ export function ensureAllowance(accountId: string, month: string): Query<boolean
   }
 }
 
-/** Takes the lock under which the month's allowance is exact, and reads how much of it is used. By the primary key. */
+/** Locks the month's allowance, so that its count is exact, and returns how much is used. Uses the primary key. */
 export function lockAllowance(accountId: string, month: string): Query<number | null> {
   return {
     name: 'lock_allowance',
     text: 'select used from allowances where account_id = $1 and month = $2 for update',
     values: [accountId, month],
-    read: firstOrNull((row) => Number(row['used'])),
+    read: firstOrNull(pick(tables.allowances, 'used'), (row) => Number(row.used)),
   }
 }
 
-/** Never below zero: a correction of the count may have come in between. */
+/** Never goes below zero: the count may have been corrected in between. */
 export function addToAllowance(accountId: string, month: string, count: 1 | -1): Query<boolean> {
   return {
     name: 'add_to_allowance',

@@ -1,17 +1,27 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Recipient } from './recipient.ts'
 
-const COLUMNS = 'account_id, mode, address, label, created_at'
+const { recipients } = tables
 
-/** By the primary key, as all of these. */
+const RECIPIENT_ROW = {
+  ...pick(recipients, 'account_id', 'mode'),
+  address: narrow<Address>(recipients.address),
+  ...pick(recipients, 'label', 'created_at'),
+}
+
+const COLUMNS = listOf(RECIPIENT_ROW)
+
+/** Uses the primary key, like every statement here. */
 export function findRecipient(accountId: string, mode: Mode, address: Address): Query<Recipient | null> {
   return {
     name: 'find_recipient',
     text: `select ${COLUMNS} from recipients where account_id = $1 and mode = $2 and address = $3`,
     values: [accountId, mode, address],
-    read: firstOrNull(toRecipient),
+    read: firstOrNull(RECIPIENT_ROW, toRecipient),
   }
 }
 
@@ -20,22 +30,22 @@ export function countRecipients(accountId: string, mode: Mode): Query<number> {
     name: 'count_recipients',
     text: 'select count(*) as recipients from recipients where account_id = $1 and mode = $2',
     values: [accountId, mode],
-    read: (rows) => Number(rows[0]?.['recipients']),
+    read: one({ recipients: computed.int8 }, (row) => Number(row.recipients)),
   }
 }
 
-/** In the order of the labels, whatever their case. */
+/** In the order of the labels, ignoring case. */
 export function listRecipientRows(accountId: string, mode: Mode, limit: number): Query<Recipient[]> {
   return {
     name: 'list_recipients',
     text: `select ${COLUMNS} from recipients where account_id = $1 and mode = $2
       order by lower(label), label, address limit $3`,
     values: [accountId, mode, limit],
-    read: all(toRecipient),
+    read: all(RECIPIENT_ROW, toRecipient),
   }
 }
 
-/** One that is there gets the other label. */
+/** Inserts a recipient, or changes the label of an existing one. */
 export function keepRecipient({ accountId, mode, address, label, createdAt }: Recipient): Query<boolean> {
   return {
     name: 'keep_recipient',
@@ -46,22 +56,22 @@ export function keepRecipient({ accountId, mode, address, label, createdAt }: Re
   }
 }
 
-/** Answers the label that it had; the second caller gets nothing. */
+/** Deletes a recipient and returns its label; a second caller gets nothing. */
 export function takeRecipient(accountId: string, mode: Mode, address: Address): Query<string | null> {
   return {
     name: 'take_recipient',
     text: 'delete from recipients where account_id = $1 and mode = $2 and address = $3 returning label',
     values: [accountId, mode, address],
-    read: firstOrNull((row) => row['label'] as string),
+    read: firstOrNull(pick(recipients, 'label'), (row) => row.label),
   }
 }
 
-function toRecipient(row: Row): Recipient {
+function toRecipient(row: RowOf<typeof RECIPIENT_ROW>): Recipient {
   return {
-    accountId: row['account_id'],
-    mode: row['mode'],
-    address: row['address'] as Address,
-    label: row['label'],
-    createdAt: row['created_at'],
+    accountId: row.account_id,
+    mode: row.mode,
+    address: row.address,
+    label: row.label,
+    createdAt: row.created_at,
   }
 }

@@ -1,5 +1,14 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Session } from './session.ts'
+
+const { sessions, users } = tables
+
+const SESSION_ROW = {
+  ...pick(sessions, 'secret_hash', 'user_id', 'created_at', 'last_seen_at', 'expires_at', 'verified_at', 'device'),
+  user_name: users.name,
+}
 
 const SESSIONS = `select s.secret_hash, s.user_id, s.created_at, s.last_seen_at, s.expires_at, s.verified_at, s.device,
     u.name as user_name
@@ -23,24 +32,24 @@ export function insertSession(session: Session): Query<boolean> {
   }
 }
 
-/** By the primary keys. */
+/** Uses the primary keys. */
 export function findSessionRow(secretHash: Buffer): Query<Session | null> {
   return {
     name: 'find_session',
     text: `${SESSIONS} where s.secret_hash = $1`,
     values: [secretHash],
-    read: firstOrNull(toSession),
+    read: firstOrNull(SESSION_ROW, toSession),
   }
 }
 
-/** A person's, those that have ended among them, the latest seen first. By `sessions_by_user`. */
+/** A person's sessions, ended ones included, the last used first. Uses `sessions_by_user`. */
 export function listSessionRows(userId: string): Query<Session[]> {
   return {
     name: 'list_sessions',
     text: `${SESSIONS}
       where s.user_id = $1 order by s.last_seen_at desc, s.secret_hash`,
     values: [userId],
-    read: all(toSession),
+    read: all(SESSION_ROW, toSession),
   }
 }
 
@@ -53,7 +62,7 @@ export function touchSession(secretHash: Buffer, now: Date): Query<boolean> {
   }
 }
 
-/** Gives a session another secret, and notes that the person is there; false when it has ended meanwhile. */
+/** Replaces a session's secret and records a proof of presence; returns false if the session has ended meanwhile. */
 export function renewSession(secretHash: Buffer, newHash: Buffer, now: Date): Query<boolean> {
   return {
     name: 'renew_session',
@@ -73,48 +82,48 @@ export function deleteSession(secretHash: Buffer): Query<boolean> {
   }
 }
 
-/** Ends all sessions of a person but one; answers how many were alive. By `sessions_by_user`. */
+/** Ends all sessions of a person but one; returns how many of them were active. Uses `sessions_by_user`. */
 export function deleteOtherSessions(userId: string, secretHash: Buffer, now: Date, idleSince: Date): Query<number> {
   return {
     name: 'delete_other_sessions',
     text: `delete from sessions where user_id = $1 and secret_hash <> $2
       returning expires_at > $3 and last_seen_at > $4 as alive`,
     values: [userId, secretHash, now, idleSince],
-    read: (rows) => rows.filter((row) => row['alive'] === true).length,
+    read: rowsOf({ alive: computed.bool }, (rows) => rows.filter(({ alive }) => alive).length),
   }
 }
 
-/** Ends a person's oldest sessions, so that so many stay. By `sessions_by_user`. */
+/** Ends a person's oldest sessions, so that at most `sessionsMax` are left. Uses `sessions_by_user`. */
 export function deleteOldestSessions(userId: string, sessionsMax: number): Query<number> {
   return {
     name: 'delete_oldest_sessions',
     text: `delete from sessions where secret_hash in (
         select secret_hash from sessions where user_id = $1 order by created_at desc, secret_hash offset $2)`,
     values: [userId, sessionsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
-/** By `sessions_by_end`. */
+/** Uses `sessions_by_end`. */
 export function deleteEndedSessions(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_sessions',
     text: `delete from sessions where secret_hash in (
         select secret_hash from sessions where expires_at <= $1 order by expires_at limit $2 for update skip locked)`,
     values: [now, rowsMax],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
-function toSession(row: Row): Session {
+function toSession(row: RowOf<typeof SESSION_ROW>): Session {
   return {
-    secretHash: row['secret_hash'],
-    userId: row['user_id'],
-    userName: row['user_name'],
-    createdAt: row['created_at'],
-    lastSeenAt: row['last_seen_at'],
-    expiresAt: row['expires_at'],
-    verifiedAt: row['verified_at'],
-    device: row['device'],
+    secretHash: row.secret_hash,
+    userId: row.user_id,
+    userName: row.user_name,
+    createdAt: row.created_at,
+    lastSeenAt: row.last_seen_at,
+    expiresAt: row.expires_at,
+    verifiedAt: row.verified_at,
+    device: row.device,
   }
 }

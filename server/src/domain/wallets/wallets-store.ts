@@ -1,10 +1,37 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, narrow, nullable, pick, required, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Wallet, WalletSummary } from './wallet.ts'
 
-const COLUMNS = `account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, owner_credential_id,
-  owner_public_key, created_at`
+const { wallets, passkeys, users } = tables
+
+const ADDRESS_ROW = { address: narrow<Address>(wallets.address) }
+
+const WALLET_ROW = {
+  ...pick(wallets, 'account_id', 'mode'),
+  ...ADDRESS_ROW,
+  ...pick(
+    wallets,
+    'name',
+    'enclave_wallet_id',
+    'owner_quorum_id',
+    'owner_credential_id',
+    'owner_public_key',
+    'created_at',
+  ),
+}
+
+const SUMMARY_ROW = {
+  ...WALLET_ROW,
+  passkey_name: nullable(passkeys.name),
+  user_id: nullable(users.id),
+  user_name: nullable(users.name),
+  grants: computed.int8,
+}
+
+const COLUMNS = listOf(WALLET_ROW)
 
 export function insertWallet(wallet: Wallet): Query<boolean> {
   return {
@@ -25,13 +52,13 @@ export function insertWallet(wallet: Wallet): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findWallet(accountId: string, mode: Mode, address: Address): Query<Wallet | null> {
   return {
     name: 'find_wallet',
     text: `select ${COLUMNS} from wallets where account_id = $1 and mode = $2 and address = $3`,
     values: [accountId, mode, address],
-    read: firstOrNull(toWallet),
+    read: firstOrNull(WALLET_ROW, toWallet),
   }
 }
 
@@ -40,13 +67,13 @@ export function countWallets(accountId: string, mode: Mode): Query<number> {
     name: 'count_wallets',
     text: 'select count(*) as wallets from wallets where account_id = $1 and mode = $2',
     values: [accountId, mode],
-    read: (rows) => Number(rows[0]?.['wallets']),
+    read: one({ wallets: computed.int8 }, (row) => Number(row.wallets)),
   }
 }
 
 /**
- * Of `wallets w`. By the primary keys, and `grants_by_wallet`. A passkey is told by its key too: who has none of it can
- * register one under any credential id that is free.
+ * The summaries of `wallets w`. Uses the primary keys, and `grants_by_wallet`. The owner's passkey must match by its
+ * public key too, because anybody can register a passkey of their own under a credential id that is not in use.
  */
 const SUMMARY = {
   columns: `w.account_id, w.mode, w.address, w.name, w.enclave_wallet_id, w.owner_quorum_id, w.owner_credential_id,
@@ -57,18 +84,18 @@ const SUMMARY = {
       left join users u on u.id = p.user_id`,
 } as const
 
-/** By the primary keys. */
+/** Uses the primary keys. */
 export function findWalletSummary(accountId: string, mode: Mode, address: Address): Query<WalletSummary | null> {
   return {
     name: 'find_wallet_summary',
     text: `select ${SUMMARY.columns} from wallets w ${SUMMARY.joins}
       where w.account_id = $1 and w.mode = $2 and w.address = $3`,
     values: [accountId, mode, address],
-    read: firstOrNull(toSummary),
+    read: firstOrNull(SUMMARY_ROW, toSummary),
   }
 }
 
-/** The newest ones, the newest of them last. By the primary keys. */
+/** The newest `limit` wallets, oldest first. Uses the primary keys. */
 export function listWalletSummaries(accountId: string, mode: Mode, limit: number): Query<WalletSummary[]> {
   return {
     name: 'list_wallet_summaries',
@@ -76,11 +103,14 @@ export function listWalletSummaries(accountId: string, mode: Mode, limit: number
         select ${COLUMNS} from wallets where account_id = $1 and mode = $2 order by created_at desc, address desc limit $3
       ) w ${SUMMARY.joins} order by w.created_at, w.address`,
     values: [accountId, mode, limit],
-    read: all(toSummary),
+    read: all(SUMMARY_ROW, toSummary),
   }
 }
 
-/** Wallets of the person's workspaces by the passkey of the person that owns them. By `members_by_user` and primary keys. */
+/**
+ * Returns how many wallets in the user's workspaces each of their passkeys owns. Uses `members_by_user` and primary
+ * keys.
+ */
 export function countWalletsByOwner(userId: string): Query<[credentialId: string, wallets: number][]> {
   return {
     name: 'count_wallets_by_owner',
@@ -91,37 +121,43 @@ export function countWalletsByOwner(userId: string): Query<[credentialId: string
       where m.user_id = $1 and p.user_id = $1
       group by w.owner_credential_id`,
     values: [userId],
-    read: all((row) => [row['owner_credential_id'], Number(row['wallets'])]),
+    read: all({ owner_credential_id: wallets.owner_credential_id, wallets: computed.int8 }, (row) => [
+      row.owner_credential_id,
+      Number(row.wallets),
+    ]),
   }
 }
 
-/** The addresses of a mode over all accounts, those that sort after `after`, by the index `wallets_of_mode`. */
+/** The addresses of all accounts' wallets of a mode that sort after `after`. Uses `wallets_of_mode`. */
 export function listAddresses(mode: Mode, after: Address | null, limit: number): Query<Address[]> {
   return {
     name: 'list_wallet_addresses',
     text: 'select address from wallets where mode = $1 and address > $2 order by address limit $3',
     values: [mode, after ?? '', limit],
-    read: all((row) => row['address'] as Address),
+    read: all(ADDRESS_ROW, (row) => row.address),
   }
 }
 
-/** Which of these addresses are wallets of a mode, over all accounts, by the index `wallets_by_address`. */
+/** Which of these addresses are wallets of a mode, of any account. Uses `wallets_by_address`. */
 export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Query<Address[]> {
   return {
     name: 'list_wallets_among',
     text: 'select address from wallets where address = any($2) and mode = $1',
     values: [mode, addresses],
-    read: all((row) => row['address'] as Address),
+    read: all(ADDRESS_ROW, (row) => row.address),
   }
 }
 
-/** From when until when a lease on a wallet's signers counts: one that lies further ahead is of a clock set back since. */
+/**
+ * A lease on a wallet's signers is valid between these times. A later one was written before the clock was set back,
+ * and is ignored.
+ */
 export interface LeaseSpan {
   readonly now: Date
   readonly latest: Date
 }
 
-/** Takes the lease on changing the wallet's signers at the enclave; false while another one holds it. */
+/** Takes the lease on changing the wallet's signers at the enclave; returns false while another process holds it. */
 export function takeSignerChange(wallet: Wallet, until: Date, { now, latest }: LeaseSpan): Query<boolean> {
   return {
     name: 'take_signer_change',
@@ -133,18 +169,18 @@ export function takeSignerChange(wallet: Wallet, until: Date, { now, latest }: L
   }
 }
 
-/** Until when the wallet's signers are held; null: they are not. */
+/** Returns until when the lease on the wallet's signers is held; null if it is not. */
 export function findSignerChange(wallet: Wallet, { now, latest }: LeaseSpan): Query<Date | null> {
   return {
     name: 'find_signer_change',
     text: `select signer_change_until from wallets
       where account_id = $1 and mode = $2 and address = $3 and signer_change_until > $4 and signer_change_until <= $5`,
     values: [wallet.accountId, wallet.mode, wallet.address, now, latest],
-    read: firstOrNull((row) => row['signer_change_until'] as Date),
+    read: firstOrNull({ signer_change_until: required(wallets.signer_change_until) }, (row) => row.signer_change_until),
   }
 }
 
-/** Makes the lease last until another time, if it is still the one that was taken. */
+/** Extends the lease, if it is still the one that was taken. */
 export function prolongSignerChange(wallet: Wallet, held: Date, until: Date): Query<boolean> {
   return {
     name: 'prolong_signer_change',
@@ -155,7 +191,7 @@ export function prolongSignerChange(wallet: Wallet, held: Date, until: Date): Qu
   }
 }
 
-/** Whether the lease is still the one that was taken; in a transaction nobody takes it before the transaction's end. */
+/** Whether the lease is still the one that was taken. Nobody else can take it before the transaction ends. */
 export function holdsSignerChange(wallet: Wallet, held: Date): Query<boolean> {
   return {
     name: 'holds_signer_change',
@@ -166,7 +202,7 @@ export function holdsSignerChange(wallet: Wallet, held: Date): Query<boolean> {
   }
 }
 
-/** Gives the lease back, if it is still the one that was taken. */
+/** Releases the lease, if it is still the one that was taken. */
 export function giveBackSignerChange(wallet: Wallet, until: Date): Query<boolean> {
   return {
     name: 'give_back_signer_change',
@@ -177,21 +213,22 @@ export function giveBackSignerChange(wallet: Wallet, until: Date): Query<boolean
   }
 }
 
-function toSummary(row: Row): WalletSummary {
-  const userId: string | null = row['user_id']
-  const ownedBy = userId === null ? null : { userId, userName: row['user_name'], passkeyName: row['passkey_name'] }
-  return { ...toWallet(row), ownedBy, grants: Number(row['grants']) }
+function toSummary(row: RowOf<typeof SUMMARY_ROW>): WalletSummary {
+  const { user_id: userId, user_name: userName, passkey_name: passkeyName } = row
+  const ownedBy =
+    userId === null || userName === null || passkeyName === null ? null : { userId, userName, passkeyName }
+  return { ...toWallet(row), ownedBy, grants: Number(row.grants) }
 }
 
-function toWallet(row: Row): Wallet {
+function toWallet(row: RowOf<typeof WALLET_ROW>): Wallet {
   return {
-    accountId: row['account_id'],
-    mode: row['mode'],
-    address: row['address'] as Address,
-    name: row['name'],
-    enclaveWalletId: row['enclave_wallet_id'],
-    ownerQuorumId: row['owner_quorum_id'],
-    owner: { credentialId: row['owner_credential_id'], publicKeyCose: row['owner_public_key'] },
-    createdAt: row['created_at'],
+    accountId: row.account_id,
+    mode: row.mode,
+    address: row.address,
+    name: row.name,
+    enclaveWalletId: row.enclave_wallet_id,
+    ownerQuorumId: row.owner_quorum_id,
+    owner: { credentialId: row.owner_credential_id, publicKeyCose: row.owner_public_key },
+    createdAt: row.created_at,
   }
 }

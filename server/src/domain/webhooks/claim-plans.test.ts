@@ -9,7 +9,7 @@ import {
 } from '../../../../test/support/context/delivery-rows.ts'
 import { runUnlimited } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { Query, Row } from '../../db/query.ts'
+import type { Query, RawRow } from '../../db/query.ts'
 import type { Context } from '../context.ts'
 import { ENDPOINTS_MAX } from './endpoint.ts'
 import { lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER, type ClaimBounds } from './queue-store.ts'
@@ -94,7 +94,7 @@ describe('the plans of a claim', () => {
   /** The plan of any values, as a claim's transaction makes it. */
   async function explain(text: string): Promise<string> {
     return await ctx.db.transaction(async (transaction) => {
-      const lines = (rows: readonly Row[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
+      const lines = (rows: readonly RawRow[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
       const query = { name: '', text: `explain (generic_plan, costs off) ${text}`, values: [], read: lines }
       const [, plan] = await transaction.batch([READ_IN_ORDER, query])
       return plan
@@ -104,7 +104,7 @@ describe('the plans of a claim', () => {
 
 /** Runs a query; answers how many pages that took. */
 function explainRun({ text, values }: Query<unknown>): Query<number> {
-  const pages = (rows: readonly Row[]): number => {
+  const pages = (rows: readonly RawRow[]): number => {
     const explained = rows[0]?.['QUERY PLAN'] as { Plan: Record<string, number> }[] | undefined
     const plan = explained?.[0]?.Plan
     return Number(plan?.['Shared Hit Blocks']) + Number(plan?.['Shared Read Blocks'])

@@ -1,12 +1,30 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, listOf, narrow, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, countChanged, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
-import type { DomainEvent } from '../events/event.ts'
-import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
+import type { DomainEvent, EventType } from '../events/event.ts'
+import type { AttemptError, Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 
-export const DELIVERY_COLUMNS = `account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, attempts,
-  next_attempt_at, created_at, finished_at`
+const { deliveries, delivery_attempts: attempts } = tables
 
-/** What a log is narrowed to; null: all. Ids, or what sorts among them: from `from` on, below `below`. */
+export const DELIVERY_ROW = {
+  ...pick(deliveries, 'account_id', 'id', 'mode', 'endpoint_id', 'event_id'),
+  event_type: narrow<EventType>(deliveries.event_type),
+  ...pick(deliveries, 'trigger', 'status', 'attempts', 'next_attempt_at', 'created_at', 'finished_at'),
+}
+
+export const DELIVERY_COLUMNS = listOf(DELIVERY_ROW)
+
+const ATTEMPT_ROW = {
+  ...pick(attempts, 'number', 'started_at', 'duration_ms', 'status_code'),
+  error: narrow<AttemptError>(attempts.error),
+  response_body: attempts.response_body,
+}
+
+/**
+ * Which deliveries a log shows; null means all. `from` and `below` are ids, or texts that sort among them: `from` is
+ * inclusive, `below` exclusive.
+ */
 export interface LogFilter {
   readonly endpointId: string | null
   readonly eventId: string | null
@@ -16,7 +34,10 @@ export interface LogFilter {
   readonly below: string
 }
 
-/** A delivery for each endpoint that wants the event now; answers how many. By `webhook_endpoints_listed`. */
+/**
+ * Inserts a delivery for each endpoint that is subscribed to the event; returns how many. Uses
+ * `webhook_endpoints_listed`.
+ */
 export function insertDeliveries({ accountId, id, mode, type, createdAt }: DomainEvent): Query<number> {
   return {
     name: 'insert_deliveries',
@@ -26,7 +47,7 @@ export function insertDeliveries({ accountId, id, mode, type, createdAt }: Domai
       from webhook_endpoints
       where account_id = $1 and mode = $3 and deleted_at is null and disabled_at is null and $4 = any (events)`,
     values: [accountId, id, mode, type, createdAt],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
@@ -42,30 +63,31 @@ export function insertDelivery(delivery: Delivery): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findDelivery(accountId: string, id: string): Query<Delivery | null> {
   return {
     name: 'find_delivery',
     text: `select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and id = $2`,
     values: [accountId, id],
-    read: firstOrNull(toDelivery),
+    read: firstOrNull(DELIVERY_ROW, toDelivery),
   }
 }
 
-/** In their order, by the primary key. */
+/** A delivery's attempts, in their order. Uses the primary key. */
 export function listAttempts(accountId: string, deliveryId: string): Query<DeliveryAttempt[]> {
   return {
     name: 'list_delivery_attempts',
     text: `select number, started_at, duration_ms, status_code, error, response_body from delivery_attempts
       where account_id = $1 and delivery_id = $2 order by number`,
     values: [accountId, deliveryId],
-    read: all(toAttempt),
+    read: all(ATTEMPT_ROW, toAttempt),
   }
 }
 
 /**
- * Newest first. That of an event by `deliveries_of_event`; all others endpoint by endpoint and merged, by
- * `deliveries_failed` or `deliveries_of_endpoint`. Deleted endpoints' deliveries are there as long as they are kept.
+ * Newest first. The log of one event is read by `deliveries_of_event`; other logs are read for each endpoint by
+ * `deliveries_failed` or `deliveries_of_endpoint`, and merged. Deliveries of deleted endpoints stay in the log until
+ * they are deleted themselves.
  */
 export function listDeliveryRows(accountId: string, mode: Mode, filter: LogFilter, limit: number): Query<Delivery[]> {
   const { endpointId, eventId, eventType, status, from, below } = filter
@@ -74,7 +96,7 @@ export function listDeliveryRows(accountId: string, mode: Mode, filter: LogFilte
     name: `list_deliveries_${kind}`,
     text: LOG_TEXTS[kind],
     values: [accountId, mode, endpointId, eventId, eventType, status, from, below, limit],
-    read: all(toDelivery),
+    read: all(DELIVERY_ROW, toDelivery),
   }
 }
 
@@ -93,7 +115,7 @@ function mergedLog(condition: string): string {
 const LOG_TEXTS = {
   all: mergedLog('true'),
   failed: mergedLog("status = 'failed'"),
-  // All of the event's are few: they are found first, and narrowed then.
+  // An event has few deliveries: all are found first, and filtered then.
   event: `with of_event as materialized (
       select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and event_id = $4
     )
@@ -101,30 +123,30 @@ const LOG_TEXTS = {
     order by id desc limit $9`,
 } as const
 
-/** Whether replays of an endpoint are queued or under way. By `deliveries_replays_pending`. */
+/** Whether replays to an endpoint are queued or in progress. Uses `deliveries_replays_pending`. */
 export function hasPendingReplays(accountId: string, endpointId: string): Query<boolean> {
   return {
     name: 'has_pending_replays',
     text: `select 1 from deliveries
       where account_id = $1 and endpoint_id = $2 and status = 'pending' and trigger = 'replay' limit 1`,
     values: [accountId, endpointId],
-    read: (rows) => rows.length > 0,
+    read: changed,
   }
 }
 
 export interface ReplayBatch {
   readonly accountId: string
   readonly endpointId: string
-  /** Ids of deliveries, or what sorts among them: from `from` on, below `below`. */
+  /** Ids of deliveries, or texts that sort among them: `from` is inclusive, `below` exclusive. */
   readonly from: string
   readonly below: string
   readonly only: 'failed' | 'all'
-  /** The replays' own ids: so many at the most. */
+  /** The ids of the replays; there are at most as many replays as ids. */
   readonly ids: readonly string[]
   readonly now: Date
 }
 
-/** `failed` is told by a constant, so that the walk is of `deliveries_failed`. */
+/** The status is a constant in the statement, so that the plan can use `deliveries_failed`. */
 const REPLAYED = {
   all: "status <> 'pending'",
   failed: `status = 'failed' and (
@@ -134,8 +156,8 @@ const REPLAYED = {
 } as const satisfies Record<ReplayBatch['only'], string>
 
 /**
- * Replays what events themselves have made, oldest first; `failed` leaves out what a replay has brought since. Answers
- * how many, and the last one that was replayed. By `deliveries_of_endpoint` or `deliveries_failed`, and
+ * Replays deliveries that events have made, oldest first. `failed` leaves out those that a replay has delivered since.
+ * Returns how many were replayed, and the last one of them. Uses `deliveries_of_endpoint` or `deliveries_failed`, and
  * `deliveries_of_event`.
  */
 export function insertReplays(batch: ReplayBatch): Query<{ count: number; last: string | null }> {
@@ -157,34 +179,34 @@ export function insertReplays(batch: ReplayBatch): Query<{ count: number; last: 
       )
       select count(*)::integer as count, max(id) as last from source`,
     values: [accountId, endpointId, from, below, ids, now],
-    read: (rows) => ({ count: rows[0]?.['count'] ?? 0, last: rows[0]?.['last'] ?? null }),
+    read: one({ count: computed.int4, last: nullable(computed.text) }, ({ count, last }) => ({ count, last })),
   }
 }
 
-export function toDelivery(row: Row): Delivery {
+export function toDelivery(row: RowOf<typeof DELIVERY_ROW>): Delivery {
   return {
-    accountId: row['account_id'],
-    id: row['id'],
-    mode: row['mode'],
-    endpointId: row['endpoint_id'],
-    eventId: row['event_id'],
-    eventType: row['event_type'],
-    trigger: row['trigger'],
-    status: row['status'],
-    attempts: row['attempts'],
-    nextAttemptAt: row['next_attempt_at'],
-    createdAt: row['created_at'],
-    finishedAt: row['finished_at'],
+    accountId: row.account_id,
+    id: row.id,
+    mode: row.mode,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    trigger: row.trigger,
+    status: row.status,
+    attempts: row.attempts,
+    nextAttemptAt: row.next_attempt_at,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
   }
 }
 
-function toAttempt(row: Row): DeliveryAttempt {
+function toAttempt(row: RowOf<typeof ATTEMPT_ROW>): DeliveryAttempt {
   return {
-    number: row['number'],
-    startedAt: row['started_at'],
-    durationMs: row['duration_ms'],
-    statusCode: row['status_code'],
-    error: row['error'],
-    responseBody: row['response_body'],
+    number: row.number,
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    statusCode: row.status_code,
+    error: row.error,
+    responseBody: row.response_body,
   }
 }

@@ -2,7 +2,8 @@ import type { Mode } from '../../values/mode.ts'
 import type { EventType } from '../events/event.ts'
 
 /** What made a delivery: the event itself, or a person. What a person asked for is tried once. */
-export type DeliveryTrigger = 'event' | 'replay' | 'test'
+export const DELIVERY_TRIGGERS = ['event', 'replay', 'test'] as const
+export type DeliveryTrigger = (typeof DELIVERY_TRIGGERS)[number]
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
@@ -29,16 +30,19 @@ export interface Delivery {
 }
 
 /** Why an attempt has no good answer. */
-export type AttemptError =
-  | 'timeout'
-  | 'dns_error'
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'tls_error'
-  | 'blocked_address'
-  | 'redirect'
-  | 'http_error'
-  | 'invalid_response'
+export const ATTEMPT_ERRORS = [
+  'timeout',
+  'dns_error',
+  'connection_refused',
+  'connection_reset',
+  'tls_error',
+  'blocked_address',
+  'redirect',
+  'http_error',
+  'invalid_response',
+] as const
+
+export type AttemptError = (typeof ATTEMPT_ERRORS)[number]
 
 export interface AttemptOutcome {
   readonly startedAt: Date

@@ -2,7 +2,8 @@ import type { Mode } from '../../values/mode.ts'
 import type { SubscribableType } from '../events/event.ts'
 
 /** Why nothing is sent any more: its owner said so, it answered 410, or it has failed for `FAILING_MS` on end. */
-export type DisabledBecause = 'owner' | 'gone' | 'failing'
+export const DISABLED_CAUSES = ['owner', 'gone', 'failing'] as const
+export type DisabledBecause = (typeof DISABLED_CAUSES)[number]
 
 /** Where a workspace wants its events of one mode; never with its secret. */
 export interface WebhookEndpoint {

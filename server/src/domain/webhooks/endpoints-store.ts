@@ -1,8 +1,19 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
+import type { SubscribableType } from '../events/event.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
 
-const COLUMNS = 'account_id, id, mode, url, events, created_at, failing_since, disabled_at, disabled_because'
+const { webhook_endpoints: endpoints } = tables
+
+const ENDPOINT_ROW = {
+  ...pick(endpoints, 'account_id', 'id', 'mode', 'url'),
+  events: narrow<SubscribableType>(endpoints.events),
+  ...pick(endpoints, 'created_at', 'failing_since', 'disabled_at', 'disabled_because'),
+}
+
+const COLUMNS = listOf(ENDPOINT_ROW)
 
 export function insertEndpoint(endpoint: WebhookEndpoint, secretSealed: Buffer): Query<boolean> {
   const { accountId, id, mode, url, events, createdAt } = endpoint
@@ -15,35 +26,35 @@ export function insertEndpoint(endpoint: WebhookEndpoint, secretSealed: Buffer):
   }
 }
 
-/** Oldest first. By `webhook_endpoints_listed`. */
+/** Oldest first. Uses `webhook_endpoints_listed`. */
 export function listEndpointRows(accountId: string, mode: Mode): Query<WebhookEndpoint[]> {
   return {
     name: 'list_webhook_endpoints',
     text: `select ${COLUMNS} from webhook_endpoints
       where account_id = $1 and mode = $2 and deleted_at is null order by id`,
     values: [accountId, mode],
-    read: all(toEndpoint),
+    read: all(ENDPOINT_ROW, toEndpoint),
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findEndpoint(accountId: string, id: string): Query<WebhookEndpoint | null> {
   return {
     name: 'find_webhook_endpoint',
     text: `select ${COLUMNS} from webhook_endpoints where account_id = $1 and id = $2 and deleted_at is null`,
     values: [accountId, id],
-    read: firstOrNull(toEndpoint),
+    read: firstOrNull(ENDPOINT_ROW, toEndpoint),
   }
 }
 
-/** As `findEndpoint`, and nobody else changes it, or claims its deliveries, until this transaction ends. */
+/** As `findEndpoint`, and locks it: nobody else changes it or claims its deliveries until this transaction ends. */
 export function lockEndpointRow(accountId: string, id: string): Query<WebhookEndpoint | null> {
   const { text, values, read } = findEndpoint(accountId, id)
-  // It lets events be written meanwhile: their deliveries refer to the row.
+  // This lock does not stop inserts of deliveries, which refer to the row.
   return { name: 'lock_webhook_endpoint', text: `${text} for no key update`, values, read }
 }
 
-/** Writes what an owner can change. */
+/** Updates what an owner can change. */
 export function updateEndpoint(endpoint: WebhookEndpoint): Query<boolean> {
   const { accountId, id, url, events, failingSince, disabledAt, disabledBecause } = endpoint
   return {
@@ -56,7 +67,7 @@ export function updateEndpoint(endpoint: WebhookEndpoint): Query<boolean> {
   }
 }
 
-/** The present secret becomes the previous one. */
+/** Stores a new secret; the current one becomes the previous one. */
 export function replaceSecret(endpoint: WebhookEndpoint, secretSealed: Buffer, previousUntil: Date): Query<boolean> {
   return {
     name: 'replace_webhook_secret',
@@ -68,7 +79,7 @@ export function replaceSecret(endpoint: WebhookEndpoint, secretSealed: Buffer, p
   }
 }
 
-/** The row stays for the delivery log, without its secrets. */
+/** Marks the endpoint as deleted. The row stays for the delivery log, without its secrets. */
 export function markEndpointDeleted(accountId: string, id: string, now: Date): Query<WebhookEndpoint | null> {
   return {
     name: 'delete_webhook_endpoint',
@@ -76,11 +87,11 @@ export function markEndpointDeleted(accountId: string, id: string, now: Date): Q
       set deleted_at = $3, secret_sealed = '', previous_secret_sealed = null, previous_secret_until = null
       where account_id = $1 and id = $2 and deleted_at is null returning ${COLUMNS}`,
     values: [accountId, id, now],
-    read: firstOrNull(toEndpoint),
+    read: firstOrNull(ENDPOINT_ROW, toEndpoint),
   }
 }
 
-/** Its deliveries are gone already. */
+/** Deletes the row of a deleted endpoint, whose deliveries were deleted before. */
 export function removeEndpoint(accountId: string, id: string): Query<boolean> {
   return {
     name: 'remove_webhook_endpoint',
@@ -90,16 +101,16 @@ export function removeEndpoint(accountId: string, id: string): Query<boolean> {
   }
 }
 
-function toEndpoint(row: Row): WebhookEndpoint {
+function toEndpoint(row: RowOf<typeof ENDPOINT_ROW>): WebhookEndpoint {
   return {
-    id: row['id'],
-    accountId: row['account_id'],
-    mode: row['mode'],
-    url: row['url'],
-    events: row['events'],
-    createdAt: row['created_at'],
-    failingSince: row['failing_since'],
-    disabledAt: row['disabled_at'],
-    disabledBecause: row['disabled_because'],
+    id: row.id,
+    accountId: row.account_id,
+    mode: row.mode,
+    url: row.url,
+    events: row.events,
+    createdAt: row.created_at,
+    failingSince: row.failing_since,
+    disabledAt: row.disabled_at,
+    disabledBecause: row.disabled_because,
   }
 }

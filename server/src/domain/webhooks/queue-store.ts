@@ -1,20 +1,37 @@
-import { all, changed, firstOrNull, type Query, type Row } from '../../db/query.ts'
+import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { AttemptOutcome, ClaimedDelivery, Delivery, NextStep } from './delivery.ts'
 import type { DisabledBecause } from './endpoint.ts'
-import { DELIVERY_COLUMNS, toDelivery } from './deliveries-store.ts'
+import { DELIVERY_COLUMNS, DELIVERY_ROW, toDelivery } from './deliveries-store.ts'
 import { FREE_PER_HELD, shareOf, type Places } from './places.ts'
+
+const { accounts, webhook_endpoints: endpoints } = tables
+
+const KEY_ROW = pick(endpoints, 'account_id', 'id')
+
+const LOCKED_ROW = { account_id: computed.text, id: computed.text, is_last: computed.bool }
+
+const DUE_ROW = {
+  ...DELIVERY_ROW,
+  ...pick(endpoints, 'url', 'secret_sealed'),
+  previous_sealed: nullable(computed.bytea),
+  event_created_at: tables.events.created_at,
+  data_text: computed.text,
+  slug: accounts.slug,
+}
 
 export interface EndpointKey {
   readonly accountId: string
   readonly id: string
 }
 
-/** A delivery that is due, with what its attempt needs as it is kept: secrets sealed, the event's data as text. */
+/** A delivery that is due, with what its attempt needs, as stored: secrets are sealed, the event's data is text. */
 export interface DueRow {
   readonly delivery: Delivery
   readonly url: string
   readonly secretSealed: Buffer
-  /** Null where no rotation overlaps. */
+  /** Null unless a rotation has an overlap now. */
   readonly previousSecretSealed: Buffer | null
   readonly eventCreatedAt: Date
   readonly dataText: string
@@ -22,8 +39,9 @@ export interface DueRow {
 }
 
 /**
- * For this transaction: reads an index in its order and stops, even in a plan that was made while all queues were short.
- * Reading a whole queue to sort it would make each claim cost what the queue is long.
+ * Makes this transaction read an index in its order and stop early, even with a plan that was made while all queues
+ * were short. Otherwise a plan could read a whole queue in order to sort it, and each claim would cost as much as the
+ * queue is long.
  */
 export const READ_IN_ORDER: Query<null> = {
   name: 'read_queues_in_order',
@@ -32,25 +50,28 @@ export const READ_IN_ORDER: Query<null> = {
   read: () => null,
 }
 
-/** What a claim may take: of a sender's places, those of one of its pools. */
+/** What a claim may take. A sender has two pools of places; a claim is for one of them. */
 export interface ClaimBounds {
   readonly now: Date
-  /** Endpoints that hang, or those that do not: each have places of their own. */
+  /** Whether it is for endpoints that hang. They have a pool of places of their own. */
   readonly hangs: boolean
-  /** Of one endpoint, over all processes. */
+  /** For one endpoint, in all processes together. */
   readonly inFlightMax: number
   readonly limit: number
   readonly places: Places
 }
 
-/** After whom to sort in order to come behind every endpoint of an account: ids of endpoints begin with `whk_`. */
+/** Sorts after every endpoint's id: those begin with `whk_`. */
 const BEHIND_ENDPOINTS = 'whl'
 
 /**
- * Locks enabled endpoints that have something due and room for it, workspace by workspace, those with the least in flight
- * first, and answers which; it waits for nobody. It hops through `deliveries_due` from endpoint to endpoint, over a
- * workspace that has its share at once, `hopsMax` hops at the most, from behind `start` on and around, and answers how far
- * it came: who goes on from there hides no endpoint, however many queues stand before it.
+ * Locks and returns enabled endpoints that have due deliveries and room for them. They are taken in turn from the
+ * workspaces, endpoints with the least in flight first. Locked endpoints are skipped, not waited for.
+ *
+ * The statement hops through `deliveries_due` from endpoint to endpoint, and skips a workspace that already has its
+ * share. It begins after `start`, continues at the beginning when it reaches the end, and makes at most `hopsMax` hops.
+ * It returns how far it came: if the next claim starts there, every endpoint is reached, however many queues stand
+ * before it.
  */
 export function lockDueEndpoints(
   { now, hangs, inFlightMax, limit, places }: ClaimBounds,
@@ -113,17 +134,18 @@ export function lockDueEndpoints(
       shareOf(places.free),
       hangs,
     ],
-    read: (rows) => ({
-      endpoints: rows.filter((row) => row['is_last'] !== true).map(toKey),
-      last: rows.filter((row) => row['is_last'] === true).map(toKey)[0] ?? start,
-    }),
+    read: rowsOf(LOCKED_ROW, (rows) => ({
+      endpoints: rows.filter((row) => !row.is_last).map(toKey),
+      last: rows.filter((row) => row.is_last).map(toKey)[0] ?? start,
+    })),
   }
 }
 
 /**
- * Locks what is due at endpoints that this transaction has locked, so that their counts are exact: oldest first inside an
- * endpoint, one of each before a second one of any, and one of each workspace before that. A workspace takes no more than
- * `shareOf` what is free, each place that is given away counted. By `deliveries_leased`, `deliveries_due` and primary keys.
+ * Locks and returns due deliveries of endpoints that this transaction has locked, so that their counts are exact. The
+ * workspaces take turns, within a workspace its endpoints take turns, and an endpoint's deliveries come oldest first. A
+ * workspace gets at most `shareOf` the free places, where each place that is given away counts as taken. Uses
+ * `deliveries_leased`, `deliveries_due` and primary keys.
  */
 export function lockDueDeliveries(
   { now, inFlightMax, limit, places }: ClaimBounds,
@@ -179,11 +201,11 @@ export function lockDueDeliveries(
       JSON.stringify(Object.fromEntries(places.held)),
       places.free,
     ],
-    read: all(toDueRow),
+    read: all(DUE_ROW, toDueRow),
   }
 }
 
-/** Gives an account's deliveries that this transaction has locked to a worker, until then. By the primary key. */
+/** Leases deliveries of an account, which this transaction has locked, to a worker. Uses the primary key. */
 export function leaseDeliveries(accountId: string, ids: readonly string[], leasedUntil: Date): Query<boolean> {
   return {
     name: 'lease_deliveries',
@@ -193,7 +215,7 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
   }
 }
 
-/** Gives a lease back that its worker still holds. By the primary key. */
+/** Releases a lease, if the worker still holds it. Uses the primary key. */
 export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
   return {
     name: 'release_delivery',
@@ -204,9 +226,9 @@ export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<
 }
 
 /**
- * Ends an attempt, if its worker still holds the delivery: writes it down, moves the delivery, and notes at the endpoint
- * what it says of it. An endpoint whose state says so already is not written. Answers why the endpoint was disabled, where
- * this attempt did that. By primary keys.
+ * Ends an attempt, if the worker still holds the delivery: records the attempt, updates the delivery, and updates the
+ * endpoint's state, unless it is the same already. Returns why the endpoint was disabled, if this attempt disabled it.
+ * Uses primary keys.
  */
 export function finishDelivery(
   claimed: ClaimedDelivery,
@@ -216,7 +238,7 @@ export function finishDelivery(
     readonly endedAt: Date
     readonly isGone: boolean
     readonly hangs: boolean
-    /** An endpoint that has failed since then or longer is disabled by a delivery that fails for good. */
+    /** A delivery that fails for good disables an endpoint that has been failing since this time or longer. */
     readonly failingSinceMax: Date
   },
 ): Query<DisabledBecause | null> {
@@ -264,13 +286,13 @@ export function finishDelivery(
       claimed.url,
       hangs,
     ],
-    read: firstOrNull((row) => row['disabled_because']),
+    read: firstOrNull(pick(endpoints, 'disabled_because'), (row) => row.disabled_because),
   }
 }
 
 /**
- * Endpoints with deliveries that nobody will send: any of deleted ones, and those due before `before` of disabled ones.
- * By `webhook_endpoints_stopped` and `deliveries_due`.
+ * Endpoints with pending deliveries that will not be sent: any pending delivery of a deleted endpoint, and those of a
+ * disabled endpoint that were due before `before`. Uses `webhook_endpoints_stopped` and `deliveries_due`.
  */
 export function listStoppedQueues(before: Date, limit: number): Query<(EndpointKey & { deletedAt: Date | null })[]> {
   return {
@@ -283,13 +305,16 @@ export function listStoppedQueues(before: Date, limit: number): Query<(EndpointK
       ) waiting
       where e.deleted_at is not null or e.disabled_at is not null limit $2`,
     values: [before, limit],
-    read: all((row) => ({ ...toKey(row), deletedAt: row['deleted_at'] })),
+    read: all(pick(endpoints, 'account_id', 'id', 'deleted_at'), (row) => ({
+      ...toKey(row),
+      deletedAt: row.deleted_at,
+    })),
   }
 }
 
 /**
- * Ends an endpoint's pending deliveries, or only those due before a time, about so many of the oldest; answers how many.
- * By `deliveries_due`.
+ * Cancels about `limit` of the oldest pending deliveries of an endpoint, or only of those due before a time; returns
+ * how many. Uses `deliveries_due`.
  */
 export function cancelDeliveries(
   endpoint: EndpointKey,
@@ -304,13 +329,13 @@ export function cancelDeliveries(
         order by next_attempt_at offset $5 limit 1
       ), 'infinity')`,
     values: [endpoint.accountId, endpoint.id, now, dueBefore, limit - 1],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
 /**
- * Deletes deliveries that finished before a time, with their attempts, about so many of the oldest; answers how many. By
- * `deliveries_finished`.
+ * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts; returns how many.
+ * Uses `deliveries_finished`.
  */
 export function deleteFinishedDeliveries(before: Date, limit: number): Query<number> {
   return {
@@ -319,11 +344,11 @@ export function deleteFinishedDeliveries(before: Date, limit: number): Query<num
         select finished_at from deliveries where finished_at is not null order by finished_at offset $2 limit 1
       ), 'infinity')`,
     values: [before, limit - 1],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
-/** Endpoints that were deleted before a time and have no deliveries any more. By `webhook_endpoints_stopped`. */
+/** Endpoints that were deleted before a time and have no deliveries left. Uses `webhook_endpoints_stopped`. */
 export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointKey[]> {
   return {
     name: 'list_empty_webhook_endpoints',
@@ -334,22 +359,22 @@ export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointK
       ) kept
       where (e.deleted_at is not null or e.disabled_at is not null) and e.deleted_at <= $1 and kept.count = 0 limit $2`,
     values: [before, limit],
-    read: all(toKey),
+    read: all(KEY_ROW, toKey),
   }
 }
 
-function toKey(row: Row): EndpointKey {
-  return { accountId: row['account_id'], id: row['id'] }
+function toKey(row: RowOf<typeof KEY_ROW>): EndpointKey {
+  return { accountId: row.account_id, id: row.id }
 }
 
-function toDueRow(row: Row): DueRow {
+function toDueRow(row: RowOf<typeof DUE_ROW>): DueRow {
   return {
     delivery: toDelivery(row),
-    url: row['url'],
-    secretSealed: row['secret_sealed'],
-    previousSecretSealed: row['previous_sealed'],
-    eventCreatedAt: row['event_created_at'],
-    dataText: row['data_text'],
-    accountSlug: row['slug'],
+    url: row.url,
+    secretSealed: row.secret_sealed,
+    previousSecretSealed: row.previous_sealed,
+    eventCreatedAt: row.event_created_at,
+    dataText: row.data_text,
+    accountSlug: row.slug,
   }
 }

@@ -11,28 +11,29 @@ import { createHostResolver } from './resolve-host.ts'
 const SOCKET_IDLE_MS = 4_000
 const IDLE_SOCKETS_PER_HOST_MAX = 8
 const IDLE_SOCKETS_MAX = 256
-/** Of a name's addresses so many are dialled at the most, one of each family first; all are checked. */
+/** At most so many of a name's addresses are dialled, at least one of each family. All of them are checked. */
 const DIALLED_ADDRESSES_MAX = 3
-/** What each of them but the last gets: a lost packet is sent again after a second. All fit into an attempt's time. */
+/** The time for each address but the last. It allows for a lost packet, which is sent again after a second. */
 const DIAL_MS = 3_000
 
-/** Connections to where the policy allows, and to nowhere else. */
+/** Opens connections only to addresses that the policy allows. */
 export interface Agents {
-  /** For a new connection each time, or for one that may have been used before. */
+  /** Returns the agent for a new connection, or for one that may be reused. */
   pick(url: URL, connection: 'new' | 'pooled'): HttpAgent
   close(): void
 }
 
 /**
- * A host is resolved once for each connection: every address of the answer is checked, and one of them is dialled, so a
- * second answer has no chance to differ. The connected socket is checked again, which also covers a literal address.
- * What waits in the pool was checked so. No proxy of the environment is used: an agent must be told of one.
+ * A host is resolved once per connection. Every address of the result is checked, and one of them is dialled, so a
+ * second DNS response cannot differ. The connected socket is checked again, which also covers literal addresses. Pooled
+ * connections were checked the same way. Proxies of the environment are not used: an agent uses one only if it is told
+ * to.
  */
 export function createAgents(policy: OutboundPolicy): Agents {
   const lookup = createCheckedLookup(policy)
   const dial = { lookup, autoSelectFamilyAttemptTimeout: DIAL_MS }
   const pool = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_PER_HOST_MAX, timeout: SOCKET_IDLE_MS, ...dial }
-  // Said here, where neither the environment nor a command line can say otherwise.
+  // Set here, so that neither the environment nor the command line can change it.
   const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2' } as const
   const agents = {
     pooled: { 'http:': new HttpAgent(pool), 'https:': new HttpsAgent({ ...pool, ...tls }) },
@@ -48,7 +49,10 @@ export function createAgents(policy: OutboundPolicy): Agents {
   }
 }
 
-/** For `net.connect`: fails when any of the host's addresses is refused, whichever would have been dialled. */
+/**
+ * A lookup for `net.connect`. It fails if any of the host's addresses is not allowed, even one that would not be
+ * dialled.
+ */
 function createCheckedLookup(policy: OutboundPolicy): LookupFunction {
   const resolve = policy.resolve ?? createHostResolver()
   return (hostname, options, callback) => {
@@ -68,7 +72,7 @@ function createCheckedLookup(policy: OutboundPolicy): LookupFunction {
   }
 }
 
-/** In the order of the answer, but no family is left out for the sake of the other. */
+/** Keeps the order of the DNS response, and includes both families. */
 function chooseDialled(addresses: readonly LookupAddress[]): LookupAddress[] {
   const firstOfEach = [...new Map(addresses.toReversed().map((address) => [address.family, address])).values()]
   const others = addresses.filter((address) => !firstOfEach.includes(address))
@@ -81,7 +85,7 @@ function guard(agent: HttpAgent, policy: OutboundPolicy): void {
   const keepSocketAlive = agent.keepSocketAlive.bind(agent)
   agent.createConnection = (options, callback) => {
     const socket = createConnection(options, callback)
-    // First of all that listens, so that not a byte goes out before.
+    // The first listener, so that no byte is sent before the check.
     if (socket instanceof Socket) socket.prependOnceListener('connect', () => checkPeer(socket, policy))
     return socket
   }

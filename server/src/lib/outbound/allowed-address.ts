@@ -1,9 +1,12 @@
 import { BlockList, isIP } from 'node:net'
 import type { OutboundPolicy } from './policy.ts'
 
+// The ranges are listed here and matched by Node's `BlockList`. The ranges of ipaddr.js do not cover all of them (the
+// cloud platform's address, 2001::/23, 3ffe::/16, everything outside 2000::/3), so these lists would be needed anyway.
+
 /**
- * IPv4 addresses that are not public hosts (IANA's registry of special-purpose addresses, multicast and the reserved
- * rest), and the one public address behind which a cloud's hosts reach their own platform.
+ * IPv4 addresses that are not public hosts: IANA's special-purpose registry, multicast, the reserved ranges, and one
+ * public address at which the hosts of a cloud reach the cloud's own platform.
  */
 const IPV4_REFUSED = [
   '0.0.0.0/8',
@@ -28,21 +31,24 @@ const IPV4_REFUSED = [
 ]
 
 /**
- * Global unicast (RFC 4291, section 2.4). All else is refused by not being in it: loopback, link-local, unique local,
- * multicast, and the forms that carry an IPv4 address (mapped, compatible, NAT64).
+ * Global unicast (RFC 4291, section 2.4). Everything outside is rejected: loopback, link-local, unique local,
+ * multicast, and the forms that contain an IPv4 address (mapped, compatible, NAT64).
  */
 const IPV6_PUBLIC = ['2000::/3']
-/** Teredo and other protocols' assignments, documentation, 6to4, AS112. */
+/** Assignments of protocols such as Teredo, documentation, 6to4, AS112. */
 const IPV6_REFUSED = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3ffe::/16', '3fff::/20']
 
 const refusedIpv4 = listSubnets('ipv4', IPV4_REFUSED)
 const publicIpv6 = listSubnets('ipv6', IPV6_PUBLIC)
 const refusedIpv6 = listSubnets('ipv6', IPV6_REFUSED)
 const loopbackIpv4 = listSubnets('ipv4', ['127.0.0.0/8'])
-/** Apart from the other: a list with IPv4 subnets matches their mapped forms too. */
+/** A separate list, because one with IPv4 subnets would match their mapped forms too. */
 const loopbackIpv6 = listSubnets('ipv6', ['::1/128'])
 
-/** Whether a connection to this address is allowed: a public unicast one, or loopback where the policy says so (D45). */
+/**
+ * Whether the policy allows connections to this address: it must be public unicast, or loopback if the policy allows it
+ * (D45).
+ */
 export function isAllowedAddress(address: string, policy: Pick<OutboundPolicy, 'allowLoopback'>): boolean {
   if (policy.allowLoopback && isLoopbackAddress(address)) return true
   if (address.includes('%')) return false
@@ -67,7 +73,7 @@ export function isLoopbackAddress(address: string): boolean {
   }
 }
 
-/** `localhost` and what is below it never leave the machine (RFC 6761, section 6.3). */
+/** `localhost` and its subdomains always mean this machine (RFC 6761, section 6.3). */
 export function isLocalhostName(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost')
 }

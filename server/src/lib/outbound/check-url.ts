@@ -2,14 +2,14 @@ import { isIP } from 'node:net'
 import { isAllowedAddress, isLocalhostName, isLoopbackAddress } from './allowed-address.ts'
 import type { OutboundPolicy } from './policy.ts'
 
-/** What the database keeps. */
+/** The longest URL that the database stores. */
 const URL_CHARS_MAX = 2_048
-/** A parser drops some of these without a word. */
+/** The URL parser silently removes some of these. */
 const CONTROL_OR_SPACE_PATTERN = /[\p{Cc}\s]/u
-/** Names of networks that are not the public one (RFC 6761, 6762, 7686, 8375; ICANN for `internal`). */
+/** Names that do not belong to the public network (RFC 6761, 6762, 7686, 8375; ICANN for `internal`). */
 const PRIVATE_SUFFIXES = ['.localhost', '.local', '.internal', '.home.arpa', '.onion']
 
-/** Why a URL is refused. */
+/** Why a URL is rejected. */
 export type UrlFault =
   | 'not_a_url'
   | 'too_long'
@@ -21,9 +21,9 @@ export type UrlFault =
   | 'own_origin'
 
 /**
- * Whether events may be sent to this URL (D45): https at its usual port, to a host that can be public and is not us. To
- * loopback also http and any port, where the policy says so. What a name resolves to is checked at each connection.
- * Answers the URL, or why not.
+ * Checks whether events may be sent to this URL (D45). It must be https on the default port, to a host that can be
+ * public and is not ours. If the policy allows loopback, http and any port are allowed there. The addresses of a name
+ * are checked at each connection. Returns the URL, or the reason why it is rejected.
  */
 export function checkWebhookUrl(text: string, policy: OutboundPolicy): URL | UrlFault {
   if (CONTROL_OR_SPACE_PATTERN.test(text) || !URL.canParse(text)) return 'not_a_url'
@@ -32,7 +32,7 @@ export function checkWebhookUrl(text: string, policy: OutboundPolicy): URL | Url
   const toLoopback = policy.allowLoopback && isLoopbackHost(url)
   if (url.protocol !== 'https:' && !(toLoopback && url.protocol === 'http:')) return 'not_https'
   if (url.username !== '' || url.password !== '') return 'has_credentials'
-  // An empty one too.
+  // An empty fragment counts too.
   if (url.href.includes('#')) return 'has_fragment'
   if (!toLoopback && !isPublicHost(url, policy)) return 'host_not_public'
   if (toLoopback ? url.port === '0' : url.port !== '') return 'port_not_allowed'
@@ -42,12 +42,12 @@ export function checkWebhookUrl(text: string, policy: OutboundPolicy): URL | Url
 function isPublicHost(url: URL, policy: OutboundPolicy): boolean {
   const host = hostOf(url)
   if (isIP(host) !== 0) return isAllowedAddress(host, policy)
-  // A name without a dot is found in a local network only; one with a dot at its end is another spelling.
+  // A name without a dot exists in local networks only. A dot at the end is another spelling of the same name.
   if (!host.includes('.') || host.endsWith('.')) return false
   return !PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix))
 }
 
-/** A loopback server has many names. */
+/** A server on loopback can be reached by many names. */
 function isSameServer(url: URL, own: URL): boolean {
   if (portOf(url) !== portOf(own)) return false
   return url.hostname === own.hostname || (isLoopbackHost(url) && isLoopbackHost(own))

@@ -1,4 +1,4 @@
-/** Why there is no whole answer. */
+/** Why there is no complete response. */
 export type OutboundError =
   | 'timeout'
   | 'dns_error'
@@ -8,17 +8,17 @@ export type OutboundError =
   | 'blocked_address'
   | 'invalid_response'
 
-/** The host has no address, or no name server would say. */
+/** The host has no address, or no name server responded. */
 export class LookupFailed extends Error {
   override readonly name = 'LookupFailed'
 }
 
-/** The host is, or resolves to, an address that the policy refuses. */
+/** The host is, or resolves to, an address that the policy does not allow. */
 export class AddressBlocked extends Error {
   override readonly name = 'AddressBlocked'
 }
 
-/** Nobody was reached; our own lack of a port or a descriptor among them. */
+/** No connection was made. This includes errors of our own, such as no free port or file descriptor. */
 const UNREACHED_CODES = [
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -34,7 +34,7 @@ const UNREACHED_CODES = [
 ]
 const RESET_CODES = ['ECONNRESET', 'ECONNABORTED', 'EPIPE']
 
-/** Names what went wrong before an answer's headers were there. */
+/** Returns the kind of an error that happened before the response headers arrived. */
 export function nameError(thrown: unknown, url: URL): OutboundError {
   if (thrown instanceof AddressBlocked) return 'blocked_address'
   if (thrown instanceof LookupFailed) return 'dns_error'
@@ -42,7 +42,7 @@ export function nameError(thrown: unknown, url: URL): OutboundError {
   if (UNREACHED_CODES.includes(code)) return 'connection_refused'
   if (isReset(thrown)) return 'connection_reset'
   if (code === 'ETIMEDOUT') return 'timeout'
-  // `HPE_`: Node's HTTP parser. What is left of https is the handshake's, which has very many codes.
+  // `HPE_` is Node's HTTP parser. For https, every other error is one of the TLS handshake, which has many codes.
   return code.startsWith('HPE_') || url.protocol !== 'https:' ? 'invalid_response' : 'tls_error'
 }
 

@@ -3,12 +3,12 @@ import type { LookupAddress } from 'node:dns'
 /** Resolves a host name to all of its addresses. */
 export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** Where requests that others have asked for may go. */
+/** Which addresses may be called, when a URL was chosen by a user. */
 export interface OutboundPolicy {
-  /** Loopback over plain http too: for the sandbox. */
+  /** Allows loopback, also over plain http. Used by the sandbox. */
   readonly allowLoopback: boolean
-  /** Our own origins: a webhook to ourselves would be a loop. */
+  /** Our own origins. They are not allowed, because a webhook to ourselves would be a loop. */
   readonly ownOrigins: readonly string[]
-  /** Another resolver than the system's, for tests of what a name may resolve to. */
+  /** Replaces the resolver, for tests of what a name can resolve to. */
   readonly resolve?: ResolveHost
 }

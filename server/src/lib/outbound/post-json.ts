@@ -6,10 +6,10 @@ import { checkWebhookUrl } from './check-url.ts'
 import { isReset, nameError, type OutboundError } from './outbound-error.ts'
 import type { OutboundPolicy } from './policy.ts'
 
-/** Node's own default, said here where no command line can raise it. */
+/** Node's default, set here so that the command line cannot raise it. */
 const ANSWER_HEADER_BYTES_MAX = 16 * 1024
 
-/** A way to the outside for requests whose address others have chosen. */
+/** What is needed to send requests to URLs that users have chosen. */
 export interface Outbound {
   readonly policy: OutboundPolicy
   readonly clock: Clock
@@ -21,18 +21,18 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>
   /** JSON, sent byte for byte. */
   readonly body: Buffer
-  /** For all of it: name resolution, connection, headers and body (D45). */
+  /** For the whole request: name resolution, connection, headers and body (D45). */
   readonly timeoutMs: number
-  /** More of the answer's body is neither read nor waited for. */
+  /** The rest of a longer response body is neither read nor waited for. */
   readonly responseBytesMax: number
 }
 
 export interface OutboundOutcome {
-  /** As soon as headers came, whatever happened after them. */
+  /** Set once the headers have arrived, whatever happens afterwards. */
   readonly statusCode: number | null
-  /** Null: a status came, and the body ended in time, was cut off, or was as long as we read it. */
+  /** Null if a status arrived, and the body ended in time, was cut off, or reached the limit. */
   readonly error: OutboundError | null
-  /** As it came: it is not decompressed, decoded or validated. Null: no headers came. */
+  /** The bytes as received, not decompressed, decoded or validated. Null if no headers arrived. */
   readonly responseBody: Buffer | null
   readonly durationMs: number
 }
@@ -40,15 +40,15 @@ export interface OutboundOutcome {
 type Answer = Omit<OutboundOutcome, 'durationMs'>
 
 /**
- * Posts JSON to an address that others have chosen, once, and tells what came of it; it never throws for what the other
- * side does. The URL is checked again, redirects are not followed, and cookies, credentials and proxies do not exist.
+ * Posts JSON once to a URL that a user has chosen, and returns the outcome. It never throws because of the other side.
+ * The URL is checked again. Redirects are not followed, and no cookies, credentials or proxies are used.
  */
 export async function postJson(outbound: Outbound, request: OutboundRequest): Promise<OutboundOutcome> {
   const { policy, clock } = outbound
   const startedAt = clock.now().getTime()
   const url = checkWebhookUrl(request.url, policy)
   const answer = typeof url === 'string' ? withoutAnswer('blocked_address') : await post(outbound, url, request)
-  // The sandbox may have moved the clock meanwhile.
+  // In the sandbox, the clock may have been moved in the meantime.
   const durationMs = Math.min(Math.max(clock.now().getTime() - startedAt, 0), request.timeoutMs)
   return { ...answer, durationMs }
 }
@@ -66,7 +66,7 @@ async function post({ agents }: Outbound, url: URL, request: OutboundRequest): P
   }
 }
 
-/** `stale`: a pooled connection had been closed by the other side, most likely before the request reached it. */
+/** Returns `stale` if the other side had closed a pooled connection, most likely before the request reached it. */
 async function exchange(
   url: URL,
   { headers, body, responseBytesMax }: OutboundRequest,
@@ -87,7 +87,7 @@ async function exchange(
     if (signal.aborted) resolve(withoutAnswer('timeout'))
     else resolve(sent.reusedSocket && isReset(error) ? 'stale' : withoutAnswer(nameError(error, url)))
   })
-  // A protocol that we did not ask for.
+  // We never request another protocol.
   sent.on('upgrade', (_answer, socket) => {
     socket.destroy()
     resolve(withoutAnswer('invalid_response'))
@@ -100,7 +100,10 @@ async function exchange(
   return await promise
 }
 
-/** The headers decide: what breaks after them does not change the status. Only time does, since it bounds the body too. */
+/**
+ * The headers decide the outcome. An error after them does not change it, except for the timeout, which covers the body
+ * too.
+ */
 function collect(
   answer: IncomingMessage,
   { sent, signal, responseBytesMax }: { sent: ClientRequest; signal: AbortSignal; responseBytesMax: number },
@@ -122,7 +125,7 @@ function collect(
   answer.on('error', () => undefined)
   answer.on('end', () => {
     finish()
-    // It answered without having read us: no other request can follow on this connection.
+    // It responded before it had read the whole request, so this connection cannot be reused.
     if (!sent.writableFinished) sent.destroy()
   })
   answer.on('close', finish)

@@ -3,7 +3,10 @@ import { Resolver } from 'node:dns/promises'
 import { isLocalhostName } from './allowed-address.ts'
 import type { ResolveHost } from './policy.ts'
 
-/** A name server that does not answer is asked again once; an attempt's own time limit is above both. */
+/**
+ * A name server that does not respond is queried again once. Both queries fit into the time limit of one delivery
+ * attempt.
+ */
 const QUERY_TIMEOUT_MS = 2_500
 const QUERY_TRIES = 2
 
@@ -13,9 +16,9 @@ const LOOPBACK: readonly LookupAddress[] = [
 ]
 
 /**
- * Resolves through the name servers alone. The system's `getaddrinfo` would hold one of the process's few worker threads
- * for as long as a dead name server keeps it waiting, would find names of the local network, and can't be bounded.
- * `servers`: others than the machine's own.
+ * Makes a resolver that queries name servers only. The system's `getaddrinfo` would block one of the process's few
+ * worker threads while a name server does not respond, would find names of the local network, and has no time limit.
+ * `servers` replaces the machine's own name servers.
  */
 export function createHostResolver(servers?: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
@@ -24,7 +27,7 @@ export function createHostResolver(servers?: readonly string[]): ResolveHost {
   return async (hostname) => {
     if (isLocalhostName(hostname)) return LOOPBACK
     const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-    // Many name servers fail on the kind of address that a name lacks, so one answer of the two will do.
+    // Many name servers fail for the address family that a name does not have, so one of the two results is enough.
     const addresses = [...toAddresses(ipv4, 4), ...toAddresses(ipv6, 6)]
     if (addresses.length === 0 && ipv4.status === 'rejected') throw ipv4.reason
     return addresses

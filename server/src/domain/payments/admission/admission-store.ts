@@ -1,13 +1,35 @@
-import { firstOrNull, type Query } from '../../../db/query.ts'
+import { computed, nullable, pick, required } from '../../../db/column.ts'
+import { firstOrNull, one, type Query } from '../../../db/query.ts'
+import { tables } from '../../../db/tables.ts'
 import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { microUsdc, type MicroUsdc } from '../../../values/money.ts'
 import { toPlan } from '../../accounts/accounts-store.ts'
 import type { GrantPolicy } from '../../grants/grant.ts'
+import { POLICY_ROW, toPolicy } from '../../grants/grants-store.ts'
 import type { Plan } from '../../plans/plan.ts'
 import type { Payment } from '../payment.ts'
 
-/** The parties that a payment names. */
+const { agents, grants, payments, wallets } = tables
+
+const FACTS_ROW = {
+  agent_exists: computed.bool,
+  wallet_exists: computed.bool,
+  enclave_wallet_id: nullable(wallets.enclave_wallet_id),
+  signer_private_key_sealed: agents.signer_private_key_sealed,
+  plan: computed.text,
+  spent: computed.numeric,
+  unmined: computed.numeric,
+}
+
+/** The agent has an active grant, so it has a signer. */
+const SIGNING_ROW = {
+  enclave_wallet_id: wallets.enclave_wallet_id,
+  signer_private_key_sealed: required(agents.signer_private_key_sealed),
+  expires_at: grants.expires_at,
+}
+
+/** The agent and the wallet that a payment names. */
 export interface Parties {
   readonly accountId: string
   readonly mode: Mode
@@ -20,9 +42,10 @@ export interface LockedGrant extends GrantPolicy {
 }
 
 /**
- * Takes the lock under which the wallet's balance and the grant's cap are exact (D22): the wallet's row, then the
- * grant's; rows that merely refer to them (foreign keys) are not held up. Answers null when there is no active grant to lock; the facts below say what is missing.
- * By the primary key of wallets and `grants_one_active_per_agent_and_wallet`.
+ * Locks the wallet's row and then the grant's, so that the wallet's balance and the grant's cap are exact (D22).
+ * Inserts of rows that refer to them by a foreign key do not wait for this lock. Returns null if there is no active
+ * grant to lock; the facts below say what is missing. Uses the primary key of wallets and
+ * `grants_one_active_per_agent_and_wallet`.
  */
 export function lockGrant(parties: Parties): Query<LockedGrant | null> {
   return {
@@ -34,30 +57,27 @@ export function lockGrant(parties: Parties): Query<LockedGrant | null> {
         and g.agent_id = $4 and g.status = 'active' and g.suspended_at is null
       for no key update of w, g`,
     values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
-    read: firstOrNull((row) => ({
-      grantId: row['id'],
-      maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
-      dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
-      recipientAllowlist: row['recipient_allowlist'],
-      contractAllowlist: row['contract_allowlist'],
-      expiresAt: row['expires_at'],
-    })),
+    read: firstOrNull({ id: grants.id, ...POLICY_ROW }, (row) => ({ grantId: row.id, ...toPolicy(row) })),
   }
 }
 
-/** What a payment is judged on, read after the lock was taken, so that it shows all that was committed before. */
+/**
+ * What the decision on a payment needs. It is read after the lock was taken, so it includes everything committed
+ * before.
+ */
 export interface AdmissionFacts {
   readonly agentExists: boolean
   readonly walletExists: boolean
   readonly plan: Plan
-  /** What the agent spent from the wallet in the window (D16). */
+  /** What the agent has spent from the wallet within the window of the daily cap (D16). */
   readonly spent24hMicro: MicroUsdc
   /**
-   * What the balance at the snapshot's block does not show yet (D26): confirmed in a later block, or pending, and not
-   * older than `BALANCE_HOLD_MS`.
+   * The payments that the balance at the snapshot's block does not show yet: confirmed in a later block, or pending and
+   * not older than `BALANCE_HOLD_MS` (D26).
    */
   readonly unminedMicro: MicroUsdc
-  readonly signing: SigningParties
+  /** Null if there is no such wallet, or no such agent with a signer. */
+  readonly signing: SigningParties | null
 }
 
 export interface SigningParties {
@@ -66,15 +86,16 @@ export interface SigningParties {
 }
 
 /**
- * A pending payment reserves its amount of the wallet's balance for so long after it was created (D24a). One that is
- * still pending then counts in the daily cap's window of its `created_at`, and no longer here.
+ * How long after its creation a pending payment reserves its amount of the wallet's balance (D24a). After that it
+ * counts only towards the daily cap, in the window of its `created_at`.
  */
 const BALANCE_HOLD_MS = 24 * 60 * 60 * 1_000
 
 /**
- * Sums by `payments_in_window`, `payments_holding_balance` and `payments_confirmed_by_block`. Pending payments are found
- * by `settled_at is null`, which is the same as `status = 'pending'` (a check of the table) to everybody but the planner:
- * so written, this sum cannot be read from `payments_due_for_look`, which holds the pending payments of every workspace.
+ * Sums by `payments_in_window`, `payments_holding_balance` and `payments_confirmed_by_block`. Pending payments are
+ * found by `settled_at is null`, which means the same as `status = 'pending'` by a check of the table. Written this
+ * way, the planner cannot read the sum from `payments_due_for_look`, which holds the pending payments of every
+ * workspace.
  */
 export function readFacts(
   parties: Parties,
@@ -99,25 +120,18 @@ export function readFacts(
       left join agents a on a.account_id = $1 and a.mode = $2 and a.id = $4 and a.deleted_at is null
       left join wallets w on w.account_id = $1 and w.mode = $2 and w.address = $3`,
     values: [parties.accountId, parties.mode, parties.wallet, parties.agentId, windowStart, balanceBlock, heldSince],
-    read: (rows) => {
-      const row = rows[0]
-      if (row === undefined) throw new Error('the facts of a payment are one row')
-      return {
-        agentExists: row['agent_exists'],
-        walletExists: row['wallet_exists'],
-        plan: toPlan(row['plan']),
-        spent24hMicro: microUsdc(BigInt(row['spent'])),
-        unminedMicro: microUsdc(BigInt(row['unmined'])),
-        signing: {
-          enclaveWalletId: row['enclave_wallet_id'],
-          signerPrivateKeySealed: row['signer_private_key_sealed'],
-        },
-      }
-    },
+    read: one(FACTS_ROW, (row) => ({
+      agentExists: row.agent_exists,
+      walletExists: row.wallet_exists,
+      plan: toPlan(row.plan),
+      spent24hMicro: microUsdc(BigInt(row.spent)),
+      unminedMicro: microUsdc(BigInt(row.unmined)),
+      signing: toSigning(row.enclave_wallet_id, row.signer_private_key_sealed),
+    })),
   }
 }
 
-/** Who signs for a payment that is driven on, while its grant is active and not suspended. By primary keys. */
+/** Who signs for a payment that is resumed, while its grant is active and not suspended. Uses primary keys. */
 export function findSigningParties(
   payment: Pick<Payment, 'accountId' | 'grantId'>,
 ): Query<(SigningParties & { readonly expiresAt: Date | null }) | null> {
@@ -129,17 +143,17 @@ export function findSigningParties(
       join agents a on a.account_id = g.account_id and a.mode = g.mode and a.id = g.agent_id
       where g.account_id = $1 and g.id = $2 and g.status = 'active' and g.suspended_at is null`,
     values: [payment.accountId, payment.grantId],
-    read: firstOrNull((row) => ({
-      enclaveWalletId: row['enclave_wallet_id'],
-      signerPrivateKeySealed: row['signer_private_key_sealed'],
-      expiresAt: row['expires_at'],
+    read: firstOrNull(SIGNING_ROW, (row) => ({
+      enclaveWalletId: row.enclave_wallet_id,
+      signerPrivateKeySealed: row.signer_private_key_sealed,
+      expiresAt: row.expires_at,
     })),
   }
 }
 
 /**
- * The time of the payment with which enough of the window will have passed for `neededMicro` to fit (D18a), or null
- * when no wait would do. By `payments_in_window`.
+ * Finds the oldest payment after which enough of the daily cap is free for `neededMicro`, once it has left the window.
+ * Returns when it was created, or null if waiting does not help (D18a). Uses `payments_in_window`.
  */
 export function findReleasingPayment(parties: Parties, windowStart: Date, neededMicro: bigint): Query<Date | null> {
   return {
@@ -150,6 +164,12 @@ export function findReleasingPayment(parties: Parties, windowStart: Date, needed
           and p.created_at > $5 and p.status <> 'failed') s
       where released >= $6 order by created_at limit 1`,
     values: [parties.accountId, parties.mode, parties.wallet, parties.agentId, windowStart, neededMicro],
-    read: (rows) => rows[0]?.['created_at'] ?? null,
+    read: firstOrNull(pick(payments, 'created_at'), (row) => row.created_at),
   }
+}
+
+function toSigning(enclaveWalletId: string | null, signerPrivateKeySealed: Buffer | null): SigningParties | null {
+  return enclaveWalletId === null || signerPrivateKeySealed === null
+    ? null
+    : { enclaveWalletId, signerPrivateKeySealed }
 }

@@ -79,7 +79,8 @@ export async function reservePayment(
       return { kind: 'refused', refusal: await withResetTime(transaction, { refusal, request, grant, facts, now }) }
     }
     if (balance === null) return { kind: 'unjudged' }
-    if (grant === null) throw new Error('a payment without a grant was allowed')
+    const { signing } = facts
+    if (grant === null || signing === null) throw new Error('a payment without a grant was allowed')
 
     // The lock may have been waited for: the attempt's time begins here.
     const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
@@ -96,7 +97,7 @@ export async function reservePayment(
       ...appendEvent(paymentEvent('payment.created', payment, now)),
       ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
     ])
-    return { kind: 'reserved', payment, signing: facts.signing }
+    return { kind: 'reserved', payment, signing }
   })
 }
 

@@ -1,11 +1,26 @@
-import { changed, firstOrNull, type Query, type Row } from '../../../db/query.ts'
+import { listOf, narrow, pick, type RowOf } from '../../../db/column.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../../db/query.ts'
+import { tables } from '../../../db/tables.ts'
+import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
+import type { ProblemCode } from '../../../values/problem.ts'
 import type { Scanned } from '../../../db/bounded-scan.ts'
 import { readScan, scanText, textOfMode } from '../../../db/bounded-scan-query.ts'
 import type { PaymentRefusal } from './refusal.ts'
 
-const COLUMNS = `account_id, id, mode, credential_id, agent_id, wallet_address, to_address, amount_usdc, memo,
-  idempotency_key, code, details, created_at`
+const { payment_refusals: refusals } = tables
+
+const REFUSAL_ROW = {
+  ...pick(refusals, 'account_id', 'id', 'mode', 'credential_id', 'agent_id'),
+  wallet_address: narrow<Address>(refusals.wallet_address),
+  to_address: narrow<Address>(refusals.to_address),
+  ...pick(refusals, 'amount_usdc', 'memo', 'idempotency_key'),
+  code: narrow<ProblemCode>(refusals.code),
+  details: narrow<PaymentRefusal['details']>(refusals.details),
+  created_at: refusals.created_at,
+}
+
+const COLUMNS = listOf(REFUSAL_ROW)
 
 export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
   return {
@@ -31,13 +46,13 @@ export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
   }
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 export function findRefusal(accountId: string, mode: Mode, id: string): Query<PaymentRefusal | null> {
   return {
     name: 'find_payment_refusal',
     text: `select ${COLUMNS} from payment_refusals where account_id = $1 and id = $2 and mode = $3`,
     values: [accountId, id, mode],
-    read: firstOrNull(toRefusal),
+    read: firstOrNull(REFUSAL_ROW, toRefusal),
   }
 }
 
@@ -45,7 +60,7 @@ export interface RefusalScan {
   readonly accountId: string
   readonly mode: Mode
   readonly agentId: string | null
-  /** An id, or what sorts among them. */
+  /** An id, or a text that sorts among ids; exclusive. */
   readonly below: string
   readonly limit: number
   readonly scanRowsMax: number
@@ -62,32 +77,39 @@ const listText = textOfMode('list_payment_refusals', (mode) =>
   }),
 )
 
-/** Newest first. By `payment_refusals_listed`. */
+/** Newest first. Uses `payment_refusals_listed`. */
 export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal>> {
   const { accountId, mode, agentId, below, limit, scanRowsMax } = scan
-  return { ...listText(mode), values: [accountId, below, agentId, limit, scanRowsMax], read: readScan(toRefusal) }
+  return {
+    ...listText(mode),
+    values: [accountId, below, agentId, limit, scanRowsMax],
+    read: readScan(REFUSAL_ROW, toRefusal),
+  }
 }
 
-/** So many of those from before a time. By `payment_refusals_by_time`. */
+/** Deletes at most `limit` refusals that are older than a time; returns how many. Uses `payment_refusals_by_time`. */
 export function deleteOldRefusals(before: Date, limit: number): Query<number> {
   return {
     name: 'delete_old_payment_refusals',
     text: `delete from payment_refusals where (account_id, id) in (
         select account_id, id from payment_refusals where created_at < $1 order by created_at limit $2)`,
     values: [before, limit],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
 export interface RefusalSurplus {
-  /** Places where something was refused since then are looked at, as far as the newest `lookedAtMax` rows tell them. */
+  /** Looks at each (account, mode) that has a refusal since then among the newest `lookedAtMax` refusals. */
   readonly since: Date
   readonly lookedAtMax: number
   readonly keptMax: number
   readonly limit: number
 }
 
-/** The oldest ones of places that have more than `keptMax`. By `payment_refusals_by_time` and `payment_refusals_listed`. */
+/**
+ * Deletes the oldest refusals of each (account, mode) that has more than `keptMax`. Uses `payment_refusals_by_time` and
+ * `payment_refusals_listed`.
+ */
 export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: RefusalSurplus): Query<number> {
   return {
     name: 'delete_surplus_payment_refusals',
@@ -108,24 +130,24 @@ export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: Re
         ) surplus
         limit $4)`,
     values: [since, lookedAtMax, keptMax, limit],
-    read: (_rows, count) => count,
+    read: countChanged,
   }
 }
 
-function toRefusal(row: Row): PaymentRefusal {
+function toRefusal(row: RowOf<typeof REFUSAL_ROW>): PaymentRefusal {
   return {
-    accountId: row['account_id'],
-    id: row['id'],
-    mode: row['mode'],
-    credentialId: row['credential_id'],
-    agentId: row['agent_id'],
-    wallet: row['wallet_address'],
-    to: row['to_address'],
-    amountUsdc: row['amount_usdc'],
-    memo: row['memo'],
-    idempotencyKey: row['idempotency_key'],
-    code: row['code'],
-    details: row['details'],
-    createdAt: row['created_at'],
+    accountId: row.account_id,
+    id: row.id,
+    mode: row.mode,
+    credentialId: row.credential_id,
+    agentId: row.agent_id,
+    wallet: row.wallet_address,
+    to: row.to_address,
+    amountUsdc: row.amount_usdc,
+    memo: row.memo,
+    idempotencyKey: row.idempotency_key,
+    code: row.code,
+    details: row.details,
+    createdAt: row.created_at,
   }
 }

@@ -1,9 +1,12 @@
-import { all, type Query } from '../../../db/query.ts'
+import { computed, narrow, nullable } from '../../../db/column.ts'
+import { all, changed, rowsOf, type Query } from '../../../db/query.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { Payment, TxHash } from '../payment.ts'
-import { PAYMENT_COLUMNS, toPayment } from '../payments-store.ts'
+import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments-store.ts'
 
-/** What is due to be looked up, and no attempt holds, the longest due first. By `payments_due_for_look`. */
+/**
+ * Payments that are due for a look-up and that no attempt holds, the longest due first. Uses `payments_due_for_look`.
+ */
 export function listDueForLook(mode: Mode, now: Date, limit: number): Query<Payment[]> {
   return {
     name: 'list_payments_due_for_look',
@@ -11,21 +14,23 @@ export function listDueForLook(mode: Mode, now: Date, limit: number): Query<Paym
       where mode = $1 and status = 'pending' and next_look_at <= $2 and (attempt_until is null or attempt_until <= $2)
       order by next_look_at, id limit $3`,
     values: [mode, now, limit],
-    read: all(toPayment),
+    read: all(PAYMENT_ROW, toPayment),
   }
 }
 
-/** Which other payments may account for transfers equal to a payment's own. */
+const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: computed.int4 }
+
+/** How many other payments may explain transfers that are equal to a payment's own. */
 export interface EqualPayments {
-  /** How many have each of the transactions asked about. */
+  /** How many have each of the given transactions. */
   readonly byTransaction: ReadonlyMap<TxHash, number>
-  /** How many may have been sent, and have no known transaction, or another one. */
+  /** How many may have been sent, but have no known transaction or a different one. */
   readonly undecided: number
 }
 
 /**
- * Counts the other payments from the same wallet to the same payee of the same amount, failed ones left out, and those
- * that certainly were not sent. By `payments_one_per_transfer_log` and `payments_holding_balance`.
+ * Counts the other payments of the same amount from the same wallet to the same recipient, without failed ones and
+ * those that were certainly not sent. Uses `payments_one_per_transfer_log` and `payments_holding_balance`.
  */
 export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]): Query<EqualPayments> {
   return {
@@ -49,21 +54,19 @@ export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]
       payment.id,
       txHashes,
     ],
-    read: (rows) => ({
-      byTransaction: new Map(
-        rows.flatMap((row) => (row['tx_hash'] === null ? [] : [[row['tx_hash'] as TxHash, Number(row['payments'])]])),
-      ),
-      undecided: Number(rows.find((row) => row['tx_hash'] === null)?.['payments'] ?? 0),
-    }),
+    read: rowsOf(EQUAL_ROW, (rows) => ({
+      byTransaction: new Map(rows.flatMap((row) => (row.tx_hash === null ? [] : [[row.tx_hash, row.payments]]))),
+      undecided: rows.find((row) => row.tx_hash === null)?.payments ?? 0,
+    })),
   }
 }
 
-/** Holds other payments of the wallet off until the transaction ends. By the primary key of wallets. */
+/** Locks the wallet against other payments until the transaction ends. Uses the primary key of wallets. */
 export function lockWallet({ accountId, mode, walletAddress }: Payment): Query<boolean> {
   return {
     name: 'lock_wallet_of_payment',
     text: 'select 1 from wallets where account_id = $1 and mode = $2 and address = $3 for no key update',
     values: [accountId, mode, walletAddress],
-    read: (rows) => rows.length > 0,
+    read: changed,
   }
 }

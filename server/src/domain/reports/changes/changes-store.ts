@@ -1,24 +1,33 @@
+import { computed, narrow, nullable } from '../../../db/column.ts'
 import { all, type Query } from '../../../db/query.ts'
+import type { Mode } from '../../../values/mode.ts'
 import type { EventType } from '../../events/event.ts'
 import type { Place } from './change.ts'
 
 export interface RecentRow extends Place {
   readonly id: string
-  /** Of an event; null for a refusal. */
+  /** The type of an event; null for a refusal. */
   readonly type: EventType | null
+}
+
+const RECENT_ROW = {
+  account_id: computed.text,
+  mode: narrow<Mode>(computed.text),
+  type: nullable(narrow<EventType>(computed.text)),
+  id: computed.text,
 }
 
 export interface RecentRange {
   readonly places: readonly Place[]
   readonly types: readonly string[]
-  /** Ids, or what sorts among them. */
+  /** Ids, or texts that sort among them; inclusive. */
   readonly eventsFrom: string
   readonly refusalsFrom: string
-  /** Of one type in one place. */
+  /** For each type in each place. */
   readonly limit: number
 }
 
-/** The newest of each type in each place, by `events_by_type` and `payment_refusals_listed`. */
+/** The newest rows of each type in each place. Uses `events_by_type` and `payment_refusals_listed`. */
 export function listRecentRows({ places, types, eventsFrom, refusalsFrom, limit }: RecentRange): Query<RecentRow[]> {
   return {
     name: 'list_recent_changes',
@@ -46,6 +55,6 @@ export function listRecentRows({ places, types, eventsFrom, refusalsFrom, limit 
       refusalsFrom,
       limit,
     ],
-    read: all((row) => ({ accountId: row['account_id'], mode: row['mode'], type: row['type'], id: row['id'] })),
+    read: all(RECENT_ROW, (row) => ({ accountId: row.account_id, mode: row.mode, type: row.type, id: row.id })),
   }
 }

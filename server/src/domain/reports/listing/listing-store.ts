@@ -1,25 +1,26 @@
-import { all, type Query, type Row } from '../../../db/query.ts'
+import { computed, nullable } from '../../../db/column.ts'
+import { all, one, type Query } from '../../../db/query.ts'
 import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { Payment, PaymentStatus, TxHash } from '../../payments/payment.ts'
 import type { Scanned } from '../../../db/bounded-scan.ts'
 import { readScan, scanText, textOfMode } from '../../../db/bounded-scan-query.ts'
-import { PAYMENT_COLUMNS, toPayment } from '../../payments/payments-store.ts'
+import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../../payments/payments-store.ts'
 
-/** Which payments a scan looks for. */
+/** The payments that a scan is to find. */
 export interface PaymentSelection {
   readonly accountId: string
   readonly mode: Mode
   readonly agentId: string | null
-  /** Ids, or what sorts among them: from `from` on, below `below`. */
+  /** Ids, or texts that sort among them: `from` is inclusive, `below` exclusive. */
   readonly from: string
   readonly below: string
   readonly wallet: Address | null
   readonly status: PaymentStatus | null
   readonly txHash: TxHash | null
-  /** Paid to it, or from it. */
+  /** The recipient, or the wallet. */
   readonly address: Address | null
-  /** In any case. */
+  /** Ignoring case. */
   readonly memoPart: string | null
 }
 
@@ -43,22 +44,24 @@ const listTextOfAgent = textOfMode('list_payments_of_agent', (mode) =>
   scanText({ ...PARTS, range: `${rangeOf(mode)} and agent_id = $11` }),
 )
 
-/** Newest first. By `payments_listed`, those of an agent by `payments_of_agent`. */
+/** Newest first. Uses `payments_listed`; those of one agent by `payments_of_agent`. */
 export function listPaymentRows({ limit, scanRowsMax, ...selection }: PaymentScan): Query<Scanned<Payment>> {
   const { mode, agentId } = selection
   const values = [...valuesOf(selection), limit, scanRowsMax]
-  const read = readScan(toPayment)
+  const read = readScan(PAYMENT_ROW, toPayment)
   return agentId === null
     ? { ...listText(mode), values, read }
     : { ...listTextOfAgent(mode), values: [...values, agentId], read }
 }
 
-/** How many of the newest rows of a range pass, of so many as were looked at, and the id of the last of those. */
+/** How many rows were read, newest first, how many of them passed the filter, and the id of the last one. */
 export interface PassedRows {
   readonly passed: number
   readonly lookedAt: number
   readonly oldest: string | null
 }
+
+const PASSED_ROW = { passed: computed.int8, looked_at: computed.int8, oldest: nullable(computed.text) }
 
 const countTextFor = (range: string): string => `
   select count(*) filter (where passes) as passed, count(*) as looked_at, min(id) as oldest from (
@@ -69,27 +72,27 @@ const countTextOfAgent = textOfMode('count_payments_of_agent', (mode) =>
   countTextFor(`${rangeOf(mode)} and agent_id = $10`),
 )
 
-/** By the same indexes. */
+/** Uses the same indexes. */
 export function countPaymentRows({ scanRowsMax, ...selection }: Omit<PaymentScan, 'limit'>): Query<PassedRows> {
   const { mode, agentId } = selection
   const values = [...valuesOf(selection), scanRowsMax]
-  const read = (rows: readonly Row[]): PassedRows => ({
-    passed: Number(rows[0]?.['passed']),
-    lookedAt: Number(rows[0]?.['looked_at']),
-    oldest: rows[0]?.['oldest'] ?? null,
-  })
+  const read = one(PASSED_ROW, (row): PassedRows => ({
+    passed: Number(row.passed),
+    lookedAt: Number(row.looked_at),
+    oldest: row.oldest,
+  }))
   return agentId === null
     ? { ...countText(mode), values, read }
     : { ...countTextOfAgent(mode), values: [...values, agentId], read }
 }
 
-/** $1 to $8. */
+/** The parameters $1 to $8. */
 function valuesOf({ accountId, from, below, wallet, status, txHash, address, memoPart }: PaymentSelection): unknown[] {
   const pattern = memoPart === null ? null : `%${escapePattern(memoPart)}%`
   return [accountId, from, below, wallet, status, txHash, address, pattern]
 }
 
-/** What a pattern would take for a wildcard stands for itself. */
+/** Escapes the characters that a pattern would take for wildcards. */
 function escapePattern(text: string): string {
   return text.replace(/[\\%_]/g, String.raw`\$&`)
 }
@@ -100,7 +103,7 @@ const newestText = textOfMode(
     `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = ${mode} order by id desc limit $2`,
 )
 
-/** By `payments_listed`. */
+/** Uses `payments_listed`. */
 export function listNewestPayments(accountId: string, mode: Mode, limit: number): Query<Payment[]> {
-  return { ...newestText(mode), values: [accountId, limit], read: all(toPayment) }
+  return { ...newestText(mode), values: [accountId, limit], read: all(PAYMENT_ROW, toPayment) }
 }

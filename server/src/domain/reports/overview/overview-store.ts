@@ -1,4 +1,6 @@
-import { all, type Query, type Row } from '../../../db/query.ts'
+import { computed, narrow, nullable, pick, type RowOf } from '../../../db/column.ts'
+import { all, one, type Query } from '../../../db/query.ts'
+import { tables } from '../../../db/tables.ts'
 import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { microUsdc } from '../../../values/money.ts'
@@ -7,10 +9,32 @@ import { REFUSALS_KEPT_MAX } from '../../payments/refusals/refusal.ts'
 import { textOfMode } from '../../../db/bounded-scan-query.ts'
 import type { CapUse, Steps } from './overview.ts'
 
-/** What one agent did in one bar; the agent is null for those that are not among the ones who spent most. */
+const { grants, payments, wallets } = tables
+
+const SPEND_ROW = {
+  agent_id: nullable(payments.agent_id),
+  bar: computed.int4,
+  spent: computed.numeric,
+  confirmed: computed.numeric,
+  pending: computed.numeric,
+  failed: computed.numeric,
+}
+
+const CAP_ROW = {
+  ...pick(grants, 'id', 'agent_id'),
+  wallet_address: narrow<Address>(grants.wallet_address),
+  wallet_name: wallets.name,
+  ...pick(grants, 'status', 'suspended_at', 'expires_at', 'daily_cap_micro'),
+  spent: computed.numeric,
+}
+
+const { bool } = computed
+const STEPS_ROW = { wallet: bool, deposit: bool, agent: bool, signed: bool, key: bool, payment: bool }
+
+/** What one agent did in one bar. The agent is null in the sum of all agents that are not among the top spenders. */
 export interface SpendRow {
   readonly agentId: string | null
-  /** From 0. */
+  /** The bar's index, from 0. */
   readonly bar: number
   readonly spentMicro: bigint
   readonly confirmed: number
@@ -21,7 +45,7 @@ export interface SpendRow {
 export interface SpendRange {
   readonly accountId: string
   readonly mode: Mode
-  /** Ids of payments, or what sorts among them: from `from` on, below `below`. */
+  /** Ids of payments, or texts that sort among them: `from` is inclusive, `below` exclusive. */
   readonly from: string
   readonly below: string
   readonly barStarts: readonly Date[]
@@ -46,18 +70,18 @@ const spendText = textOfMode(
     from done d left join first f on f.agent_id = d.agent_id group by f.agent_id, d.bar`,
 )
 
-/** Each payment of the range is read once, by `payments_listed`; few rows come of it, however many agents there are. */
+/** Reads each payment of the range once, by `payments_listed`. Returns few rows, however many agents there are. */
 export function sumSpend({ accountId, mode, from, below, barStarts, agentsMax }: SpendRange): Query<SpendRow[]> {
   return {
     ...spendText(mode),
     values: [accountId, from, below, barStarts, agentsMax],
-    read: all((row) => ({
-      agentId: row['agent_id'],
-      bar: row['bar'],
-      spentMicro: BigInt(row['spent']),
-      confirmed: Number(row['confirmed']),
-      pending: Number(row['pending']),
-      failed: Number(row['failed']),
+    read: all(SPEND_ROW, (row) => ({
+      agentId: row.agent_id,
+      bar: row.bar,
+      spentMicro: BigInt(row.spent),
+      confirmed: Number(row.confirmed),
+      pending: Number(row.pending),
+      failed: Number(row.failed),
     })),
   }
 }
@@ -71,12 +95,12 @@ const refusalsText = textOfMode(
     ) newest`,
 )
 
-/** Those with these ids, or what sorts among them; so many as are kept, at the most. By `payment_refusals_listed`. */
+/** Counts the refusals of a range of ids, at most as many as are kept. Uses `payment_refusals_listed`. */
 export function countRefusals(accountId: string, mode: Mode, from: string, below: string): Query<number> {
   return {
     ...refusalsText(mode),
     values: [accountId, from, below, REFUSALS_KEPT_MAX],
-    read: (rows) => Number(rows[0]?.['refusals']),
+    read: one({ refusals: computed.int8 }, (row) => Number(row.refusals)),
   }
 }
 
@@ -84,7 +108,7 @@ export interface CapWindow {
   readonly accountId: string
   readonly mode: Mode
   readonly now: Date
-  /** The window's payments were made after this time; ids from `from` on hold them all. */
+  /** The window's payments were created after this time, and have ids from `from` on. */
   readonly windowStart: Date
   readonly from: string
   readonly limit: number
@@ -107,14 +131,14 @@ const capsText = textOfMode(
 )
 
 /**
- * The active grants whose caps are fullest. The window's payments are read once for all of them, by `payments_listed`;
- * grants by `grants_one_active_per_agent_and_wallet`.
+ * The active grants that have used most of their daily cap. The window's payments are read once for all grants, by
+ * `payments_listed`; grants by `grants_one_active_per_agent_and_wallet`.
  */
 export function listFullestCaps({ accountId, mode, now, windowStart, from, limit }: CapWindow): Query<CapUse[]> {
   return {
     ...capsText(mode),
     values: [accountId, from, windowStart, limit],
-    read: all((row) => toCapUse(row, now)),
+    read: all(CAP_ROW, (row) => toCapUse(row, now)),
   }
 }
 
@@ -129,31 +153,31 @@ const stepsText = textOfMode('find_steps', (mode) => {
       exists (select 1 from payments where ${place}) as payment`
 })
 
-/** One look into an index each. */
+/** Each step is one look-up in an index. */
 export function findSteps(accountId: string, mode: Mode): Query<Steps> {
   return {
     ...stepsText(mode),
     values: [accountId],
-    read: (rows) => ({
-      wallet: rows[0]?.['wallet'] ?? false,
-      deposit: rows[0]?.['deposit'] ?? false,
-      agent: rows[0]?.['agent'] ?? false,
-      grant: rows[0]?.['signed'] ?? false,
-      key: rows[0]?.['key'] ?? false,
-      payment: rows[0]?.['payment'] ?? false,
-    }),
+    read: one(STEPS_ROW, ({ wallet, deposit, agent, signed, key, payment }) => ({
+      wallet,
+      deposit,
+      agent,
+      grant: signed,
+      key,
+      payment,
+    })),
   }
 }
 
-function toCapUse(row: Row, now: Date): CapUse {
-  const [suspendedAt, expiresAt] = [row['suspended_at'], row['expires_at']]
+function toCapUse(row: RowOf<typeof CAP_ROW>, now: Date): CapUse {
+  const [suspendedAt, expiresAt] = [row.suspended_at, row.expires_at]
   return {
-    grantId: row['id'],
-    agentId: row['agent_id'],
-    wallet: row['wallet_address'] as Address,
-    walletName: row['wallet_name'],
-    state: grantState({ status: row['status'], replacedBy: null, suspendedAt, expiresAt }, now),
-    dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
-    spent24hMicro: microUsdc(BigInt(row['spent'])),
+    grantId: row.id,
+    agentId: row.agent_id,
+    wallet: row.wallet_address,
+    walletName: row.wallet_name,
+    state: grantState({ status: row.status, replacedBy: null, suspendedAt, expiresAt }, now),
+    dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
+    spent24hMicro: microUsdc(BigInt(row.spent)),
   }
 }

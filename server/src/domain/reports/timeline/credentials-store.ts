@@ -1,7 +1,14 @@
+import { computed, narrow, nullable } from '../../../db/column.ts'
 import { all, type Query } from '../../../db/query.ts'
 import type { Credential } from './credential.ts'
 
-/** Those of the ids that are an API key or a connection of the account. By primary keys. */
+const CREDENTIAL_ROW = {
+  kind: narrow<Credential['kind']>(computed.text),
+  id: computed.text,
+  name: nullable(computed.text),
+}
+
+/** The API keys and connections of the account that have one of these ids. Uses primary keys. */
 export function listCredentials(accountId: string, ids: readonly string[]): Query<Credential[]> {
   return {
     name: 'list_payment_credentials',
@@ -11,6 +18,6 @@ export function listCredentials(accountId: string, ids: readonly string[]): Quer
       select 'connection', c.id, o.name from connections c join oauth_clients o on o.id = c.client_id
       where c.account_id = $1 and c.id = any($2::text[])`,
     values: [accountId, ids],
-    read: all((row) => ({ kind: row['kind'], id: row['id'], name: row['name'] })),
+    read: all(CREDENTIAL_ROW, (row) => ({ kind: row.kind, id: row.id, name: row.name })),
   }
 }

@@ -1,25 +1,38 @@
-import { firstOrNull, type Query, type Row } from '../../../db/query.ts'
+import { nullableAll, pick, type RowOf } from '../../../db/column.ts'
+import { firstOrNull, foundRow, rowsOf, type Query } from '../../../db/query.ts'
+import { tables } from '../../../db/tables.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { microUsdc } from '../../../values/money.ts'
-import { DELIVERY_COLUMNS, toDelivery } from '../../webhooks/deliveries-store.ts'
+import { DELIVERY_COLUMNS, DELIVERY_ROW, toDelivery } from '../../webhooks/deliveries-store.ts'
 import type { Admission } from '../../payments/payment.ts'
 import type { PaymentEvent, SentDelivery } from './timeline.ts'
 
-/** By the primary key. */
+const { events, payments, webhook_endpoints: endpoints } = tables
+
+const SENT_ROW = { ...DELIVERY_ROW, url: endpoints.url }
+
+const EVENT_ROW = {
+  told_id: events.id,
+  told_type: events.type,
+  told_at: events.created_at,
+  ...nullableAll(SENT_ROW),
+}
+
+/** Uses the primary key. */
 export function findAdmission(accountId: string, id: string): Query<Admission | null> {
   return {
     name: 'find_payment_admission',
     text: `select max_per_tx_micro, daily_cap_micro, spent_24h_micro from payments where account_id = $1 and id = $2`,
     values: [accountId, id],
-    read: firstOrNull((row) => ({
-      maxPerTxMicro: microUsdc(BigInt(row['max_per_tx_micro'])),
-      dailyCapMicro: microUsdc(BigInt(row['daily_cap_micro'])),
-      spent24hMicro: microUsdc(BigInt(row['spent_24h_micro'])),
+    read: firstOrNull(pick(payments, 'max_per_tx_micro', 'daily_cap_micro', 'spent_24h_micro'), (row) => ({
+      maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
+      dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
+      spent24hMicro: microUsdc(BigInt(row.spent_24h_micro)),
     })),
   }
 }
 
-/** An event to look for: its type, and the ids that it can have, from `from` on, below `below`. */
+/** An event to look for: its type and the range of ids that it can have; `from` is inclusive, `below` exclusive. */
 export interface EventPlace {
   readonly type: string
   readonly from: string
@@ -27,8 +40,9 @@ export interface EventPlace {
 }
 
 /**
- * A payment's events, the oldest first, each with its deliveries, the oldest first, `deliveriesMax` at the most. An event
- * is looked for where it must be, so few rows are looked at. By `events_by_type`, `deliveries_of_event` and primary keys.
+ * A payment's events, oldest first, each with at most `deliveriesMax` of its deliveries, oldest first. Each event is
+ * searched only in the range of ids where it must be, so few rows are read. Uses `events_by_type`,
+ * `deliveries_of_event` and primary keys.
  */
 export function listPaymentEvents(
   payment: { readonly accountId: string; readonly mode: Mode; readonly id: string },
@@ -58,19 +72,21 @@ export function listPaymentEvents(
       places.map(({ below }) => below),
       deliveriesMax,
     ],
-    read: toEvents,
+    read: rowsOf(EVENT_ROW, toEvents),
   }
 }
 
-function toEvents(rows: readonly Row[]): PaymentEvent[] {
+function toEvents(rows: readonly RowOf<typeof EVENT_ROW>[]): PaymentEvent[] {
   type Filling = Omit<PaymentEvent, 'deliveries'> & { readonly deliveries: SentDelivery[] }
   const events = new Map<string, Filling>()
   for (const row of rows) {
-    const id: string = row['told_id']
-    const event: Filling = events.get(id) ?? { id, type: row['told_type'], createdAt: row['told_at'], deliveries: [] }
+    const id = row.told_id
+    const event: Filling = events.get(id) ?? { id, type: row.told_type, createdAt: row.told_at, deliveries: [] }
     events.set(id, event)
-    // An event that was sent nowhere has a row without a delivery.
-    if (row['id'] !== null) event.deliveries.push({ delivery: toDelivery(row), url: row['url'] })
+    // An event without deliveries has one row, in which the columns of a delivery are null.
+    if (row.id === null) continue
+    const sent = foundRow(SENT_ROW, row)
+    event.deliveries.push({ delivery: toDelivery(sent), url: sent.url })
   }
   return [...events.values()]
 }

@@ -1,0 +1,19 @@
+import { ApiError } from '../api/api-error.ts'
+import { ErrorNotice } from './error-notice.tsx'
+import { Skeleton } from './skeleton.tsx'
+
+interface QueryStateProps {
+  /** The error of the query. Null while it is loading. */
+  readonly error: unknown
+  readonly onRetry: () => unknown
+  /** The expected number of lines. */
+  readonly lines?: number
+}
+
+/** Shown in place of data that is not there: a skeleton while it loads, or the error. */
+export function QueryState({ error, onRetry, lines = 4 }: QueryStateProps) {
+  if (error === null) return <Skeleton lines={lines} />
+  // Retrying does not help if the object does not exist.
+  const isGone = error instanceof ApiError && error.status === 404
+  return isGone ? <ErrorNotice error={error} /> : <ErrorNotice error={error} onRetry={() => void onRetry()} />
+}

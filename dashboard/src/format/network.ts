@@ -1,9 +1,0 @@
-const NETWORK_NAMES: ReadonlyMap<number, string> = new Map([
-  [84_532, 'Base Sepolia'],
-  [8_453, 'Base'],
-])
-
-/** What a chain is called where people send money. */
-export function nameNetwork(chainId: number): string {
-  return NETWORK_NAMES.get(chainId) ?? `chain ${chainId}`
-}

@@ -1,0 +1,47 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { deliveriesKey, deliveryQuery } from '../../api/deliveries.ts'
+import { webhooksQuery } from '../../api/webhooks.ts'
+import { Notice } from '../../components/notice.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { explainAttempt } from '../../format/webhook-text.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+
+/** The result of a test event, once it is known. */
+export function TestEventResult({ deliveryId }: { readonly deliveryId: string | undefined }) {
+  const { slug, mode, to } = useWorkspace()
+  const { data } = useQuery({ ...deliveryQuery(slug, mode, deliveryId ?? ''), enabled: deliveryId !== undefined })
+  const attempt = data?.attempts.at(-1)
+  const failure = attempt === undefined ? null : explainAttempt(attempt)
+  const client = useQueryClient()
+  const isFinished = attempt !== undefined
+  // Test events cause no live update, so the list of deliveries and the state of the endpoint are refreshed here.
+  useEffect(() => {
+    if (!isFinished) return
+    void client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) })
+    void client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey })
+  }, [client, slug, mode, isFinished])
+  return (
+    <div role="status" className="empty:hidden">
+      {deliveryId !== undefined && (
+        <Notice tone={failure === null ? 'plain' : 'danger'}>
+          <p>
+            {attempt === undefined && 'The test event is being sent… '}
+            {attempt !== undefined && failure === null && (
+              <>
+                <strong>The test event was delivered.</strong> Your server responded with {attempt.status_code} after{' '}
+                {attempt.duration_ms} ms.{' '}
+              </>
+            )}
+            {failure !== null && (
+              <>
+                <strong>The test event was not delivered.</strong> {failure}{' '}
+              </>
+            )}
+            <TextLink to={to('developers', 'deliveries', deliveryId)}>View delivery</TextLink>
+          </p>
+        </Notice>
+      )}
+    </div>
+  )
+}

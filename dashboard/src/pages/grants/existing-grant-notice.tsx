@@ -1,0 +1,28 @@
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import { Notice } from '../../components/notice.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+
+/** An agent can have only one grant per wallet. Links to the existing one, to be replaced. */
+export function ExistingGrantNotice({ grant }: { readonly grant: Grant }) {
+  const { to } = useWorkspace()
+  return (
+    <div role="status">
+      <Notice tone="warning">
+        <p>
+          <bdi className="font-semibold">{grant.agent_id}</bdi> already has a grant on{' '}
+          <bdi className="font-semibold">{grant.wallet_name}</bdi>.{' '}
+          {grant.status === 'pending' ? (
+            <>
+              It is awaiting signature. <TextLink to={to('grants', grant.id)}>Sign or discard it</TextLink>.
+            </>
+          ) : (
+            <>
+              <TextLink to={to('grants', grant.id, 'replace')}>Replace this grant</TextLink> instead.
+            </>
+          )}
+        </p>
+      </Notice>
+    </div>
+  )
+}

@@ -1,0 +1,79 @@
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
+import { CodeText } from '../../components/code-text.tsx'
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { formatOwnerTitle } from '../../format/owner-text.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+
+interface GrantPropertiesProps {
+  readonly grant: Grant
+  readonly owner: Wallet['owner'] | null
+}
+
+export function GrantProperties({ grant, owner }: GrantPropertiesProps) {
+  const { to } = useWorkspace()
+  return (
+    <DescriptionList>
+      <DescriptionItem term="Agent">
+        <TextLink to={to('agents', grant.agent_id)}>
+          <bdi className="wrap-anywhere">{grant.agent_id}</bdi>
+        </TextLink>
+      </DescriptionItem>
+      <DescriptionItem term="Wallet">
+        <span className="flex flex-wrap items-baseline gap-x-3">
+          <TextLink to={to('wallets', grant.wallet)}>
+            <bdi>{grant.wallet_name}</bdi>
+          </TextLink>
+          <CodeText text={grant.wallet} what="the wallet address" isShort />
+        </span>
+      </DescriptionItem>
+      {owner !== null && (
+        <DescriptionItem term="Wallet owner">
+          <bdi>{formatOwnerTitle(owner)}</bdi>
+        </DescriptionItem>
+      )}
+      <DescriptionItem term="Created">
+        <TimeText at={grant.created_at} isExact />
+      </DescriptionItem>
+      <When name="Signed" at={grant.activated_at} by={grant.activated_by} />
+      <When name="Suspended" at={grant.suspended_at} />
+      <When name={grant.replaced_by === null ? 'Revoked' : 'Replaced'} at={grant.revoked_at} />
+      {grant.replaces !== null && (
+        <DescriptionItem term={grant.activated_at === null ? 'Will replace' : 'Replaces'}>
+          <TextLink to={to('grants', grant.replaces)}>Previous grant</TextLink>
+        </DescriptionItem>
+      )}
+      {grant.replaced_by !== null && (
+        <DescriptionItem term="Replaced by">
+          <TextLink to={to('grants', grant.replaced_by)}>Newer grant</TextLink>
+        </DescriptionItem>
+      )}
+      <DescriptionItem term="Grant ID">
+        <CodeText text={grant.id} what="the grant ID" />
+      </DescriptionItem>
+    </DescriptionList>
+  )
+}
+
+interface WhenProps {
+  readonly name: string
+  readonly at: string | null
+  readonly by?: string | null
+}
+
+function When({ name, at, by = null }: WhenProps) {
+  if (at === null) return null
+  return (
+    <DescriptionItem term={name}>
+      <TimeText at={at} isExact />
+      {by !== null && (
+        <>
+          {' '}
+          by <bdi>{by}</bdi>
+        </>
+      )}
+    </DescriptionItem>
+  )
+}

@@ -1,0 +1,45 @@
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
+import { labelOf } from '../../api/recipients.ts'
+import { formatGrantSentence, type GrantSentenceValues } from '../../format/grant-sentence.ts'
+
+interface GrantSentenceProps {
+  readonly id?: string
+  readonly values: GrantSentenceValues
+}
+
+/** Amounts, dates and short names do not wrap, even on the narrowest phone. */
+const UNWRAPPED_CHARS_MAX = 20
+
+/** One sentence that says what a grant allows, with its terms in bold. */
+export function GrantSentence({ id, values }: GrantSentenceProps) {
+  return (
+    <p id={id} className="text-lg leading-relaxed text-muted">
+      {formatGrantSentence(values).map(({ text, isStrong }, index) =>
+        isStrong ? (
+          // The parts are never reordered, so the index is a stable key.
+          <strong
+            key={index}
+            className={`font-semibold text-ink ${text.length <= UNWRAPPED_CHARS_MAX ? 'whitespace-nowrap' : ''}`}
+          >
+            <bdi>{text}</bdi>
+          </strong>
+        ) : (
+          text
+        ),
+      )}
+    </p>
+  )
+}
+
+/** The values of the sentence, taken from the grant as the server stores it. This is what is signed. */
+export function toSentenceValues(grant: Grant, recipients: readonly Recipient[] | undefined): GrantSentenceValues {
+  return {
+    agentId: grant.agent_id,
+    walletName: grant.wallet_name,
+    maxPerTxUsdc: grant.max_per_tx_usdc,
+    dailyCapUsdc: grant.daily_cap_usdc,
+    recipients: grant.recipient_allowlist.map((address) => ({ address, label: labelOf(recipients, address) })),
+    expiresAt: grant.expires_at,
+  }
+}

@@ -1,0 +1,142 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
+import { grantsQuery } from '../../api/grants.ts'
+import { ButtonLink } from '../../components/button-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { isAdmin } from '../../roles.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { detailOf } from './refusal-checks.ts'
+
+interface Advice {
+  readonly text: ReactNode
+  readonly links: readonly { readonly text: string; readonly to: string }[]
+}
+
+/** Advice on what to do about a rejected request, with links. */
+export function RefusalAdvice({ refusal }: { readonly refusal: Refusal }) {
+  const { slug, mode, role, to } = useWorkspace()
+  const { agent_id, wallet } = refusal
+  const { data: grants } = useQuery(grantsQuery(slug, mode, { agent: agent_id, wallet }))
+  const { text, links } = adviseOn(refusal, grants?.find(({ status }) => status !== 'revoked') ?? null, to)
+  return (
+    <div className="grid gap-4 rounded-xl border border-line bg-surface p-4 sm:p-5">
+      <p>{text}</p>
+      {!isAdmin(role) && <p className="text-muted">An owner or admin of the workspace can change this.</p>}
+      {links.length > 0 && (
+        <p className="flex flex-wrap gap-3">
+          {links.map((link, index) => (
+            <ButtonLink key={link.text} to={link.to} variant={index === 0 && isAdmin(role) ? 'primary' : 'plain'}>
+              {link.text}
+            </ButtonLink>
+          ))}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type To = (...parts: readonly string[]) => string
+
+function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
+  const { code, details, agent_id, wallet } = refusal
+  const resetsAt = detailOf(details, 'resets_at')
+  const replace = grant?.status === 'active' ? [{ text: 'Replace grant', to: to('grants', grant.id, 'replace') }] : []
+  const create = {
+    text: 'New grant',
+    to: `${to('grants', 'new')}?${new URLSearchParams({ agent: agent_id, wallet })}`,
+  }
+  switch (code) {
+    case 'agent_not_found':
+      return {
+        text: 'Create the agent, or correct the ID in your program. Test and live mode have separate agents.',
+        links: [{ text: 'Go to agents', to: to('agents') }],
+      }
+    case 'wallet_not_found':
+      return {
+        text: 'Correct the address in your program, or create a wallet. Test and live mode have separate wallets.',
+        links: [{ text: 'Go to wallets', to: to('wallets') }],
+      }
+    case 'permission_not_found':
+      return grant === null ? { text: NO_GRANT, links: [create] } : adviseOnGrant(grant, to)
+    case 'permission_expired':
+      return {
+        text: 'Replace the grant with one that has a later end date, or none. The wallet’s owner must sign it.',
+        links: replace.length === 0 ? [create] : replace,
+      }
+    case 'contract_not_allowed':
+      return { text: 'Replace the grant. The replacement allows the contract in use.', links: replace }
+    case 'recipient_not_allowed':
+      return {
+        text: 'To allow this recipient, replace the grant with one that includes it.',
+        links: replace,
+      }
+    case 'amount_too_large':
+      return {
+        text: 'The agent can send a smaller payment, or you can replace the grant with a higher per-payment limit.',
+        links: replace,
+      }
+    case 'daily_cap_exceeded':
+      return {
+        text:
+          resetsAt === null ? (
+            'The amount exceeds the whole 24-hour limit, so waiting does not help. The agent can send a smaller payment, or you can replace the grant with a higher limit.'
+          ) : (
+            <>
+              The agent can retry after <TimeText at={resetsAt} isExact />, when earlier payments no longer count,
+              unless it spends more meanwhile. Or replace the grant with a higher limit.
+            </>
+          ),
+        links: replace,
+      }
+    case 'plan_cap_exceeded':
+      return {
+        text: (
+          <>
+            Live payments resume {resetsAt === null ? 'next month' : <TimeText at={resetsAt} isExact />}, when the
+            monthly count starts again, or once you have a larger plan.
+          </>
+        ),
+        links: [{ text: 'View plan', to: to('plan') }],
+      }
+    case 'insufficient_balance':
+      return {
+        text: 'Add USDC to the wallet, then let the agent retry.',
+        links: [{ text: 'Add USDC', to: to('wallets', wallet) }],
+      }
+    case 'insufficient_gas':
+      return {
+        text: 'On this server, wallets pay for gas themselves. Send some of the chain’s native coin to the wallet, then let the agent retry.',
+        links: [{ text: 'View wallet', to: to('wallets', wallet) }],
+      }
+    default:
+      return { text: 'The message explains what was wrong. Correct the request and retry.', links: [] }
+  }
+}
+
+const NO_GRANT = 'Create a grant for the agent on this wallet. It takes effect once the wallet’s owner has signed it.'
+
+/** Advice if there is a grant now: one created since, or one that was not in force. */
+function adviseOnGrant(grant: Grant, to: To): Advice {
+  const page = to('grants', grant.id)
+  if (grant.state === 'pending') {
+    return {
+      text: 'There is a grant, but the wallet’s owner has not signed it yet.',
+      links: [{ text: 'View grant', to: page }],
+    }
+  }
+  if (grant.state === 'suspended') {
+    return {
+      text: 'The grant is suspended. To resume, replace it and have the wallet’s owner sign the replacement.',
+      links: [
+        { text: 'Replace grant', to: to('grants', grant.id, 'replace') },
+        { text: 'View grant', to: page },
+      ],
+    }
+  }
+  return {
+    text: 'There is an active grant now. Let the agent retry.',
+    links: [{ text: 'View grant', to: page }],
+  }
+}

@@ -1,0 +1,79 @@
+import type { FastifyContextConfig, FastifyRequest, RouteOptions } from 'fastify'
+import type { Context } from '../domain/context.ts'
+import { getMembership } from '../domain/members/get-membership.ts'
+import type { Role } from '../domain/members/role.ts'
+import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
+import { clientAddress } from '../http/client-address.ts'
+import type { HttpServer } from '../http/open-http.ts'
+import { Problem } from '../values/problem.ts'
+import type { Access } from './contract/route.ts'
+import { setCurrentMembership } from './current-membership.ts'
+import { findCurrentSession, getCurrentSession } from './current-session.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly role?: Access['role']
+    readonly proof?: Access['proof']
+    readonly bucket?: Access['bucket']
+  }
+}
+
+const SLUG_PATTERN = /^[a-z0-9-]{1,64}$/
+
+type WorkspaceRequest = FastifyRequest<{ Params: { slug: string } }>
+
+/**
+ * Makes every endpoint of `scope` require what its route declares. The rate is counted before the body is read (D33), so
+ * that reading costs us nothing once a caller is over the limit. The role is checked right before the handler, after the
+ * request was validated, so that nothing changes between the check and its use. The recent proof is checked in the domain.
+ */
+export function enforceAccess(scope: HttpServer, ctx: Context): void {
+  scope.addHook('onRoute', checkDeclaration)
+  scope.addHook('onRequest', (request) => enforceBucket(ctx, request))
+  scope.addHook<{ Params: { slug: string } }>('preHandler', (request) => enforceRole(ctx, request))
+}
+
+/** Runs at start-up: an endpoint that declares nothing would be open to everyone. */
+function checkDeclaration({ method, url, config = {} }: RouteOptions): void {
+  const { role } = accessOf(config)
+  if (isWorkspaceRole(role) && !url.includes('/:slug')) {
+    throw new Error(`${String(method)} ${url} declares the role ${role}, but its path names no workspace`)
+  }
+}
+
+/** Counts a request per session, or per address if nobody is signed in; 429 above the limit. */
+async function enforceBucket(ctx: Context, request: FastifyRequest): Promise<void> {
+  const session = findCurrentSession(request)
+  const subject = session === null ? clientAddress(request) : session.secretHash.toString('hex')
+  await enforceRateLimit(ctx, { subject, bucket: 'dashboard' })
+  const { bucket } = accessOf(request.routeOptions.config)
+  if (bucket !== 'dashboard') await enforceRateLimit(ctx, { subject: clientAddress(request), bucket })
+}
+
+async function enforceRole(ctx: Context, request: WorkspaceRequest): Promise<void> {
+  const { role } = accessOf(request.routeOptions.config)
+  if (isWorkspaceRole(role)) await requireRole(ctx, request, role)
+  else if (role === 'session') getCurrentSession(request)
+}
+
+/**
+ * Requires that the caller has at least `role` in the workspace of the path. Throws 401 if nobody is signed in, 404 if the
+ * caller does not belong to the workspace, and 403 `role_insufficient`.
+ */
+async function requireRole(ctx: Context, request: WorkspaceRequest, role: Role): Promise<void> {
+  const { userId } = getCurrentSession(request)
+  const { slug } = request.params
+  if (!SLUG_PATTERN.test(slug)) throw new Problem('not_found', 'You have no workspace with this slug.')
+  setCurrentMembership(request, await getMembership(ctx, { userId, slug, role }))
+}
+
+function isWorkspaceRole(role: Access['role']): role is Role {
+  return role !== 'none' && role !== 'session'
+}
+
+function accessOf({ role, proof, bucket }: FastifyContextConfig): Access {
+  if (role === undefined || proof === undefined || bucket === undefined) {
+    throw new Error('an endpoint of the dashboard must declare its role, proof and bucket')
+  }
+  return { role, proof, bucket }
+}

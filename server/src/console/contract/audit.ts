@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { AUDIT_ACTIONS } from '../../domain/audit/audit-entry.ts'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { id, next, SlugParams } from './fields.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+
+/** `former`: the person is no longer a member. */
+const AuditEntrySchema = Type.Object({
+  id: Type.String(),
+  at: isoTime(),
+  actor: Type.Object({
+    kind: Type.Enum(['user', 'key', 'client', 'operator']),
+    id: nullable(Type.String()),
+    name: nullable(Type.String()),
+    former: Type.Boolean(),
+  }),
+  action: Type.Enum([...AUDIT_ACTIONS]),
+  subject: nullable(Type.String()),
+  /** The person whom the action concerned, if it concerned a person. */
+  subject_user: nullable(Type.Object({ name: Type.String(), former: Type.Boolean() })),
+  details: Type.Record(Type.String(), Type.Unknown()),
+})
+
+export type AuditEntry = Shape<typeof AuditEntrySchema>
+
+export const AUDIT_ROUTES = {
+  /** The newest first. */
+  list: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/audit',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      querystring: Type.Object({ before: Type.Optional(id) }),
+      response: { 200: Type.Object({ entries: list(AuditEntrySchema), next }) },
+    },
+  },
+} as const satisfies ConsoleRoutes

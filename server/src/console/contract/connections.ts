@@ -1,0 +1,66 @@
+import { Type } from 'typebox'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { SCOPES } from '../../values/scope.ts'
+import { Empty, mode, SlugIdParams, SlugParams } from './fields.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
+
+const scopes = list(Type.Enum([...SCOPES]))
+
+const ConnectionSchema = Type.Object({
+  id: Type.String(),
+  client: Type.Object({ name: Type.String(), redirect_hosts: list(Type.String()) }),
+  mode,
+  agent_id: Type.String(),
+  scopes,
+  user_name: Type.String(),
+  created_at: isoTime(),
+  expires_at: isoTime(),
+  /** When a request with one of its tokens was last counted; null: never. */
+  last_used_at: nullable(isoTime()),
+})
+
+const AuthorizationRequestSchema = Type.Object({
+  client: Type.Object({
+    /** What the client calls itself. Nobody has checked it. */
+    name: Type.String(),
+    redirect_host: Type.String(),
+    redirect_uri_kind: Type.Enum(['https', 'loopback']),
+    registered_at: isoTime(),
+  }),
+  scopes,
+  agent_id: nullable(Type.String()),
+  expires_at: isoTime(),
+})
+
+export type Connection = Shape<typeof ConnectionSchema>
+export type AuthorizationRequest = Shape<typeof AuthorizationRequestSchema>
+export type Scope = Connection['scopes'][number]
+
+export const CONNECTION_ROUTES = {
+  list: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/connections',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      querystring: Type.Object({ mode: Type.Optional(mode) }),
+      response: { 200: Type.Object({ connections: list(ConnectionSchema) }) },
+    },
+  },
+  revoke: {
+    method: 'DELETE',
+    url: '/console/workspaces/:slug/connections/:id',
+    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, response: { 200: Empty } },
+  },
+  /** What an application asks for. The person decides by a form post to `oauth/`, not here. */
+  getAuthorizationRequest: {
+    method: 'GET',
+    url: '/console/authorization-requests/:handle',
+    config: { role: 'session', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: Type.Object({ handle: Type.String() }),
+      response: { 200: Type.Object({ request: AuthorizationRequestSchema }) },
+    },
+  },
+} as const satisfies ConsoleRoutes

@@ -1,0 +1,83 @@
+import { Type } from 'typebox'
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../domain/events/event.ts'
+import { ATTEMPT_ERRORS, DELIVERY_STATUSES, DELIVERY_TRIGGERS } from '../../domain/webhooks/delivery.ts'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { EmptyBody, id, mode, next, SlugIdParams, SlugParams, time } from './fields.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+
+const eventType = Type.Enum([...EVENT_TYPES, TEST_EVENT_TYPE])
+
+export const DeliverySchema = Type.Object({
+  id: Type.String(),
+  mode,
+  webhook_id: Type.String(),
+  event_id: Type.String(),
+  event_type: eventType,
+  trigger: Type.Enum([...DELIVERY_TRIGGERS]),
+  status: Type.Enum([...DELIVERY_STATUSES]),
+  attempt_count: Type.Integer(),
+  next_attempt_at: nullable(isoTime()),
+  created_at: isoTime(),
+  finished_at: nullable(isoTime()),
+})
+
+const DeliveryAttemptSchema = Type.Object({
+  number: Type.Integer(),
+  at: isoTime(),
+  status_code: nullable(Type.Integer()),
+  error: nullable(Type.Enum([...ATTEMPT_ERRORS])),
+  duration_ms: Type.Integer(),
+  response_body: nullable(Type.String()),
+})
+
+const DeliveryPageSchema = Type.Object({ deliveries: list(DeliverySchema), next })
+
+/** `body` is the request's body as it was sent, byte for byte; null once its event is older than 30 days. */
+const DeliveryDetailSchema = Type.Object({
+  delivery: DeliverySchema,
+  attempts: list(DeliveryAttemptSchema),
+  body: nullable(Type.String()),
+})
+
+const DeliveriesQuery = Type.Object({
+  mode,
+  webhook: Type.Optional(id),
+  type: Type.Optional(eventType),
+  status: Type.Optional(Type.Enum([...DELIVERY_STATUSES])),
+  event: Type.Optional(id),
+  from: Type.Optional(time),
+  to: Type.Optional(time),
+  before: Type.Optional(id),
+})
+
+export type Delivery = Shape<typeof DeliverySchema>
+export type DeliveryAttempt = Shape<typeof DeliveryAttemptSchema>
+export type DeliveryDetail = Shape<typeof DeliveryDetailSchema>
+export type DeliveryQuery = Shape<typeof DeliveriesQuery>
+
+export const DELIVERY_ROUTES = {
+  /** The newest first. */
+  list: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/deliveries',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugParams, querystring: DeliveriesQuery, response: { 200: DeliveryPageSchema } },
+  },
+  get: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/deliveries/:id',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, response: { 200: DeliveryDetailSchema } },
+  },
+  /** Sends the event to the same address again, as a new delivery. */
+  replay: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/deliveries/:id/replay',
+    config: {
+      role: 'admin',
+      proof: { notNeeded: 'sends to the address that the owner chose' },
+      bucket: 'dashboard',
+    },
+    schema: { params: SlugIdParams, body: EmptyBody, response: { 201: Type.Object({ delivery: DeliverySchema }) } },
+  },
+} as const satisfies ConsoleRoutes

@@ -1,0 +1,125 @@
+import { Type } from 'typebox'
+import { GRANT_STATES } from '../../domain/grants/grant-state.ts'
+import { GrantSchema as PublicGrantSchema } from '../../domain/grants/grant-schema.ts'
+import { GRANT_RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { ADDRESS_CHARS_MAX, agentId, EmptyBody, mode, SlugIdParams, SlugParams, time } from './fields.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { AuthenticationBody } from './webauthn.ts'
+
+const AMOUNT_CHARS_MAX = 100
+const amount = Type.String({ maxLength: AMOUNT_CHARS_MAX })
+const address = Type.String({ maxLength: ADDRESS_CHARS_MAX })
+
+/** What the dashboard shows beside a grant's status: one that is not revoked may be suspended or expired. */
+export const grantState = Type.Enum([...GRANT_STATES])
+
+/** The grant of events, with what the dashboard shows beside it. */
+export const GrantSchema = Type.Object({
+  ...PublicGrantSchema.properties,
+  mode,
+  wallet_name: Type.String(),
+  state: grantState,
+  /** What the agent spent from the wallet in the last 24 hours, under any grant. Null once the grant is revoked. */
+  spent_24h_usdc: nullable(Type.String()),
+  remaining_24h_usdc: nullable(Type.String()),
+  /** The grant that it replaces, or replaced, by being signed. */
+  replaces: nullable(Type.String()),
+  /** The grant that replaced it. */
+  replaced_by: nullable(Type.String()),
+  /** Who submitted the owner's signature. Null if nobody has yet, or if it was the operator. */
+  activated_by: nullable(Type.String()),
+  /** Whether a passkey of the caller owns the wallet. */
+  is_mine_to_sign: Type.Boolean(),
+})
+
+/** `PublicKeyCredentialRequestOptionsJSON` (Web Authentication, section 5.5). The challenge is the enclave request itself. */
+const SigningOptionsSchema = Type.Object({
+  challenge: Type.String(),
+  rpId: Type.String(),
+  allowCredentials: Type.Array(Type.Object({ id: Type.String(), type: Type.Literal('public-key') })),
+  userVerification: Type.Literal('required'),
+  timeout: Type.Integer(),
+})
+
+const SigningRequestSchema = Type.Object({ options: SigningOptionsSchema, expires_at: isoTime() })
+
+const terms = {
+  max_per_tx_usdc: amount,
+  daily_cap_usdc: amount,
+  /** Required, because an empty list allows every recipient. */
+  recipient_allowlist: Type.Immutable(Type.Array(address, { maxItems: GRANT_RECIPIENTS_MAX })),
+  /** Required, because null means that the grant never expires. */
+  expires_at: nullable(time),
+}
+const TermsBody = Type.Object(terms)
+
+export type Grant = Shape<typeof GrantSchema>
+export type GrantState = Grant['state']
+export type GrantTerms = Shape<typeof TermsBody>
+export type SigningRequest = Shape<typeof SigningRequestSchema>
+
+const grantAnswer = Type.Object({ grant: GrantSchema })
+const THE_OWNER_SIGNS = { notNeeded: 'has no effect before the owner’s passkey signs' } as const
+
+export const GRANT_ROUTES = {
+  list: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/grants',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      querystring: Type.Object({ mode, agent: Type.Optional(agentId), wallet: Type.Optional(address) }),
+      response: { 200: Type.Object({ grants: list(GrantSchema) }) },
+    },
+  },
+  get: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/grants/:id',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, response: { 200: grantAnswer } },
+  },
+  open: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/grants',
+    config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      body: Type.Object({ mode, agent_id: agentId, wallet: address, ...terms }),
+      response: { 201: grantAnswer },
+    },
+  },
+  openReplacement: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/grants/:id/replacement',
+    config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, body: TermsBody, response: { 201: grantAnswer } },
+  },
+  /** `signing_request` is null if nothing has to be signed: a pending grant is revoked at once. */
+  issueSigningRequest: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/grants/:id/signing-request',
+    config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
+    schema: {
+      params: SlugIdParams,
+      body: Type.Object({ change: Type.Enum(['activate', 'revoke']) }),
+      response: { 200: Type.Object({ grant: GrantSchema, signing_request: nullable(SigningRequestSchema) }) },
+    },
+  },
+  submitSignature: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/grants/:id/signature',
+    config: {
+      role: 'admin',
+      proof: { notNeeded: 'is the signature of the owner’s passkey over the grant itself' },
+      bucket: 'dashboard',
+    },
+    schema: { params: SlugIdParams, body: AuthenticationBody, response: { 200: grantAnswer } },
+  },
+  suspend: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/grants/:id/suspend',
+    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, body: EmptyBody, response: { 200: grantAnswer } },
+  },
+} as const satisfies ConsoleRoutes

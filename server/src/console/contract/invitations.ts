@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { Empty, role, secret, SlugIdParams, SlugParams } from './fields.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { WorkspaceSchema } from './workspaces.ts'
+
+const InvitationSchema = Type.Object({
+  id: Type.String(),
+  role,
+  uses_left: Type.Integer(),
+  created_at: isoTime(),
+  expires_at: isoTime(),
+})
+
+/** `url` is the link, which is returned only this once. */
+const IssuedInvitationSchema = Type.Object({ ...InvitationSchema.properties, url: Type.String() })
+
+/** What the holder of the link may know about the invitation. */
+const OfferedInvitationSchema = Type.Object({
+  workspace: Type.Object({ slug: Type.String(), name: Type.String() }),
+  role,
+  invited_by: nullable(Type.String()),
+  expires_at: isoTime(),
+})
+
+export type Invitation = Shape<typeof InvitationSchema>
+export type IssuedInvitation = Shape<typeof IssuedInvitationSchema>
+export type OfferedInvitation = Shape<typeof OfferedInvitationSchema>
+
+/** The secret in the link. */
+const TokenBody = Type.Object({ token: secret })
+const THE_INVITER_PROVED = {
+  notNeeded: 'uses up the invitation’s secret, whose issuer has proved their presence',
+} as const
+
+export const INVITATION_ROUTES = {
+  list: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/invitations',
+    config: { role: 'admin', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugParams, response: { 200: Type.Object({ invitations: list(InvitationSchema) }) } },
+  },
+  create: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/invitations',
+    // Needs a proof if the invitation makes someone an owner or admin.
+    config: { role: 'admin', proof: 'conditional', bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      body: Type.Object({ role }),
+      response: { 201: Type.Object({ invitation: IssuedInvitationSchema }) },
+    },
+  },
+  revoke: {
+    method: 'DELETE',
+    url: '/console/workspaces/:slug/invitations/:id',
+    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, response: { 200: Empty } },
+  },
+  /** For anyone who has the link, so that its page can say where it leads before anyone signs up. */
+  lookUp: {
+    method: 'POST',
+    url: '/console/invitations/look-up',
+    config: { role: 'none', proof: READS, bucket: 'dashboard' },
+    schema: { body: TokenBody, response: { 200: Type.Object({ invitation: OfferedInvitationSchema }) } },
+  },
+  accept: {
+    method: 'POST',
+    url: '/console/invitations/accept',
+    config: { role: 'session', proof: THE_INVITER_PROVED, bucket: 'dashboard' },
+    schema: { body: TokenBody, response: { 200: Type.Object({ workspace: WorkspaceSchema }) } },
+  },
+} as const satisfies ConsoleRoutes

@@ -1,0 +1,82 @@
+import { Type } from 'typebox'
+import { DepositSchema } from '../../domain/deposits/deposit-schema.ts'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { mode, ModeQuery, SlugParams } from './fields.ts'
+import { grantState } from './grants.ts'
+import { PaymentSchema } from './payments.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+
+const range = Type.Enum(['24h', '7d', '30d'])
+
+const SpendSchema = Type.Object({
+  agent_id: nullable(Type.String()),
+  total_usdc: Type.String(),
+  /** One amount per bar. */
+  bars_usdc: list(Type.String()),
+})
+
+const CapSchema = Type.Object({
+  grant_id: Type.String(),
+  agent_id: Type.String(),
+  wallet: Type.String(),
+  wallet_name: Type.String(),
+  state: grantState,
+  daily_cap_usdc: Type.String(),
+  spent_24h_usdc: Type.String(),
+  remaining_24h_usdc: Type.String(),
+})
+
+const OverviewSchema = Type.Object({
+  range,
+  /** When each bar of the chart begins, and how long a bar lasts. */
+  bars_at: list(isoTime()),
+  bar_seconds: Type.Integer(),
+  /** What was spent in the range: confirmed and pending payments. */
+  spent_usdc: Type.String(),
+  /** The agents that spent most; then, if there are more, one entry with `agent_id: null` for all others. */
+  spend: list(SpendSchema),
+  /** How many requests in the range had which result. */
+  counts: Type.Object({
+    confirmed: Type.Integer(),
+    pending: Type.Integer(),
+    failed: Type.Integer(),
+    refused: Type.Integer(),
+  }),
+  /** What the last 24 hours used of each active grant's cap, the fullest first, at most 8. */
+  caps: list(CapSchema),
+  /** At most 5 each, the newest first. */
+  payments: list(PaymentSchema),
+  deposits: list(DepositSchema),
+  /** What the workspace already has, for the checklist of a new workspace. */
+  steps: Type.Object({
+    wallet: Type.Boolean(),
+    deposit: Type.Boolean(),
+    agent: Type.Boolean(),
+    grant: Type.Boolean(),
+    key: Type.Boolean(),
+    payment: Type.Boolean(),
+  }),
+})
+
+export type Overview = Shape<typeof OverviewSchema>
+export type Range = Overview['range']
+
+export const OVERVIEW_ROUTES = {
+  get: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/overview',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      querystring: Type.Object({ mode, range }),
+      response: { 200: Type.Object({ overview: OverviewSchema }) },
+    },
+  },
+  /** A stream of server-sent events: that something changed, never what. */
+  listenToChanges: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/changes',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugParams, querystring: ModeQuery },
+  },
+} as const satisfies ConsoleRoutes

@@ -1,0 +1,46 @@
+import { Type } from 'typebox'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { Empty, EmptyBody, IdParams, name } from './fields.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { CreationOptions, Registration } from './webauthn.ts'
+
+const PasskeySchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  /** How many wallets it owns, in all workspaces of the person. */
+  wallets: Type.Integer(),
+  created_at: isoTime(),
+  last_used_at: nullable(isoTime()),
+})
+
+export type Passkey = Shape<typeof PasskeySchema>
+
+export const PASSKEY_ROUTES = {
+  list: {
+    method: 'GET',
+    url: '/console/passkeys',
+    config: { role: 'session', proof: READS, bucket: 'dashboard' },
+    schema: { response: { 200: Type.Object({ passkeys: list(PasskeySchema) }) } },
+  },
+  open: {
+    method: 'POST',
+    url: '/console/passkeys/options',
+    config: { role: 'session', proof: 'required', bucket: 'sign_in' },
+    schema: { body: EmptyBody, response: { 200: CreationOptions } },
+  },
+  add: {
+    method: 'POST',
+    url: '/console/passkeys',
+    config: { role: 'session', proof: 'required', bucket: 'dashboard' },
+    schema: {
+      body: Type.Object({ response: Registration, name }),
+      response: { 201: Type.Object({ passkey: PasskeySchema }) },
+    },
+  },
+  remove: {
+    method: 'DELETE',
+    url: '/console/passkeys/:id',
+    config: { role: 'session', proof: 'required', bucket: 'dashboard' },
+    schema: { params: IdParams, response: { 200: Empty } },
+  },
+} as const satisfies ConsoleRoutes

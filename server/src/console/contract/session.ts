@@ -1,0 +1,107 @@
+import { Type } from 'typebox'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { Empty, EmptyBody, name, secret } from './fields.ts'
+import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { AuthenticationBody, CreationOptions, RegistrationBody, RequestOptions } from './webauthn.ts'
+import { WorkspaceSchema } from './workspaces.ts'
+
+/** Signing up, signing in, proving one's presence, and signing out. */
+
+const SessionSchema = Type.Object({
+  user: Type.Object({ id: Type.String(), name: Type.String() }),
+  workspaces: list(WorkspaceSchema),
+  passkeys: Type.Integer(),
+  recovery_codes_left: Type.Integer(),
+  /** Whether the person proved their presence by passkey in the last ten minutes. */
+  verified: Type.Boolean(),
+  expires_at: isoTime(),
+})
+
+export type Session = Shape<typeof SessionSchema>
+
+const recoveryCodes = list(Type.String())
+const signedIn = { 200: Type.Object({ session: SessionSchema }) } as const
+const BEGINS_A_CEREMONY = { notNeeded: 'begins a ceremony' } as const
+const IS_THE_PROOF = { notNeeded: 'is a passkey’s own proof' } as const
+
+export const SESSION_ROUTES = {
+  /** `session` is null when nobody is signed in. `sign_up` says who may sign up, for the page where people do. */
+  find: {
+    method: 'GET',
+    url: '/console/session',
+    config: { role: 'none', proof: READS, bucket: 'dashboard' },
+    schema: {
+      response: { 200: Type.Object({ session: nullable(SessionSchema), sign_up: Type.Enum(['open', 'invited']) }) },
+    },
+  },
+  openSignUp: {
+    method: 'POST',
+    url: '/console/sign-up/options',
+    // Each sign-up leaves a user behind, so its bucket is small.
+    config: { role: 'none', proof: BEGINS_A_CEREMONY, bucket: 'sign_up' },
+    schema: {
+      /** `invitation` is its secret, needed where only invited people may sign up. */
+      body: Type.Object({ name, invitation: Type.Optional(secret) }),
+      response: { 200: CreationOptions },
+    },
+  },
+  signUp: {
+    method: 'POST',
+    url: '/console/sign-up',
+    config: { role: 'none', proof: IS_THE_PROOF, bucket: 'dashboard' },
+    schema: {
+      body: RegistrationBody,
+      response: { 201: Type.Object({ session: SessionSchema, recovery_codes: recoveryCodes }) },
+    },
+  },
+  openSignIn: {
+    method: 'POST',
+    url: '/console/sign-in/options',
+    config: { role: 'none', proof: BEGINS_A_CEREMONY, bucket: 'sign_in' },
+    schema: { body: EmptyBody, response: { 200: RequestOptions } },
+  },
+  signIn: {
+    method: 'POST',
+    url: '/console/sign-in',
+    config: { role: 'none', proof: IS_THE_PROOF, bucket: 'dashboard' },
+    schema: { body: AuthenticationBody, response: signedIn },
+  },
+  signInWithRecoveryCode: {
+    method: 'POST',
+    url: '/console/recovery',
+    config: { role: 'none', proof: { notNeeded: 'uses up a recovery code' }, bucket: 'sign_in' },
+    schema: { body: Type.Object({ code: secret }), response: signedIn },
+  },
+  /** Issues ten new recovery codes. The earlier ones stop working. */
+  issueRecoveryCodes: {
+    method: 'POST',
+    url: '/console/recovery-codes',
+    config: { role: 'session', proof: 'required', bucket: 'dashboard' },
+    schema: { body: EmptyBody, response: { 201: Type.Object({ recovery_codes: recoveryCodes }) } },
+  },
+  openVerification: {
+    method: 'POST',
+    url: '/console/verification/options',
+    config: { role: 'session', proof: { notNeeded: 'begins the proof itself' }, bucket: 'sign_in' },
+    schema: { body: EmptyBody, response: { 200: RequestOptions } },
+  },
+  verify: {
+    method: 'POST',
+    url: '/console/verification',
+    config: { role: 'session', proof: { notNeeded: 'is the proof itself' }, bucket: 'dashboard' },
+    schema: { body: AuthenticationBody, response: signedIn },
+  },
+  signOut: {
+    method: 'POST',
+    url: '/console/sign-out',
+    config: { role: 'none', proof: ENDS_POWER, bucket: 'dashboard' },
+    schema: { body: EmptyBody, response: { 200: Empty } },
+  },
+  signOutElsewhere: {
+    method: 'POST',
+    url: '/console/sign-out-elsewhere',
+    config: { role: 'session', proof: ENDS_POWER, bucket: 'dashboard' },
+    /** `ended` counts the sessions that ended. */
+    schema: { body: EmptyBody, response: { 200: Type.Object({ ended: Type.Integer() }) } },
+  },
+} as const satisfies ConsoleRoutes

@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { PLAN_NAMES } from '../../domain/plans/plan.ts'
+import { isoTime, nullable } from '../../values/schema-fields.ts'
+import { name, role, SlugParams } from './fields.ts'
+import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+
+/** A workspace, with the caller's role in it. */
+export const WorkspaceSchema = Type.Object({ slug: Type.String(), name: Type.String(), role })
+
+const plan = Type.Enum([...PLAN_NAMES])
+
+const ChainInfoSchema = Type.Object({
+  chain_id: Type.Integer(),
+  /** The USDC contract. */
+  usdc: Type.String(),
+  /** The origin of a block explorer, such as `https://basescan.org`; null for a chain without one. */
+  explorer_url: nullable(Type.String()),
+  /** How people get test USDC: from our own endpoint, or at someone else's site. Null in live mode, or without a faucet. */
+  faucet: Type.Union([
+    Type.Object({ kind: Type.Literal('endpoint') }),
+    Type.Object({ kind: Type.Literal('site'), url: Type.String() }),
+    Type.Null(),
+  ]),
+})
+
+const WorkspaceDetailSchema = Type.Object({
+  ...WorkspaceSchema.properties,
+  plan,
+  /** The origin of the REST API. */
+  base_url: Type.String(),
+  chains: Type.Object({ test: ChainInfoSchema, live: ChainInfoSchema }),
+})
+
+/** `limit` null: no limit. */
+const UseSchema = Type.Object({ used: Type.Integer(), limit: nullable(Type.Integer()) })
+const UseByModeSchema = Type.Object({ test: UseSchema, live: UseSchema })
+
+const PlanUseSchema = Type.Object({
+  plan,
+  /** Live payments that the enclave accepted in this UTC calendar month. */
+  allowance: Type.Object({ ...UseSchema.properties, resets_at: isoTime() }),
+  agents: UseByModeSchema,
+  wallets: UseByModeSchema,
+})
+
+export type Workspace = Shape<typeof WorkspaceSchema>
+export type WorkspaceDetail = Shape<typeof WorkspaceDetailSchema>
+export type ChainInfo = Shape<typeof ChainInfoSchema>
+export type PlanUse = Shape<typeof PlanUseSchema>
+export type Plan = PlanUse['plan']
+export type Use = Shape<typeof UseSchema>
+
+export const WORKSPACE_ROUTES = {
+  create: {
+    method: 'POST',
+    url: '/console/workspaces',
+    config: { role: 'session', proof: { notNeeded: 'creates an empty workspace' }, bucket: 'dashboard' },
+    schema: { body: Type.Object({ name }), response: { 201: Type.Object({ workspace: WorkspaceSchema }) } },
+  },
+  get: {
+    method: 'GET',
+    url: '/console/workspaces/:slug',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugParams, response: { 200: Type.Object({ workspace: WorkspaceDetailSchema }) } },
+  },
+  getPlanUse: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/plan',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugParams, response: { 200: Type.Object({ use: PlanUseSchema }) } },
+  },
+} as const satisfies ConsoleRoutes

@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify'
+import { toDevice, type Session } from '../domain/sessions/session.ts'
+import type { ProvenActor } from '../domain/require-recent-proof.ts'
+import { Problem } from '../values/problem.ts'
+
+const sessions = new WeakMap<FastifyRequest, Session>()
+
+export function setCurrentSession(request: FastifyRequest, session: Session): void {
+  sessions.set(request, session)
+}
+
+/** The session of an authenticated request; null if nobody is signed in. */
+export function findCurrentSession(request: FastifyRequest): Session | null {
+  return sessions.get(request) ?? null
+}
+
+/** The session of an authenticated request. Throws 401 if nobody is signed in. */
+export function getCurrentSession(request: FastifyRequest): Session {
+  const session = findCurrentSession(request)
+  if (session === null) throw new Problem('unauthenticated', 'You are not signed in, or your session has ended.')
+  return session
+}
+
+/** The signed-in person as the actor of a change, with the time of their last passkey proof. Throws 401 if nobody is. */
+export function actorOf(request: FastifyRequest): Extract<ProvenActor, { kind: 'user' }> {
+  const { userId, verifiedAt } = getCurrentSession(request)
+  return { kind: 'user', id: userId, verifiedAt }
+}
+
+/** What the browser calls itself, for the list of sessions and the audit log. */
+export function deviceOf(request: FastifyRequest): string {
+  return toDevice(request.headers['user-agent'] ?? 'unknown')
+}

@@ -1,0 +1,27 @@
+import type { HttpServer } from '../http/open-http.ts'
+import { InvalidRequest } from './oauth-error.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
+
+/**
+ * Responds with 405 and `Allow` to every method that the path does not support (RFC 9110, section 15.5.6), before the
+ * body is read. `besides` are methods that another route handles.
+ */
+export function rejectOtherMethods(
+  scope: HttpServer,
+  path: string,
+  { allowed, besides = [] }: { allowed: readonly string[]; besides?: readonly string[] },
+): void {
+  const allow = allowed.join(', ')
+  scope.route({
+    method: METHODS.filter((method) => !allowed.includes(method) && !besides.includes(method)),
+    url: path,
+    exposeHeadRoute: false,
+    config: { rejectsAll: true },
+    schema: { hide: true },
+    onRequest: async () => {
+      throw new InvalidRequest(`This endpoint supports ${allow} only.`, { status: 405, headers: { Allow: allow } })
+    },
+    handler: async () => undefined,
+  })
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { AGENT_ROUTES } from '../../server/src/console/contract/agents.ts'
+import { openHttp } from '../../server/src/http/open-http.ts'
+import { checkResponses } from '../support/service/check-responses.ts'
+import { openTestContext, type TestContext } from '../support/context/test-context.ts'
+
+const AGENT = {
+  id: 'a',
+  status: 'active',
+  mode: 'test',
+  created_at: '2026-01-01T00:00:00.000Z',
+  active_signers: 1,
+  pending_signers: 0,
+  wallets: [],
+}
+const { created_at: _, ...WITHOUT_TIME } = AGENT
+
+/** Every test of this folder relies on this check, so it must fail when it should. */
+describe('the check of responses against their contract', () => {
+  let given: TestContext
+  before(async () => {
+    given = await openTestContext()
+  })
+  after(() => given.close())
+
+  test('accepts what the contract describes', async () => {
+    assert.deepEqual(await call(AGENT), { status: 200, isFaulty: false })
+  })
+
+  const faults: readonly (readonly [string, object])[] = [
+    ['a member that the contract does not list', { ...AGENT, secret: 'x' }],
+    ['a missing member', WITHOUT_TIME],
+    ['a value that is none of those listed', { ...AGENT, status: 'asleep' }],
+    ['a value of another type', { ...AGENT, active_signers: '1' }],
+    ['a fraction where the contract says integer', { ...AGENT, active_signers: 1.5 }],
+    ['a text that is no time', { ...AGENT, created_at: 'yesterday' }],
+  ]
+  for (const [name, agent] of faults) {
+    test(`finds ${name}`, async () => {
+      assert.deepEqual(await call(agent), { status: 500, isFaulty: true })
+    })
+  }
+
+  /** The response of an endpoint with the contract's schema whose handler returns `agent`. */
+  async function call(agent: object): Promise<{ status: number; isFaulty: boolean }> {
+    const http = openHttp(given.config, { clock: given.clock, logger: given.context.logger })
+    const assertChecked = checkResponses(http)
+    const { response } = AGENT_ROUTES.get.schema
+    http.get('/console/agent', { schema: { response: { ...response } } }, async (_request, reply) => {
+      // Past the compiler, as a value from the database could be.
+      return reply.send(JSON.parse(JSON.stringify({ agent })))
+    })
+    const { statusCode } = await http.inject({ path: '/console/agent', headers: { host: 'localhost' } })
+    await http.close()
+    try {
+      assertChecked()
+      return { status: statusCode, isFaulty: false }
+    } catch {
+      return { status: statusCode, isFaulty: true }
+    }
+  }
+})

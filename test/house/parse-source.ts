@@ -1,0 +1,133 @@
+import { parseSync, Visitor, type Program, type TemplateElement } from 'oxc-parser'
+
+/** A string literal of the source. For a template, the text between its placeholders, joined by `${}`. */
+export interface StringLiteral {
+  /** Offset of the opening quote. */
+  readonly start: number
+  /** As it is written, with its escapes. */
+  readonly text: string
+}
+
+/**
+ * `export` is a re-export. `dynamic` is also a type's `import('x')`. `url` is a file named by `new URL('x',
+ * import.meta.url)` or `import.meta.resolve('x')`.
+ */
+export type ImportKind = 'import' | 'export' | 'dynamic' | 'url'
+
+export interface Import {
+  readonly kind: ImportKind
+  /** Erased before the program runs: `import type`, `export type … from`. */
+  readonly typeOnly: boolean
+  readonly specifier: string
+  /** Offset of the specifier's opening quote. */
+  readonly start: number
+}
+
+export interface ParsedSource {
+  /** The source with comments, strings and regular expressions blanked out. Offsets, line ends and quotes are kept. */
+  readonly code: string
+  readonly strings: readonly StringLiteral[]
+  readonly imports: readonly Import[]
+  /** It declares nothing and only exports what other files export. */
+  readonly isBarrel: boolean
+}
+
+type Statement = Program['body'][number]
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Splits a source file into code and literals, and lists its imports. A rule about code must not match a comment or a
+ * message, and a rule about SQL must see strings only. Throws for a file that is not valid: no rule could judge it.
+ */
+export function parseSource(path: string, text: string): ParsedSource {
+  const { program, comments, errors } = parseSync(path, text, { sourceType: 'module' })
+  const [error] = errors
+  if (error !== undefined) throw new SyntaxError(`${path} cannot be parsed: ${error.message}`)
+  const blanks: Span[] = [...comments]
+  const strings: StringLiteral[] = []
+  const imports: Import[] = []
+
+  const addTemplate = ({ start }: Span, quasis: readonly TemplateElement[]): void => {
+    const parts = quasis.map(contentOf)
+    blanks.push(...parts)
+    strings.push({ start, text: parts.map((part) => text.slice(part.start, part.end)).join('${}') })
+  }
+  const addImport = (kind: ImportKind, source: Span & { readonly type: string }, typeOnly = false): void => {
+    const specifier = readSpecifier(source, text)
+    if (specifier !== null) imports.push({ kind, typeOnly, specifier, start: source.start })
+  }
+
+  new Visitor({
+    Literal(node) {
+      const { start, end } = node
+      if (typeof node.value === 'string') {
+        blanks.push({ start: start + 1, end: end - 1 })
+        strings.push({ start, text: text.slice(start + 1, end - 1) })
+      } else if ('regex' in node) {
+        blanks.push({ start: start + 1, end: start + 1 + node.regex.pattern.length })
+      }
+    },
+    TemplateLiteral: (node) => addTemplate(node, node.quasis),
+    TSTemplateLiteralType: (node) => addTemplate(node, node.quasis),
+    ImportDeclaration: (node) => addImport('import', node.source, node.importKind === 'type'),
+    ExportAllDeclaration: (node) => addImport('export', node.source, node.exportKind === 'type'),
+    ExportNamedDeclaration(node) {
+      if (node.source !== null) addImport('export', node.source, node.exportKind === 'type')
+    },
+    ImportExpression: (node) => addImport('dynamic', node.source),
+    TSImportType: (node) => addImport('dynamic', node.source),
+    NewExpression({ callee, arguments: [first] }) {
+      if (callee.type === 'Identifier' && callee.name === 'URL' && first !== undefined) addImport('url', first)
+    },
+    CallExpression({ callee, arguments: [first] }) {
+      if (first !== undefined && text.slice(callee.start, callee.end) === 'import.meta.resolve') addImport('url', first)
+    },
+  }).visit(program)
+
+  return {
+    code: blankOut(text, blanks),
+    strings: inOrder(strings),
+    imports: inOrder(imports),
+    isBarrel: isBarrel(program.body),
+  }
+}
+
+function isBarrel(statements: readonly Statement[]): boolean {
+  const isExport = (statement: Statement): boolean =>
+    statement.type === 'ExportAllDeclaration' ||
+    (statement.type === 'ExportNamedDeclaration' && statement.declaration === null)
+  return (
+    statements.some(isExport) &&
+    statements.every((statement) => statement.type === 'ImportDeclaration' || isExport(statement))
+  )
+}
+
+/** The parser counts the delimiters to a template's element: the backtick, `${` and `}`. */
+function contentOf({ start, end, tail }: TemplateElement): Span {
+  return { start: start + 1, end: end - (tail ? 1 : 2) }
+}
+
+/** The specifier, if it is written out: a string, or a template without placeholders. */
+function readSpecifier({ type, start, end }: Span & { readonly type: string }, text: string): string | null {
+  const written = text.slice(start + 1, end - 1)
+  if (type === 'Literal') return /^['"]/.test(text.slice(start)) ? written : null
+  return type === 'TemplateLiteral' && !written.includes('${') ? written : null
+}
+
+function blankOut(text: string, spans: readonly Span[]): string {
+  let code = ''
+  let at = 0
+  for (const { start, end } of inOrder(spans)) {
+    code += text.slice(at, start) + text.slice(start, end).replaceAll(/[^\n]/g, ' ')
+    at = end
+  }
+  return code + text.slice(at)
+}
+
+function inOrder<Item extends { readonly start: number }>(items: readonly Item[]): Item[] {
+  return items.toSorted((a, b) => a.start - b.start)
+}
