@@ -160,7 +160,7 @@ it('says in one line why it can not start', async () => {
   const cases = [
     [{ BURSAR_ENV: 'production', BURSAR_DATA_DIR: dataDir }, /does not run with BURSAR_ENV=production/],
     [{ BURSAR_PORT: '99999', BURSAR_DATA_DIR: dataDir }, /BURSAR_PORT must be/],
-    [{ BURSAR_DATA_DIR: fileURLToPath(import.meta.url) }, /can't be written .*BURSAR_DATA_DIR/],
+    [{ BURSAR_DATA_DIR: fileURLToPath(import.meta.url) }, /cannot be written .*BURSAR_DATA_DIR/],
   ] as const
   for (const [env, message] of cases) {
     const sandbox = run('main.ts', env)
@@ -173,5 +173,5 @@ it('says in one line why it can not start', async () => {
 it('tells the whole story in the demo, and every answer is as expected', async () => {
   const demo = run('demo/main.ts', {})
   assert.equal(await demo.exit, 0, demo.output())
-  assert.match(demo.output(), /Every answer was as expected\.\n$/)
+  assert.match(demo.output(), /Every response was as expected\.\n$/)
 })
