@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../sandbox/src/throw-away-sandbox.ts'
-import { launchBrowser, openPerson } from '../test/support/browser.ts'
-import { call } from '../test/support/json-client.ts'
-import { joinDemo } from '../test/support/pages.ts'
-import { findSandboxDatabase } from '../test/support/sandbox-database.ts'
+import { launchBrowser, openPerson } from '../test/support/browser/launch-browser.ts'
+import { call } from '../test/support/http-client.ts'
+import { joinDemo } from '../test/support/browser/pages.ts'
+import { findSandboxDatabase } from '../test/support/sandbox/sandbox-database.ts'
 import { seedPayments } from './seed-payments.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createId } from '../server/src/values/ids.ts'
-import type { SandboxDatabase } from '../test/support/sandbox-database.ts'
+import type { SandboxDatabase } from '../test/support/sandbox/sandbox-database.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const DAYS = 30

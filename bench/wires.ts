@@ -1,5 +1,5 @@
-import { startFakeChain } from '../test/support/fake-chain.ts'
-import { startFakeEnclave } from '../test/support/fake-enclave.ts'
+import { startFakeChain } from '../test/support/wires/fake-chain.ts'
+import { startFakeEnclave } from '../test/support/wires/fake-enclave.ts'
 
 /** The enclave and both chains in one separate process. They respond at once. */
 const [enclave, test, live] = await Promise.all([startFakeEnclave(), startFakeChain(84532), startFakeChain(8453)])

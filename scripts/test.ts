@@ -1,28 +1,34 @@
 // `npm test [file, folder or glob …]`: the static checks, then every test on a throw-away PostgreSQL. With arguments
 // only those tests. Node's own summary stands last in the output.
 import { randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { ChildProcesses } from './child-processes.ts'
 import { findLeftProcesses } from './left-processes.ts'
+import { planProcesses, type TestProcess } from './plan-processes.ts'
+import { makeScratchFolder } from './scratch-folder.ts'
 import { runStaticChecks } from './static-checks.ts'
 import { startTestDatabase, type TestDatabase } from './test-database.ts'
 import { findTestFiles } from './test-files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Test files wait for processes and the database more than they compute: so many more of them run than there are cores. */
+/** Tests wait for processes and the database more than they compute: so many more of them run than there are cores. */
 const CONCURRENCY_BEYOND_CORES = 1
 /** Hundreds of processes load the same sources: each of those is read and compiled once. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
-/** For one test, and for one whole file: what hangs fails. */
+/** A test that hangs fails after this time, and so does a process that runs many files. */
 const TEST_TIMEOUT_MS = 300_000
+const PROCESS_TIMEOUT_MS = 1_200_000
 /** Every process of this run carries it, and so those can be found that outlive the run. */
 const RUN_MARK = { name: 'BURSAR_TEST_RUN', value: randomUUID() }
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const children = new ChildProcesses()
 let database: Promise<TestDatabase> | null = null
+/** What tests write; removed at the end. */
+let scratch: string | null = null
 let isStopping = false
 
 for (const signal of STOP_SIGNALS) process.on(signal, () => void stopBy(signal))
@@ -41,8 +47,14 @@ async function run(patterns: readonly string[]): Promise<number> {
     if (!isStopping) process.stdout.write('The static checks failed; the tests were not run.\n')
     return 1
   }
-  const exitCode = isStopping ? 1 : await runTests(files, env)
-  return !isStopping && (await endLeftProcesses()) ? 1 : exitCode
+  if (isStopping) return 1
+  scratch = makeScratchFolder()
+  try {
+    const exitCode = await runTests(files, scratch, env)
+    return !isStopping && (await endLeftProcesses()) ? 1 : exitCode
+  } finally {
+    if (!isStopping) await removeScratch()
+  }
 }
 
 /** Servers of the tests serve its files. */
@@ -53,23 +65,39 @@ async function buildDashboard(env: NodeJS.ProcessEnv): Promise<boolean> {
   return exitCode === 0
 }
 
-async function runTests(files: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+async function runTests(files: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
   const givenUrl = env['BURSAR_TEST_DATABASE_URL']
-  if (givenUrl === undefined) database = startTestDatabase()
+  if (givenUrl === undefined) database = startTestDatabase(join(folder, 'postgres'))
   try {
     const url = givenUrl ?? (await database)?.url
-    const flags = [
-      '--test',
-      `--test-concurrency=${availableParallelism() + CONCURRENCY_BEYOND_CORES}`,
+    const entries = await writeEntries(folder, planProcesses(ROOT, files))
+    const args = [
+      join(ROOT, 'scripts', 'run-processes.ts'),
+      `--concurrency=${availableParallelism() + CONCURRENCY_BEYOND_CORES}`,
       `--test-timeout=${TEST_TIMEOUT_MS}`,
+      `--process-timeout=${PROCESS_TIMEOUT_MS}`,
+      ...entries,
     ]
-    const testEnv = { ...env, BURSAR_TEST_DATABASE_URL: url }
+    const testEnv = { ...env, TMPDIR: folder, BURSAR_TEST_DATABASE_URL: url }
     if (isStopping) return 1
-    return (await children.run(process.execPath, [...flags, ...files], { cwd: ROOT, env: testEnv, output: 'pass' }))
-      .exitCode
+    return (await children.run(process.execPath, args, { cwd: ROOT, env: testEnv, output: 'pass' })).exitCode
   } finally {
     if (!isStopping) await stopDatabase()
   }
+}
+
+/** Writes a module for each process, which imports its test files. Returns the paths in the same order. */
+async function writeEntries(folder: string, processes: readonly TestProcess[]): Promise<string[]> {
+  return await Promise.all(
+    processes.map(async ({ name, files }) => {
+      const entry = join(folder, `${name.replaceAll(/[^\w.-]+/g, '-')}.mjs`)
+      await writeFile(
+        entry,
+        files.map((file) => `import ${JSON.stringify(pathToFileURL(join(ROOT, file)))}\n`).join(''),
+      )
+      return entry
+    }),
+  )
 }
 
 /** The installed tools and this very Node come first in the path: an older `node` there could not run the tests. */
@@ -90,6 +118,7 @@ async function stopBy(signal: (typeof STOP_SIGNALS)[number]): Promise<void> {
   await children.stopAll()
   await stopDatabase()
   await endLeftProcesses()
+  await removeScratch()
   process.exit(128 + constants.signals[signal])
 }
 
@@ -97,6 +126,10 @@ async function stopDatabase(): Promise<void> {
   const started = database
   database = null
   await (await started?.catch(() => null))?.stop()
+}
+
+async function removeScratch(): Promise<void> {
+  if (scratch !== null) await rm(scratch, { recursive: true, force: true })
 }
 
 /** Kills what a test has left running, and answers whether there was anything. */

@@ -1,15 +1,18 @@
 // `npm run schema`: after a new migration, writes what all migrations make of a database, as SQL to be read and as the
 // columns that the stores read.
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
 import { readSchema } from '../server/scripts/read-schema.ts'
 import { renderSchema } from '../server/scripts/render-schema.ts'
 import { renderTables } from '../server/scripts/render-tables.ts'
 import { migrate } from '../server/src/db/migrate.ts'
 import { createClock } from '../server/src/lib/clock.ts'
+import { makeScratchFolder } from './scratch-folder.ts'
 import { startTestDatabase } from './test-database.ts'
 
-const database = await startTestDatabase()
+const folder = makeScratchFolder()
+const database = await startTestDatabase(join(folder, 'postgres'))
 const client = new pg.Client({ connectionString: database.url })
 try {
   await migrate(database.url, createClock())
@@ -20,4 +23,5 @@ try {
 } finally {
   await client.end()
   await database.stop()
+  await rm(folder, { recursive: true })
 }

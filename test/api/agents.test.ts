@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { expectError, readBody } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 interface AgentAnswer {
   readonly agent: Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { expectError, type Call } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 const BODY_BYTES_MAX = 64 * 1_024
 

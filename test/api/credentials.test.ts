@@ -6,8 +6,8 @@ import { revokeKey } from '../../server/src/domain/keys/revoke-key.ts'
 import { rotateKey } from '../../server/src/domain/keys/rotate-key.ts'
 import { createApiKeySecret } from '../../server/src/values/api-key.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { openTestService, type TestService } from '../support/test-service.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { openTestService, type TestService } from '../support/service/test-service.ts'
 
 const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 const ROUTES = [

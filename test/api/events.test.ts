@@ -4,11 +4,11 @@ import { EVENT_TYPES, type DomainEvent, type EventType } from '../../server/src/
 import { formatEvent } from '../../server/src/domain/events/format-event.ts'
 import { findEvent, insertEvent } from '../../server/src/domain/events/events-store.ts'
 import { createId } from '../../server/src/values/ids.ts'
-import { seedTokens } from '../support/connections.ts'
+import { seedTokens } from '../support/context/connection-rows.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
-import { readRows } from '../support/read-rows.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 const SECOND_MS = 1_000
 const DAY_MS = 24 * 60 * 60 * SECOND_MS

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { readBody, readError, type Answer, type Call } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 const RUNS = 150
 /** Below the smallest bucket, so that the limiter never hides what is behind it. */

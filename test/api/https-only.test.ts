@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Config } from '../../server/src/config.ts'
 import { expectError, type Answer } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { openTestService, type TestService } from '../support/test-service.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { openTestService, type TestService } from '../support/service/test-service.ts'
 
 const HSTS = 'max-age=63072000; includeSubDomains'
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectError, readBody, type Answer } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { expectError, readBody } from '../support/http-client.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -75,7 +76,10 @@ describe('outages', () => {
     const replayed = await given.call({ ...paymentCall({ idempotency_key: 'known' }), key })
     assert.deepEqual(readBody(replayed, 201), { payment })
     // The outcome of the checks is kept for a moment.
-    while (readBody<{ checks: Wire }>(await given.call({ path: '/readyz' }), 200).checks['test_chain'] === 'ok');
+    await waitFor('the check of the chain to fail', async () => {
+      const { checks } = readBody<{ checks: Wire }>(await given.call({ path: '/readyz' }), 200)
+      return checks['test_chain'] !== 'ok'
+    })
     given.chains.test.down = false
     given.service.clock.setOffset(0)
     readBody(await given.call({ ...paymentCall({ idempotency_key: 'new' }), key }), 201)
@@ -86,15 +90,16 @@ describe('outages', () => {
   }
 
   async function untilServed(): Promise<void> {
-    while ((await given.call({ path: '/readyz' })).status !== 200);
+    await waitFor('readiness', async () => (await given.call({ path: '/readyz' })).status === 200)
   }
 
   /** The attempt of the request that was lost is held until its signed request has expired. */
   async function retryUntilPaid(call: ReturnType<typeof paymentCall>): Promise<Wire> {
     given.service.clock.setOffset(15_000)
-    let answer: Answer
-    do answer = await given.call({ ...call, key: await given.issueKey(seeded) })
-    while (answer.status !== 201)
+    const answer = await waitFor('the payment to be accepted', async () => {
+      const retried = await given.call({ ...call, key: await given.issueKey(seeded) })
+      return retried.status === 201 && retried
+    })
     given.service.clock.setOffset(0)
     return readBody<{ payment: Wire }>(answer, 201).payment
   }

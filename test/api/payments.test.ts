@@ -3,9 +3,9 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
-import { address, RECIPIENT, seed, seedWallet, type Seed } from '../support/seed.ts'
+import { address, RECIPIENT, seed, seedWallet, type Seed } from '../support/context/seed.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from '../../server/src/domain/payments/payment.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

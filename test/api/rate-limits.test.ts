@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { rotateKey } from '../../server/src/domain/keys/rotate-key.ts'
 import { expectError, type Answer, type Call } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { openTestService, type TestService } from '../support/test-service.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { openTestService, type TestService } from '../support/service/test-service.ts'
 
 const WINDOW_MS = 60_000
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { readBody } from '../support/http-client.ts'
-import { seed } from '../support/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
-import { readRows } from '../support/read-rows.ts'
+import { seed } from '../support/context/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 /** Far below the time that an idle connection is kept (65 s), and above that of a round of background work. */
 const STOP_MS_MAX = 5_000
@@ -42,13 +43,14 @@ test('a stop lets the payment in flight finish, takes no new connection, and end
 })
 
 async function refusesConnections(given: TestService): Promise<void> {
-  for (;;) {
+  await waitFor('connections to be refused', async () => {
     const outcome = await given.call({ path: '/healthz' }).catch((error: NodeJS.ErrnoException) => error)
-    if (!(outcome instanceof Error)) continue
-    if (outcome.code === 'ECONNREFUSED') return
+    if (!(outcome instanceof Error)) return false
+    if (outcome.code === 'ECONNREFUSED') return true
     // A connection that was made in the very moment, and had no request yet, is closed with the others.
     assert.equal(outcome.code, 'ECONNRESET')
-  }
+    return false
+  })
 }
 
 async function postKeepingAlive(url: string, agent: Agent, { key, body }: { key: string; body: string }) {

@@ -5,10 +5,10 @@ import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { revokeToken } from '../../server/src/domain/connections/revoke-token.ts'
 import type { Scope } from '../../server/src/values/scope.ts'
 import { createSecret, SECRET_PREFIXES } from '../../server/src/values/secret.ts'
-import { issued, refresh, seedTokens, type ConnectedClient } from '../support/connections.ts'
+import { issued, refresh, seedTokens, type ConnectedClient } from '../support/context/connection-rows.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
-import { agent, seed, seedGrant, type Seed } from '../support/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { agent, seed, seedGrant, type Seed } from '../support/context/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const ALL_SCOPES = 'wallet:read wallet:transfer x402:pay'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
-import { call } from '../support/json-client.ts'
+import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
+import { call } from '../support/http-client.ts'
 import {
   acceptInvitation,
   approve,
@@ -15,31 +15,30 @@ import {
   joinDemo,
   openConsent,
   signUp,
-} from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+} from '../support/browser/pages.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
 const NOBODY = `0x${'5'.repeat(40)}`
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
 describe('as which agent, and where, a person approves, in a browser', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   let app: ClientApp
   let signedIn: StorageState
   before(async () => {
-    stage = await openStage()
-    app = await startClientApp(stage.host)
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Ada Lovelace', stage.host)
+    fixture = await openBrowserFixture()
+    app = await startClientApp(fixture.host)
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Ada Lovelace', fixture.host)
     signedIn = await page.context().storageState()
   })
-  afterEach(() => stage.leave())
+  afterEach(() => fixture.leave())
   after(async () => {
     await app.close()
-    await stage.close()
   })
 
-  const enterOwner = async (): Promise<Page> => (await stage.enter({ storageState: signedIn })).page
+  const enterOwner = async (): Promise<Page> => (await fixture.enter({ storageState: signedIn })).page
   const arrive = async (page: Page): Promise<URL> => {
     await page.waitForURL((url) => url.origin === app.origin)
     return new URL(page.url())
@@ -60,9 +59,9 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     const whole = { 'Remaining now': '100 USDC', '24-hour limit': '100 USDC', 'Per-payment limit': '10 USDC' }
     assert.deepEqual(await readLimits(page), whole)
 
-    const { keys, wallets, agent_id } = stage.host.workspace
+    const { keys, wallets, agent_id } = fixture.host.workspace
     const payment = { agent_id, wallet: wallets.test, to: NOBODY, amount_usdc: '1.5' }
-    const paid = await call(stage.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: payment })
+    const paid = await call(fixture.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: payment })
     assert.equal(paid.status, 201, paid.text)
     await page.reload()
     assert.deepEqual(await readLimits(page), { ...whole, 'Remaining now': '98.5 USDC' })
@@ -83,7 +82,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     await page.getByText(`“${id}” can’t spend yet`).waitFor()
     assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
     await approve(page)
-    const { me } = await connectWith(stage.host, authorization, await arrive(page))
+    const { me } = await connectWith(fixture.host, authorization, await arrive(page))
     assert.equal(me.agent_id, id)
   })
 
@@ -109,7 +108,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     await button(page, 'Cancel').click()
     assert.equal(await hasFocus(page, button(page, 'Create a new agent')), true)
     await approveButton(page)
-    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), stage.host.workspace.agent_id)
+    assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), fixture.host.workspace.agent_id)
   })
 
   test('an agent that the application asks for is picked where it is, and nobody in its place where it is not', async () => {
@@ -123,7 +122,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     assert.equal(await page.getByLabel('New agent ID').inputValue(), id)
     await button(page, 'Create agent').click()
     await approve(page)
-    assert.equal((await connectWith(stage.host, authorization, await arrive(page))).me.agent_id, id)
+    assert.equal((await connectWith(fixture.host, authorization, await arrive(page))).me.agent_id, id)
 
     const again = app.start({ agent_id: id })
     await openConsent(page, again.url)
@@ -133,14 +132,14 @@ describe('as which agent, and where, a person approves, in a browser', () => {
 
   test('the workspace to begin with is one in which the person may approve', async () => {
     const owner = await enterOwner()
-    await owner.goto('/w/demo/members')
+    await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Viewer')
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     await signUp(page, 'Olga Ownelsewhere')
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
     const workspace = page.getByLabel('Workspace', { exact: true })
-    assert.equal(await workspace.inputValue(), 'demo')
+    assert.equal(await workspace.inputValue(), fixture.host.workspace.slug)
     await page.goto('/')
     await page.getByLabel('Workspace name').fill('zen garden')
     await button(page, 'Create workspace').click()

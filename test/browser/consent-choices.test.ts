@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { swapAuthenticator } from '../support/browser.ts'
-import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
-import { call } from '../support/json-client.ts'
+import { swapAuthenticator } from '../support/browser/launch-browser.ts'
+import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
+import { call } from '../support/http-client.ts'
 import {
   acceptInvitation,
   approve,
@@ -22,8 +22,8 @@ import {
   signOut,
   signUp,
   tabTo,
-} from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+} from '../support/browser/pages.ts'
+import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
 
 /** How long a request waits for an answer. */
 const REQUEST_SECONDS = 10 * 60
@@ -34,23 +34,23 @@ const NOBODY = `0x${'5'.repeat(40)}`
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
 describe('what a person chooses when they approve, in a browser', () => {
-  let stage: Stage
+  let fixture: OwnBrowserFixture
   let app: ClientApp
   let signedIn: StorageState
   before(async () => {
-    stage = await openStage()
-    app = await startClientApp(stage.host)
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Ada Lovelace', stage.host)
+    fixture = await openOwnBrowserFixture()
+    app = await startClientApp(fixture.host)
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Ada Lovelace', fixture.host)
     signedIn = await page.context().storageState()
   })
-  afterEach(() => stage.leave())
+  afterEach(() => fixture.leave())
   after(async () => {
     await app.close()
-    await stage.close()
+    await fixture.close()
   })
 
-  const enterOwner = async (): Promise<Page> => (await stage.enter({ storageState: signedIn })).page
+  const enterOwner = async (): Promise<Page> => (await fixture.enter({ storageState: signedIn })).page
   const arrive = async (page: Page): Promise<URL> => {
     await page.waitForURL((url) => url.origin === app.origin)
     return new URL(page.url())
@@ -69,11 +69,14 @@ describe('what a person chooses when they approve, in a browser', () => {
     await last.press('Space')
     assert.equal(await last.isChecked(), true)
     await approve(page)
-    const { tokens, me } = await connectWith(stage.host, authorization, await arrive(page))
+    const { tokens, me } = await connectWith(fixture.host, authorization, await arrive(page))
     assert.equal(tokens.scope, 'wallet:read')
     assert.deepEqual(me.scopes, ['wallet:read'])
-    const payment = { wallet: stage.host.workspace.wallets.test, to: NOBODY, amount_usdc: '1' }
-    const refused = await call(stage.host.baseUrl, 'POST', '/v1/payments', { key: tokens.access_token, body: payment })
+    const payment = { wallet: fixture.host.workspace.wallets.test, to: NOBODY, amount_usdc: '1' }
+    const refused = await call(fixture.host.baseUrl, 'POST', '/v1/payments', {
+      key: tokens.access_token,
+      body: payment,
+    })
     assert.equal(refused.body.error.code, 'insufficient_scope')
   })
 
@@ -85,7 +88,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     await scopes.getByText('See the agent’s wallets').waitFor()
     assert.equal(await scopes.getByRole('checkbox').count(), 0)
     await approve(page)
-    assert.equal((await connectWith(stage.host, authorization, await arrive(page))).tokens.scope, 'wallet:read')
+    assert.equal((await connectWith(fixture.host, authorization, await arrive(page))).tokens.scope, 'wallet:read')
   })
 
   test('live is told apart from test, and said again where one approves', async () => {
@@ -97,13 +100,13 @@ describe('what a person chooses when they approve, in a browser', () => {
     await page.getByRole('radio', { name: /^Live/ }).check()
     await page.getByText('This is live mode.').waitFor()
     await approve(page)
-    assert.equal((await connectWith(stage.host, authorization, await arrive(page))).me.mode, 'live')
+    assert.equal((await connectWith(fixture.host, authorization, await arrive(page))).me.mode, 'live')
   })
 
   test('who is not signed in signs in on the way, and comes back to the same request', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     await signUp(page, 'Wanda Wayfarer')
-    await acceptInvitation(page, stage.host.workspace.invite_url)
+    await acceptInvitation(page, fixture.host.workspace.invite_url)
     await signOut(page, 'Wanda Wayfarer')
     const authorization = app.start()
     await page.goto(authorization.url.href)
@@ -112,11 +115,11 @@ describe('what a person chooses when they approve, in a browser', () => {
     await signIn(page)
     await consentHeading(page).waitFor()
     await approve(page)
-    await connectWith(stage.host, authorization, await arrive(page))
+    await connectWith(fixture.host, authorization, await arrive(page))
   })
 
   test('who has no account and no workspace makes both on the way', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     const authorization = app.start()
     await page.goto(authorization.url.href)
     await page.getByRole('link', { name: 'Create an account' }).click()
@@ -129,17 +132,17 @@ describe('what a person chooses when they approve, in a browser', () => {
     await page.getByLabel('New agent ID').fill('gardener')
     await button(page, 'Create agent').click()
     await approve(page)
-    const { me } = await connectWith(stage.host, authorization, await arrive(page))
+    const { me } = await connectWith(fixture.host, authorization, await arrive(page))
     assert.equal(me.agent_id, 'gardener')
     assert.match(me.account_slug, /^nina/)
   })
 
   test('a viewer can look and deny, but not approve, not even with a form of their own', async () => {
     const owner = await enterOwner()
-    await owner.goto('/w/demo/members')
+    await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Viewer')
-    const approvals = await countApprovals(owner, 'demo')
-    const { page } = await stage.enter()
+    const approvals = await countApprovals(owner, fixture.host.workspace.slug)
+    const { page } = await fixture.enter()
     await signUp(page, 'Vera Viewer')
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
@@ -149,7 +152,7 @@ describe('what a person chooses when they approve, in a browser', () => {
 
     await submitByScript(page)
     await fact(page, /^Your role in this workspace does not allow it/).waitFor()
-    assert.equal(await countApprovals(page, 'demo'), approvals)
+    assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
     await page.goBack()
     await button(page, 'Deny').click()
     assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')
@@ -157,9 +160,9 @@ describe('what a person chooses when they approve, in a browser', () => {
 
   test('whoever lost their role between page and answer approves nothing', async () => {
     const owner = await enterOwner()
-    await owner.goto('/w/demo/members')
+    await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Admin')
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     await signUp(page, 'Adam Admin')
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
@@ -169,32 +172,32 @@ describe('what a person chooses when they approve, in a browser', () => {
     await row.getByRole('button', { name: /^Remove/ }).click()
     await confirm(owner, 'Remove member')
     await row.waitFor({ state: 'hidden' })
-    const approvals = await countApprovals(owner, 'demo')
+    const approvals = await countApprovals(owner, fixture.host.workspace.slug)
     await approve(page)
     await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'wants to act' }).waitFor()
-    assert.equal(new URL(page.url()).origin, stage.host.authUrl)
-    assert.equal(await countApprovals(owner, 'demo'), approvals)
+    assert.equal(new URL(page.url()).origin, fixture.host.authUrl)
+    assert.equal(await countApprovals(owner, fixture.host.workspace.slug), approvals)
   })
 
   test('whoever signed out in another tab signs in again, and is asked again', async () => {
-    const person = await stage.enter()
+    const person = await fixture.enter()
     const { page } = person
-    await joinDemo(page, 'Tim Twotabs', stage.host)
+    await joinDemo(page, 'Tim Twotabs', fixture.host)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await approveButton(page)
-    await page.request.post('/console/sign-out', { data: {}, headers: { Origin: stage.host.authUrl } })
+    await page.request.post('/console/sign-out', { data: {}, headers: { Origin: fixture.host.authUrl } })
     await approve(page)
     await heading(page, 'Sign in').waitFor()
     await signIn(page)
     await consentHeading(page).waitFor()
     await approve(page)
-    await connectWith(stage.host, authorization, await arrive(page))
+    await connectWith(fixture.host, authorization, await arrive(page))
   })
 
   test('"Not you?" leads by way of another sign-in to the same request', async () => {
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Nelly Notme', stage.host)
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Nelly Notme', fixture.host)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await button(page, 'Not you?').click()
@@ -216,7 +219,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     await page.getByText('This is live mode.').waitFor()
     await tabTo(page, await approveButton(page))
     await page.keyboard.press('Enter')
-    const { me } = await connectWith(stage.host, authorization, await arrive(page))
+    const { me } = await connectWith(fixture.host, authorization, await arrive(page))
     assert.deepEqual([me.mode, me.scopes], ['live', ['wallet:read']])
   })
 
@@ -244,24 +247,24 @@ describe('what a person chooses when they approve, in a browser', () => {
 
   test('a request that waited too long is over, on a fresh page and on one that was left open', async () => {
     // With a passkey at hand: a proof as old as the request is asked for first.
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Lou Late', stage.host)
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Lou Late', fixture.host)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await approveButton(page)
-    await stage.host.control('/clock', { advance_seconds: REQUEST_SECONDS })
-    const approvals = await countApprovals(page, 'demo')
+    await fixture.host.control('/clock', { advance_seconds: REQUEST_SECONDS })
+    const approvals = await countApprovals(page, fixture.host.workspace.slug)
     await approve(page)
     await fact(page, /has expired/).waitFor()
     await page.goBack()
     await heading(page, 'This request is no longer open').waitFor()
-    assert.equal(await countApprovals(page, 'demo'), approvals)
+    assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
   })
 
   test('an approval takes a proof of the last ten minutes that it is the person, live or not', async () => {
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Petra Proof', stage.host)
-    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Petra Proof', fixture.host)
+    await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
     let proofs = 0
     await page.route('**/console/verification', async (route) => {
       proofs += 1
@@ -270,29 +273,29 @@ describe('what a person chooses when they approve, in a browser', () => {
     const [test, live] = [app.start(), app.start()]
     await openConsent(page, test.url)
     await approve(page)
-    assert.equal((await connectWith(stage.host, test, await arrive(page))).me.mode, 'test')
+    assert.equal((await connectWith(fixture.host, test, await arrive(page))).me.mode, 'test')
     assert.equal(proofs, 1)
     await openConsent(page, live.url)
     await page.getByRole('radio', { name: /^Live/ }).check()
     await approve(page)
-    assert.equal((await connectWith(stage.host, live, await arrive(page))).me.mode, 'live')
+    assert.equal((await connectWith(fixture.host, live, await arrive(page))).me.mode, 'live')
     assert.equal(proofs, 1, 'the one from before still counts')
   })
 
   test('whoever sits at a signed-in browser without the passkey approves nothing, not even with a form of their own', async () => {
-    const { page, authenticator } = await stage.enter()
-    await joinDemo(page, 'Paul Passkeyless', stage.host)
+    const { page, authenticator } = await fixture.enter()
+    await joinDemo(page, 'Paul Passkeyless', fixture.host)
     await swapAuthenticator(page, authenticator)
-    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
-    const approvals = await countApprovals(page, 'demo')
+    await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    const approvals = await countApprovals(page, fixture.host.workspace.slug)
     await openConsent(page, app.start().url)
     await approve(page)
     await page.getByRole('alert').filter({ hasText: 'No passkey was used' }).waitFor()
     assert.equal(new URL(page.url()).pathname, '/consent')
     await submitByScript(page)
     await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'wants to act' }).waitFor()
-    assert.equal(new URL(page.url()).origin, stage.host.authUrl)
-    assert.equal(await countApprovals(page, 'demo'), approvals)
+    assert.equal(new URL(page.url()).origin, fixture.host.authUrl)
+    assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
     await page.goBack()
     await button(page, 'Deny').click()
     assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { CALLBACK_TITLE, connectWith, readCode, startClientApp, type ClientApp } from '../support/client-app.ts'
-import { exchangeCode } from '../support/oauth-client.ts'
+import { CALLBACK_TITLE, connectWith, readCode, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
+import { exchangeCode } from '../support/sandbox/oauth-client.ts'
 import {
   approve,
   approveButton,
@@ -12,32 +12,31 @@ import {
   heading,
   joinDemo,
   openConsent,
-} from '../support/pages.ts'
-import { answerPage, formatPage, startSite } from '../support/site.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+} from '../support/browser/pages.ts'
+import { answerPage, formatPage, startSite } from '../support/browser/site.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
 describe('deciding about an application, in a browser', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   let app: ClientApp
   let signedIn: StorageState
   before(async () => {
-    stage = await openStage()
-    app = await startClientApp(stage.host, { name: 'Robot Desk' })
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Ada Lovelace', stage.host)
+    fixture = await openBrowserFixture()
+    app = await startClientApp(fixture.host, { name: 'Robot Desk' })
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Ada Lovelace', fixture.host)
     signedIn = await page.context().storageState()
   })
-  afterEach(() => stage.leave())
+  afterEach(() => fixture.leave())
   after(async () => {
     await app.close()
-    await stage.close()
   })
 
   /** An owner of the sandbox's workspace, signed in. */
   const enterOwner = async (): Promise<Page> =>
-    (await stage.enter({ storageState: signedIn, ignoreHTTPSErrors: true })).page
+    (await fixture.enter({ storageState: signedIn, ignoreHTTPSErrors: true })).page
   const arrive = async (page: Page, origin = app.origin): Promise<URL> => {
     await page.waitForURL((url) => url.origin === origin)
     return new URL(page.url())
@@ -61,16 +60,16 @@ describe('deciding about an application, in a browser', () => {
       [callback],
     )
     assert.equal(app.referrers.at(-1), undefined, 'the address of our page stays with us')
-    const { tokens, me } = await connectWith(stage.host, authorization, callback)
+    const { tokens, me } = await connectWith(fixture.host, authorization, callback)
     assert.equal(tokens.scope, 'wallet:read wallet:transfer')
-    assert.equal(me.account_slug, 'demo')
+    assert.equal(me.account_slug, fixture.host.workspace.slug)
     assert.equal(me.agent_id, 'demo-agent')
     assert.equal(me.mode, 'test')
   })
 
   test('an approval reaches an https callback', async () => {
     const page = await enterOwner()
-    const web = await startClientApp(stage.host, { host: 'client.example' })
+    const web = await startClientApp(fixture.host, { host: 'client.example' })
     try {
       const authorization = web.start()
       await openConsent(page, authorization.url)
@@ -82,7 +81,7 @@ describe('deciding about an application, in a browser', () => {
       await heading(page, CALLBACK_TITLE).waitFor()
       assert.deepEqual(web.callbacks, [callback])
       assert.deepEqual(web.referrers, [undefined])
-      await connectWith(stage.host, authorization, callback)
+      await connectWith(fixture.host, authorization, callback)
     } finally {
       await web.close()
     }
@@ -93,7 +92,7 @@ describe('deciding about an application, in a browser', () => {
     const third = await startSite((_request, response) => answerPage(response, formatPage('Opened on the desktop')), {
       host: 'desktop.example',
     })
-    const bouncing = await startClientApp(stage.host, { sendsOnTo: `${third.origin}/opened` })
+    const bouncing = await startClientApp(fixture.host, { sendsOnTo: `${third.origin}/opened` })
     try {
       const authorization = bouncing.start()
       await openConsent(page, authorization.url)
@@ -103,7 +102,7 @@ describe('deciding about an application, in a browser', () => {
       const [callback, ...others] = bouncing.callbacks
       assert.ok(callback !== undefined)
       assert.deepEqual(others, [])
-      await connectWith(stage.host, authorization, callback)
+      await connectWith(fixture.host, authorization, callback)
     } finally {
       await bouncing.close()
       await third.close()
@@ -112,14 +111,14 @@ describe('deciding about an application, in a browser', () => {
 
   test('a denial reaches the callback as access_denied, and lets nobody in', async () => {
     const page = await enterOwner()
-    const approvals = await countApprovals(page, 'demo')
+    const approvals = await countApprovals(page, fixture.host.workspace.slug)
     const { url, state } = app.start()
     await openConsent(page, url)
     await button(page, 'Deny').click()
     const { searchParams } = await arrive(page)
-    const answer = { error: 'access_denied', state, iss: stage.host.authUrl }
+    const answer = { error: 'access_denied', state, iss: fixture.host.authUrl }
     assert.deepEqual(Object.fromEntries(searchParams), answer)
-    assert.equal(await countApprovals(page, 'demo'), approvals)
+    assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
   })
 
   for (const [decision, press] of [
@@ -132,13 +131,13 @@ describe('deciding about an application, in a browser', () => {
       await openConsent(page, authorization.url)
       await press(page)
       await arrive(page)
-      const approvals = await countApprovals(page, 'demo')
+      const approvals = await countApprovals(page, fixture.host.workspace.slug)
       await page.goBack()
       await heading(page, 'This request was already answered').waitFor()
       assert.equal(await page.getByRole('button', { name: /^(Approve|Deny)$/ }).count(), 0)
       await page.reload()
       await heading(page, 'This request was already answered').waitFor()
-      assert.equal(await countApprovals(page, 'demo'), approvals)
+      assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
       assert.equal(countCallbacks(app, authorization.state), 1)
     })
   }
@@ -150,7 +149,7 @@ describe('deciding about an application, in a browser', () => {
   ] as const) {
     test(`a double click on Approve, and ${name} while the answer is on its way, send one answer`, async () => {
       const page = await enterOwner()
-      const approvals = await countApprovals(page, 'demo')
+      const approvals = await countApprovals(page, fixture.host.workspace.slug)
       const authorization = app.start()
       await openConsent(page, authorization.url)
       await (await approveButton(page)).scrollIntoViewIfNeeded()
@@ -171,14 +170,14 @@ describe('deciding about an application, in a browser', () => {
       await heading(page, CALLBACK_TITLE).waitFor()
       assert.equal(forms, 1)
       assert.equal(countCallbacks(app, authorization.state), 1)
-      await connectWith(stage.host, authorization, callback)
-      assert.equal(await countApprovals(page, 'demo'), approvals + 1)
+      await connectWith(fixture.host, authorization, callback)
+      assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals + 1)
     })
   }
 
   test('the same request in two tabs is answered once, and the other tab is told', async () => {
     const page = await enterOwner()
-    const approvals = await countApprovals(page, 'demo')
+    const approvals = await countApprovals(page, fixture.host.workspace.slug)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     const other = await page.context().newPage()
@@ -197,16 +196,16 @@ describe('deciding about an application, in a browser', () => {
     const loser = outcomes[0] === 'told' ? page : other
     assert.equal(await loser.getByText('Nothing was connected').count(), 0, 'it was, by the other tab')
     assert.equal(countCallbacks(app, authorization.state), 1)
-    assert.equal(await countApprovals(page, 'demo'), approvals + 1)
+    assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals + 1)
     const winner = outcomes[0] === 'told' ? other : page
-    await connectWith(stage.host, authorization, new URL(winner.url()))
+    await connectWith(fixture.host, authorization, new URL(winner.url()))
   })
 
   test('two requests in two tabs with different agents make two connections, each with its own', async () => {
     const page = await enterOwner()
-    await page.request.post('/console/workspaces/demo/agents', {
+    await page.request.post(`/console/workspaces/${fixture.host.workspace.slug}/agents`, {
       data: { mode: 'live', id: 'live-agent' },
-      headers: { Origin: stage.host.authUrl },
+      headers: { Origin: fixture.host.authUrl },
     })
     const [one, two] = [app.start({ agent_id: 'demo-agent' }), app.start({ scope: 'wallet:read' })]
     const other = await page.context().newPage()
@@ -217,13 +216,13 @@ describe('deciding about an application, in a browser', () => {
     await approve(other)
     await approve(page)
     const [first, second] = [await arrive(page), await arrive(other)]
-    const [a, b] = [await connectWith(stage.host, one, first), await connectWith(stage.host, two, second)]
+    const [a, b] = [await connectWith(fixture.host, one, first), await connectWith(fixture.host, two, second)]
     assert.deepEqual(
       [a.me.agent_id, a.me.mode, a.me.scopes],
       ['demo-agent', 'test', ['wallet:read', 'wallet:transfer']],
     )
     assert.deepEqual([b.me.agent_id, b.me.mode, b.me.scopes], ['live-agent', 'live', ['wallet:read']])
-    const mixed = await exchangeCode(stage.host, one, readCode(stage.host, two, second))
+    const mixed = await exchangeCode(fixture.host, one, readCode(fixture.host, two, second))
     assert.equal(mixed.error, 'invalid_grant')
   })
 })

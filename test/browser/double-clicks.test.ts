@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
-import { button, heading } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { afterEach, before, describe, test } from 'node:test'
+import { button, heading } from '../support/browser/pages.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { enterOwner, goTo } from './owner-steps.ts'
 
 describe('two clicks at once', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   before(async () => {
-    stage = await openStage()
+    fixture = await openBrowserFixture()
   })
-  afterEach(() => stage.leave())
-  after(() => stage.close())
+  afterEach(() => fixture.leave())
 
   test('make one wallet, one key, one gift and one invitation', async () => {
-    const { page } = await enterOwner(stage, 'Dora Double', 'Clicks')
+    const { page } = await enterOwner(fixture, 'Dora Double', 'Clicks')
     const posts: string[] = []
     page.on('request', (request) => {
       if (request.method() === 'POST') posts.push(new URL(request.url()).pathname.split('/').at(-1) ?? '')

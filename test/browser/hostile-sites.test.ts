@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import type { Person } from '../support/browser.ts'
-import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
-import { approve, approveButton, countApprovals, heading, joinDemo, openConsent } from '../support/pages.ts'
-import { answerPage, formatPage, startSite, type Site } from '../support/site.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import type { Person } from '../support/browser/launch-browser.ts'
+import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
+import { approve, approveButton, countApprovals, heading, joinDemo, openConsent } from '../support/browser/pages.ts'
+import { answerPage, formatPage, startSite, type Site } from '../support/browser/site.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
@@ -16,7 +16,7 @@ const OUTCOME = 'Everything was tried'
  * site: there the cookie goes along, and only the origin tells (D47).
  */
 describe('pages of other sites, in a browser', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   let app: ClientApp
   let signedIn: StorageState
   let sites: Readonly<Record<'another origin of our site' | 'another site', Site>>
@@ -24,24 +24,23 @@ describe('pages of other sites, in a browser', () => {
   let html = ''
 
   before(async () => {
-    stage = await openStage()
-    app = await startClientApp(stage.host)
+    fixture = await openBrowserFixture()
+    app = await startClientApp(fixture.host)
     const serve = (host: string) => startSite((_request, response) => answerPage(response, html), { host })
     sites = {
       'another origin of our site': await serve('localhost'),
       'another site': await serve('evil.example'),
     }
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Ada Lovelace', stage.host)
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Ada Lovelace', fixture.host)
     signedIn = await page.context().storageState()
   })
-  afterEach(() => stage.leave())
+  afterEach(() => fixture.leave())
   after(async () => {
     await Promise.all([...Object.values(sites), app].map((server) => server.close()))
-    await stage.close()
   })
 
-  const enterOwner = (options = {}): Promise<Person> => stage.enter({ storageState: signedIn, ...options })
+  const enterOwner = (options = {}): Promise<Person> => fixture.enter({ storageState: signedIn, ...options })
 
   /** Opens a request's page, and answers the page's address. */
   const openRequest = async (page: Page): Promise<{ path: string; handle: string; url: URL }> => {
@@ -62,10 +61,10 @@ describe('pages of other sites, in a browser', () => {
         '/account',
         '/invite/svc_inv_x',
         '/nowhere',
-        '/w/demo/test/developers/connections',
+        `/w/${fixture.host.workspace.slug}/test/developers/connections`,
       ]
       for (const address of [path, ...framed, '/oauth/authorize', '/oauth/consent']) {
-        html = formatPage('Framed', `<iframe src="${stage.host.authUrl}${address}"></iframe>`)
+        html = formatPage('Framed', `<iframe src="${fixture.host.authUrl}${address}"></iframe>`)
         await page.goto(sites[name].origin)
         const [frame] = page.frames().filter((candidate) => candidate !== page.mainFrame())
         assert.ok(frame !== undefined, address)
@@ -80,44 +79,46 @@ describe('pages of other sites, in a browser', () => {
     test(`${name} can't approve by posting the consent form`, async () => {
       const { page } = await enterOwner()
       const { handle, path } = await openRequest(page)
-      const approvals = await countApprovals(page, 'demo')
+      const approvals = await countApprovals(page, fixture.host.workspace.slug)
       const callbacks = app.callbacks.length
-      const fields = { request: handle, decision: 'approve', workspace: 'demo', mode: 'test', agent_id: 'demo-agent' }
-      html = formatPage('Win a prize', formatForm(`${stage.host.authUrl}/oauth/consent`, fields))
+      const workspace = fixture.host.workspace.slug
+      const fields = { request: handle, decision: 'approve', workspace, mode: 'test', agent_id: 'demo-agent' }
+      html = formatPage('Win a prize', formatForm(`${fixture.host.authUrl}/oauth/consent`, fields))
       await page.goto(sites[name].origin)
-      await page.waitForURL(`${stage.host.authUrl}/**`)
+      await page.waitForURL(`${fixture.host.authUrl}/**`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      assert.equal(await countApprovals(page, 'demo'), approvals)
+      assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
       assert.equal(app.callbacks.length, callbacks)
 
       // The person can still decide.
       await page.goto(path)
       await approve(page)
       await page.waitForURL((url) => url.origin === app.origin)
-      assert.equal(await countApprovals(page, 'demo'), approvals + 1)
+      assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals + 1)
     })
 
     test(`${name} can't change anything by requests in the person's name`, async () => {
       const { page } = await enterOwner({ faultsExpected: true })
       const { path } = await openRequest(page)
       const handle = new URLSearchParams(path.split('?')[1]).get('request')
-      const before = await readState(page)
-      const form = `request=${String(handle)}&decision=approve&workspace=demo&mode=test&agent_id=demo-agent`
+      const { slug } = fixture.host.workspace
+      const before = await readState(page, slug)
+      const form = `request=${String(handle)}&decision=approve&workspace=${slug}&mode=test&agent_id=demo-agent`
       const attempts = [
         ['POST', '/console/sign-out', '{}'],
         ['POST', '/console/workspaces', '{"name":"Evil"}'],
-        ['POST', '/console/workspaces/demo/agents', '{"mode":"test","id":"evil"}'],
-        ['POST', '/console/workspaces/demo/invitations', '{"role":"owner"}'],
+        ['POST', `/console/workspaces/${fixture.host.workspace.slug}/agents`, '{"mode":"test","id":"evil"}'],
+        ['POST', `/console/workspaces/${fixture.host.workspace.slug}/invitations`, '{"role":"owner"}'],
         ['POST', '/console/recovery-codes', '{}'],
         ['POST', '/oauth/consent', form],
       ]
-      html = formatPage('Quiet requests', formatRequests(stage.host.authUrl, attempts))
+      html = formatPage('Quiet requests', formatRequests(fixture.host.authUrl, attempts))
       await page.goto(sites[name].origin)
       await heading(page, OUTCOME).waitFor()
       const read = await page.getByRole('listitem').allInnerTexts()
       assert.equal(read.length, attempts.length * 2)
       assert.deepEqual([...new Set(read)], ['nothing to read'])
-      assert.deepEqual(await readState(page), before)
+      assert.deepEqual(await readState(page, slug), before)
       await page.goto(path)
       await approve(page)
       await page.waitForURL((url) => url.origin === app.origin)
@@ -125,9 +126,9 @@ describe('pages of other sites, in a browser', () => {
 
     test(`${name} can't sign the person out by a form`, async () => {
       const { page } = await enterOwner()
-      html = formatPage('Bye', formatForm(`${stage.host.authUrl}/console/sign-out`, {}))
+      html = formatPage('Bye', formatForm(`${fixture.host.authUrl}/console/sign-out`, {}))
       await page.goto(sites[name].origin)
-      await page.waitForURL(`${stage.host.authUrl}/**`)
+      await page.waitForURL(`${fixture.host.authUrl}/**`)
       await page.goto('/account')
       await heading(page, 'Your account').waitFor()
     })
@@ -141,7 +142,7 @@ describe('pages of other sites, in a browser', () => {
     await page.getByRole('link', { name: 'Connect' }).click()
     await approve(page)
     await page.waitForURL((url) => url.origin === app.origin)
-    await connectWith(stage.host, authorization, new URL(page.url()))
+    await connectWith(fixture.host, authorization, new URL(page.url()))
   })
 
   test('an application may open us in a window of its own, gets its answer there, and sees nothing of ours before', async () => {
@@ -159,13 +160,13 @@ describe('pages of other sites, in a browser', () => {
     await approve(opened)
     await opened.waitForURL((url) => url.origin === app.origin)
     assert.equal(await opened.evaluate('window.opener !== null'), true)
-    await connectWith(stage.host, authorization, new URL(opened.url()))
+    await connectWith(fixture.host, authorization, new URL(opened.url()))
   })
 
   test("what an application calls itself is text, whatever stands in it, and can't pass for more", async () => {
     const { page } = await enterOwner()
     const name = '<img src=x onerror=alert(1)> “Bursar” &amp; <b>Support</b>'
-    const odd = await startClientApp(stage.host, { name })
+    const odd = await startClientApp(fixture.host, { name })
     try {
       await openConsent(page, odd.start().url)
       await page.getByText(`It calls itself “${name}”`).waitFor()
@@ -185,7 +186,7 @@ describe('pages of other sites, in a browser', () => {
 })
 
 /** What a person has that somebody could take, add to or end. */
-async function readState(page: Page): Promise<unknown> {
+async function readState(page: Page, slug: string): Promise<unknown> {
   const read = async (path: string): Promise<unknown> => {
     const response = await page.request.get(`/console${path}`)
     assert.equal(response.status(), 200, path)
@@ -193,9 +194,9 @@ async function readState(page: Page): Promise<unknown> {
   }
   const paths = [
     '/session',
-    '/workspaces/demo/agents?mode=test',
-    '/workspaces/demo/invitations',
-    '/workspaces/demo/audit',
+    `/workspaces/${slug}/agents?mode=test`,
+    `/workspaces/${slug}/invitations`,
+    `/workspaces/${slug}/audit`,
   ]
   return await Promise.all(paths.map(read))
 }

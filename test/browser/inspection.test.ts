@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
-import { inspectPage } from '../support/inspect-page.ts'
+import { openBrowser } from '../support/browser/browser-fixture.ts'
+import { inspectPage } from '../support/browser/inspect-page.ts'
 
 const HEAD = '<html lang="en"><title>A page</title><meta name="viewport" content="width=device-width">'
 const GOOD = `${HEAD}<style>:root { color-scheme: light dark }</style><main><h1>A page</h1><p>With words.</p></main>`
@@ -10,9 +10,8 @@ const GOOD = `${HEAD}<style>:root { color-scheme: light dark }</style><main><h1>
 describe('the inspection of a page', () => {
   let browser: Browser
   before(async () => {
-    browser = await launchBrowser()
+    browser = await openBrowser()
   })
-  after(() => browser.close())
 
   const faults: readonly (readonly [name: string, html: string, told: RegExp])[] = [
     ['a picture without words', GOOD.replace('</main>', '<img src="data:,"></main>'), /image-alt.*light, at 1280/s],

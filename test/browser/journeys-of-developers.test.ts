@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { connectWith, startClientApp } from '../support/client-app.ts'
-import { call } from '../support/json-client.ts'
+import { connectWith, startClientApp } from '../support/sandbox/client-app.ts'
+import { call } from '../support/http-client.ts'
 import {
   acceptInvitation,
   approve,
@@ -11,26 +11,26 @@ import {
   heading,
   openConsent,
   signUp,
-} from '../support/pages.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+} from '../support/browser/pages.ts'
+import { startReceiver } from '../support/wires/receiver.ts'
+import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
 import { addEndpoint, createKey, doAndConfirm, enterOwner, goTo } from './owner-steps.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 
 /** Each from sign-up on, by what a person sees and presses. */
 describe('what owners set out to do with keys, webhooks, people and applications', () => {
-  let stage: Stage
+  let fixture: OwnBrowserFixture
   before(async () => {
-    stage = await openStage()
+    fixture = await openOwnBrowserFixture()
   })
-  afterEach(() => stage.leave())
-  after(() => stage.close())
+  afterEach(() => fixture.leave())
+  after(() => fixture.close())
 
   test('a webhook that failed is replayed by one click, and arrives', async () => {
     const receiver = await startReceiver()
     try {
-      const { page } = await enterOwner(stage, 'Willa Webhook', 'Mail')
+      const { page } = await enterOwner(fixture, 'Willa Webhook', 'Mail')
       await addEndpoint(page, receiver.url)
       receiver.reply((response) => response.writeHead(500).end('the database is down'))
       await page.getByRole('table', { name: 'Webhook endpoints' }).getByRole('link').click()
@@ -56,10 +56,10 @@ describe('what owners set out to do with keys, webhooks, people and applications
   })
 
   test('a member is invited, comes in, and is removed', async () => {
-    const owner = (await enterOwner(stage, 'Olive Owner', 'House')).page
+    const owner = (await enterOwner(fixture, 'Olive Owner', 'House')).page
     await goTo(owner, 'Members')
     const link = await createInvitation(owner, 'Viewer')
-    const guest = (await stage.enter()).page
+    const guest = (await fixture.enter()).page
     await signUp(guest, 'Guy Guest')
     await acceptInvitation(guest, link)
     await goTo(guest, 'Agents')
@@ -75,9 +75,9 @@ describe('what owners set out to do with keys, webhooks, people and applications
   })
 
   test('an application connects, shows its use, and is disconnected', async () => {
-    const app = await startClientApp(stage.host, { name: 'Invoice helper' })
+    const app = await startClientApp(fixture.host, { name: 'Invoice helper' })
     try {
-      const { page } = await enterOwner(stage, 'Cora Connect', 'Wire')
+      const { page } = await enterOwner(fixture, 'Cora Connect', 'Wire')
       await goTo(page, 'Agents')
       await button(page, 'New agent').first().click()
       await page.getByLabel('Agent ID').fill('wire-bot')
@@ -87,21 +87,21 @@ describe('what owners set out to do with keys, webhooks, people and applications
       await openConsent(page, authorization.url)
       await approve(page)
       await page.waitForURL((url) => url.origin === app.origin)
-      const { tokens } = await connectWith(stage.host, authorization, new URL(page.url()))
+      const { tokens } = await connectWith(fixture.host, authorization, new URL(page.url()))
 
       await page.goto('/w/wire/test/developers/connections')
       const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Invoice helper' })
       await row.getByText(/Last used (?:just now|\d+ min ago)/).waitFor()
       await doAndConfirm(page, /^Disconnect/, 'Disconnect')
       await row.waitFor({ state: 'hidden' })
-      assert.equal(await stage.host.statusOfMe(tokens.access_token), 401)
+      assert.equal(await fixture.host.statusOfMe(tokens.access_token), 401)
     } finally {
       await app.close()
     }
   })
 
   test('a key that nobody has kept yet is not lost by a click elsewhere', async () => {
-    const { page } = await enterOwner(stage, 'Lou Loser', 'Pocket')
+    const { page } = await enterOwner(fixture, 'Lou Loser', 'Pocket')
     await goTo(page, 'API keys')
     await button(page, 'Create a key').click()
     await page.getByLabel('Key name').fill('Laptop')
@@ -120,18 +120,18 @@ describe('what owners set out to do with keys, webhooks, people and applications
   // The clock is moved from here on.
 
   test('a key is rotated: both work for a day, which is counted down, then only the new one', async () => {
-    const { page } = await enterOwner(stage, 'Kay Key', 'Lock')
+    const { page } = await enterOwner(fixture, 'Kay Key', 'Lock')
     const old = await createKey(page, 'Backend')
     await doAndConfirm(page, 'Rotate Backend', 'Create new key')
     const fresh = await page.getByLabel('API key', { exact: true }).inputValue()
     assert.notEqual(fresh, old)
     await page.getByText(/The old key works for another 23 h 59 min/).waitFor()
-    const statuses = () => Promise.all([old, fresh].map((key) => stage.host.statusOfMe(key)))
+    const statuses = () => Promise.all([old, fresh].map((key) => fixture.host.statusOfMe(key)))
     assert.deepEqual(await statuses(), [200, 200])
-    const answer = await call(stage.host.baseUrl, 'GET', '/v1/me', { key: old })
+    const answer = await call(fixture.host.baseUrl, 'GET', '/v1/me', { key: old })
     assert.ok(answer.headers['service-rotation-grace-until'] !== undefined)
 
-    await stage.host.control('/clock', { advance_seconds: DAY_SECONDS })
+    await fixture.host.control('/clock', { advance_seconds: DAY_SECONDS })
     assert.deepEqual(await statuses(), [401, 200])
   })
 })

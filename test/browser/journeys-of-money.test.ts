@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { readFile } from 'node:fs/promises'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { call } from '../support/json-client.ts'
-import { button, hasFocus, heading } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { call } from '../support/http-client.ts'
+import { button, hasFocus, heading } from '../support/browser/pages.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { createKey, createWallet, doAndConfirm, enterOwner, goTo, signGrant, signWithPasskey } from './owner-steps.ts'
 
 const FIRST_PAYMENT_MS_MAX = 120_000
@@ -14,16 +14,15 @@ const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 /** Each from sign-up on, by what a person sees and presses. */
 describe('what owners set out to do with their money', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   before(async () => {
-    stage = await openStage()
+    fixture = await openBrowserFixture()
   })
-  afterEach(() => stage.leave())
-  after(() => stage.close())
+  afterEach(() => fixture.leave())
 
   test('the first payment: from sign-up to confirmed, in under two minutes', async (context) => {
     const startedAt = performance.now()
-    const { page } = await enterOwner(stage, 'Ada Lovelace', 'Engine')
+    const { page } = await enterOwner(fixture, 'Ada Lovelace', 'Engine')
     await page.getByText('0 of 6 steps').waitFor()
     const wallet = await createWallet(page, 'Main wallet')
     await signGrant(page, 'first-bot', { maxPerTx: '10', dailyCap: '50' })
@@ -47,7 +46,7 @@ describe('what owners set out to do with their money', () => {
   })
 
   test('a refused payment tells on its page which limit stopped it, and what to do', async () => {
-    const { page } = await enterOwner(stage, 'Rosa Refused', 'Brakes')
+    const { page } = await enterOwner(fixture, 'Rosa Refused', 'Brakes')
     const wallet = await createWallet(page, 'Main wallet')
     await signGrant(page, 'eager-bot', { maxPerTx: '10', dailyCap: '15' })
     const key = await createKey(page, 'Laptop')
@@ -87,7 +86,7 @@ describe('what owners set out to do with their money', () => {
   })
 
   test('a grant is suspended at once, replaced by one signature, and revoked by another', async () => {
-    const { page } = await enterOwner(stage, 'Greta Grant', 'Gate')
+    const { page } = await enterOwner(fixture, 'Greta Grant', 'Gate')
     const wallet = await createWallet(page, 'Main wallet')
     await signGrant(page, 'gate-bot', { maxPerTx: '2', dailyCap: '20' })
     const grantPage = page.url()
@@ -124,7 +123,7 @@ describe('what owners set out to do with their money', () => {
   })
 
   test('what can’t be done is said in plain words, where one would do it', async () => {
-    const { page } = await enterOwner(stage, 'Paula Plain', 'Words')
+    const { page } = await enterOwner(fixture, 'Paula Plain', 'Words')
     await createWallet(page, 'Main wallet')
     await goTo(page, 'Grants')
     await page.getByRole('link', { name: 'New grant' }).first().click()
@@ -163,7 +162,7 @@ describe('what owners set out to do with their money', () => {
     key: string,
     payment: { readonly agent_id: string; readonly wallet: string; readonly amount_usdc: string },
   ) {
-    return call(stage.host.baseUrl, 'POST', '/v1/payments', { key, body: { ...payment, to: RECIPIENT } })
+    return call(fixture.host.baseUrl, 'POST', '/v1/payments', { key, body: { ...payment, to: RECIPIENT } })
   }
 })
 

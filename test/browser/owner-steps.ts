@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { confirm, button, heading, signUp } from '../support/pages.ts'
-import type { Stage } from '../support/stage.ts'
-import type { Person } from '../support/browser.ts'
+import { confirm, button, heading, signUp } from '../support/browser/pages.ts'
+import type { BrowserFixture } from '../support/browser/browser-fixture.ts'
+import type { Person } from '../support/browser/launch-browser.ts'
 
 /** What an owner does in a workspace, in test mode, by the links and buttons of its pages. */
 
 /** Somebody signs up, and makes a workspace of their own. Ends on its overview. */
-export async function enterOwner(stage: Stage, name: string, workspace: string): Promise<Person> {
-  const person = await stage.enter()
+export async function enterOwner(fixture: BrowserFixture, name: string, workspace: string): Promise<Person> {
+  const person = await fixture.enter()
   await signUp(person.page, name)
   await person.page.getByLabel('Workspace name').fill(workspace)
   await button(person.page, 'Create workspace').click()
@@ -85,10 +85,11 @@ export async function doAndConfirm(page: Page, label: string | RegExp, yes: stri
   await confirm(page, yes)
 }
 
-/** What a page of the workspace `demo` would send, by the person whose browser it is. */
+/** Sends what a page of the workspace would send, as the person whose browser it is. The page must show the workspace. */
 export async function postToConsole<Body>(page: Page, path: string, data: object): Promise<Body> {
-  const origin = new URL(page.url()).origin
-  const answer = await page.request.post(`/console/workspaces/demo/${path}`, { data, headers: { origin } })
+  const { origin, pathname } = new URL(page.url())
+  const [, slug] = /^\/w\/([^/]+)/.exec(pathname) ?? assert.fail(`${pathname} is no page of a workspace`)
+  const answer = await page.request.post(`/console/workspaces/${slug}/${path}`, { data, headers: { origin } })
   assert.ok(answer.ok(), await answer.text())
   return (await answer.json()) as Body
 }

@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { inspectPage } from '../support/inspect-page.ts'
-import { button, joinDemo } from '../support/pages.ts'
-import { startReceiver, type Receiver } from '../support/receiver.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { inspectPage } from '../support/browser/inspect-page.ts'
+import { button, joinDemo } from '../support/browser/pages.ts'
+import { startReceiver, type Receiver } from '../support/wires/receiver.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { postToConsole } from './owner-steps.ts'
 
 const KINDS = ['payment.created', 'payment.confirmed', 'permission.granted']
 
 describe('the pages for developers, and of a workspace itself, in both themes and at every width', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   let page: Page
   let receiver: Receiver
   const ids: Record<string, string> = {}
   before(async () => {
-    stage = await openStage()
+    fixture = await openBrowserFixture()
     receiver = await startReceiver()
-    page = (await stage.enter()).page
-    await joinDemo(page, 'Ada Lovelace', stage.host)
+    page = (await fixture.enter()).page
+    await joinDemo(page, 'Ada Lovelace', fixture.host)
     await seed()
   })
   after(async () => {
     await receiver.close()
-    await stage.leave()
-    await stage.close()
+    await fixture.leave()
   })
 
   const pages: readonly (readonly [name: string, path: () => string, title: string | RegExp])[] = [
@@ -41,7 +40,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
   ]
   for (const [name, path, title] of pages) {
     test(name, async () => {
-      await page.goto(`/w/demo/test/${path()}`)
+      await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
       await inspectPage(page, name)
     })
@@ -55,7 +54,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
 
   test('a key that is shown once, and the pages that one is led to by the keyboard', async () => {
     await page.setViewportSize({ width: 1280, height: 900 })
-    await page.goto('/w/demo/test/developers/keys')
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/developers/keys`)
     await button(page, 'Create a key').click()
     await page.getByLabel('Key name').fill('Laptop')
     await page.keyboard.press('Enter')
@@ -72,7 +71,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
 
   test('on a phone the menu leads to every page, and closes', async () => {
     await page.setViewportSize({ width: 375, height: 900 })
-    await page.goto('/w/demo/test/plan')
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/plan`)
     await button(page, 'Menu').click()
     const menu = page.getByRole('navigation', { name: 'Pages of demo' })
     await menu.getByRole('link', { name: 'Audit log' }).waitFor()
@@ -102,7 +101,9 @@ describe('the pages for developers, and of a workspace itself, in both themes an
     const { key } = await postToConsole<{ key: { id: string } }>(page, 'keys', { mode: 'test', name: 'Backend' })
     await postToConsole(page, `keys/${key.id}/rotate`, {})
     await waitFor('the attempt to be written down', async () => {
-      const read = await page.request.get(`/console/workspaces/demo/deliveries/${delivery.id}`)
+      const read = await page.request.get(
+        `/console/workspaces/${fixture.host.workspace.slug}/deliveries/${delivery.id}`,
+      )
       const { attempts } = (await read.json()) as { attempts: readonly unknown[] }
       return attempts.length > 0
     })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { inspectPage } from '../support/inspect-page.ts'
-import { call } from '../support/json-client.ts'
-import { joinDemo } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { inspectPage } from '../support/browser/inspect-page.ts'
+import { call } from '../support/http-client.ts'
+import { joinDemo } from '../support/browser/pages.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { postToConsole } from './owner-steps.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -13,18 +13,17 @@ const AGENT = 'demo-agent'
 const LIMITS = { max_per_tx_usdc: '10', daily_cap_usdc: '100' }
 
 describe('the pages of what is spent, in both themes and at every width', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   let page: Page
   const ids: Record<string, string> = {}
   before(async () => {
-    stage = await openStage()
-    page = (await stage.enter()).page
-    await joinDemo(page, 'Ada Lovelace', stage.host)
+    fixture = await openBrowserFixture()
+    page = (await fixture.enter()).page
+    await joinDemo(page, 'Ada Lovelace', fixture.host)
     await seed()
   })
   after(async () => {
-    await stage.leave()
-    await stage.close()
+    await fixture.leave()
   })
 
   const pages: readonly (readonly [name: string, path: () => string, title: string | RegExp])[] = [
@@ -39,7 +38,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
     ['agents', () => 'agents', 'Agents'],
     ['agent', () => `agents/${AGENT}`, AGENT],
     ['wallets', () => 'wallets', 'Wallets'],
-    ['wallet', () => `wallets/${stage.host.workspace.wallets.test}`, 'Demo wallet'],
+    ['wallet', () => `wallets/${fixture.host.workspace.wallets.test}`, 'Wallet'],
     ['grants', () => 'grants', 'Grants'],
     ['grant-new', () => 'grants/new', 'New grant'],
     ['grant-active', () => `grants/${ids['active']}`, `Grant for ${AGENT}`],
@@ -52,7 +51,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
   ]
   for (const [name, path, title] of pages) {
     test(name, async () => {
-      await page.goto(`/w/demo/test/${path()}`)
+      await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
       await inspectPage(page, name)
       assert.match(await page.title(), / · Bursar$/)
@@ -61,7 +60,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
 
   /** One of everything that there is to see. */
   async function seed(): Promise<void> {
-    const { host } = stage
+    const { host } = fixture
     const { keys, wallets } = host.workspace
     const order = { agent_id: AGENT, wallet: wallets.test, to: RECIPIENT }
     const pay = (changes: object) =>
@@ -91,7 +90,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
   }
 
   async function readFromConsole<Body>(path: string): Promise<Body> {
-    const answer = await page.request.get(`/console/workspaces/demo/${path}`)
+    const answer = await page.request.get(`/console/workspaces/${fixture.host.workspace.slug}/${path}`)
     assert.equal(answer.status(), 200)
     return (await answer.json()) as Body
   }

@@ -1,18 +1,17 @@
-import { after, afterEach, before, describe, test } from 'node:test'
-import { inspectPage } from '../support/inspect-page.ts'
-import { button, confirm, heading, readRecoveryCodes, signOut, signUp } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+import { afterEach, before, describe, test } from 'node:test'
+import { inspectPage } from '../support/browser/inspect-page.ts'
+import { button, confirm, heading, readRecoveryCodes, signOut, signUp } from '../support/browser/pages.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
 describe('the pages about oneself, in both themes and at every width', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   before(async () => {
-    stage = await openStage()
+    fixture = await openBrowserFixture()
   })
-  afterEach(() => stage.leave())
-  after(() => stage.close())
+  afterEach(() => fixture.leave())
 
   test('the pages of signing up and in', async () => {
-    const person = await stage.enter()
+    const person = await fixture.enter()
     const { page } = person
     await page.goto('/sign-in')
     await heading(page, 'Sign in').waitFor()
@@ -38,11 +37,11 @@ describe('the pages about oneself, in both themes and at every width', () => {
   })
 
   test('the pages of an invitation, and those that are none', async () => {
-    const { page } = await stage.enter()
-    await page.goto(stage.host.workspace.invite_url)
+    const { page } = await fixture.enter()
+    await page.goto(fixture.host.workspace.invite_url)
     await heading(page, 'Join demo').waitFor()
     await inspectPage(page, 'invitation-signed-out')
-    await signUp(page, 'Ada Lovelace', stage.host.workspace.invite_url.replace('/invite/', '/sign-up?next=/invite/'))
+    await signUp(page, 'Ada Lovelace', fixture.host.workspace.invite_url.replace('/invite/', '/sign-up?next=/invite/'))
     await button(page, 'Join demo').waitFor()
     await inspectPage(page, 'invitation')
     await page.goto('/invite/svc_inv_nothing')
@@ -57,7 +56,7 @@ describe('the pages about oneself, in both themes and at every width', () => {
   })
 
   test('the pages of an account', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     await signUp(page, 'Ada Lovelace')
     await inspectPage(page, 'home-empty')
     await page.goto('/account')

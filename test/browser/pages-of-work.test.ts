@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Locator } from 'playwright-core'
-import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
-import { inspectPage } from '../support/inspect-page.ts'
+import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
+import { inspectPage } from '../support/browser/inspect-page.ts'
 import {
   acceptInvitation,
   approve,
@@ -14,31 +14,30 @@ import {
   openConsent,
   personMenu,
   signUp,
-} from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+} from '../support/browser/pages.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
 const PHONE = { width: 375, height: 900 }
 const VIEWER_OBSTACLE = 'Viewers can’t approve.'
 
 describe('the pages of consent and of a workspace, in both themes and at every width', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   let app: ClientApp
   before(async () => {
-    stage = await openStage()
-    app = await startClientApp(stage.host, { name: 'A rather long name of an application that helps with invoices' })
+    fixture = await openBrowserFixture()
+    app = await startClientApp(fixture.host, { name: 'A rather long name of an application that helps with invoices' })
   })
-  afterEach(() => stage.leave())
+  afterEach(() => fixture.leave())
   after(async () => {
     await app.close()
-    await stage.close()
   })
 
   test('the pages of consent', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     await signUp(page, 'Ada Lovelace')
     await openConsent(page, app.start().url)
     await inspectPage(page, 'consent-no-workspace')
-    await acceptInvitation(page, stage.host.workspace.invite_url)
+    await acceptInvitation(page, fixture.host.workspace.invite_url)
     await openConsent(page, app.start({ scope: 'wallet:read wallet:transfer x402:pay' }).url)
     await approveButton(page)
     await inspectPage(page, 'consent')
@@ -62,13 +61,16 @@ describe('the pages of consent and of a workspace, in both themes and at every w
   })
 
   test('the pages of a viewer and of an application on the web', async () => {
-    const web = await startClientApp(stage.host, { name: 'Web client', host: 'a-quite-long-host-name.client.example' })
+    const web = await startClientApp(fixture.host, {
+      name: 'Web client',
+      host: 'a-quite-long-host-name.client.example',
+    })
     try {
-      const owner = (await stage.enter()).page
-      await joinDemo(owner, 'Olive Owner', stage.host)
-      await owner.goto('/w/demo/members')
+      const owner = (await fixture.enter()).page
+      await joinDemo(owner, 'Olive Owner', fixture.host)
+      await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
       const link = await createInvitation(owner, 'Viewer')
-      const { page } = await stage.enter()
+      const { page } = await fixture.enter()
       await signUp(page, 'Vera Viewer')
       await acceptInvitation(page, link)
       await openConsent(page, web.start().url)
@@ -79,7 +81,7 @@ describe('the pages of consent and of a workspace, in both themes and at every w
       assert.equal(await told.count(), 2, 'beside the answer, and for the eyes near the top')
       assert.ok((await boxOf(told.first())).y < PHONE.height / 2)
       assert.equal(await page.getByRole('paragraph').filter({ hasText: VIEWER_OBSTACLE }).count(), 0)
-      await page.goto('/w/demo/members')
+      await page.goto(`/w/${fixture.host.workspace.slug}/members`)
       await page.getByRole('listitem').filter({ hasText: 'Olive Owner' }).waitFor()
       await inspectPage(page, 'members-viewer')
     } finally {
@@ -88,26 +90,26 @@ describe('the pages of consent and of a workspace, in both themes and at every w
   })
 
   test('the pages of a workspace', async () => {
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Ada Augusta King, Countess of Lovelace', stage.host)
-    await page.goto('/w/demo/test/developers/connections')
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Ada Augusta King, Countess of Lovelace', fixture.host)
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/developers/connections`)
     await page.getByText('No applications are connected in test mode').waitFor()
     await inspectPage(page, 'connections-empty')
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await approve(page)
     await page.waitForURL((url) => url.origin === app.origin)
-    await connectWith(stage.host, authorization, new URL(page.url()))
-    await page.goto('/w/demo/test/developers/connections')
+    await connectWith(fixture.host, authorization, new URL(page.url()))
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/developers/connections`)
     await page.getByRole('button', { name: /^Disconnect/ }).waitFor()
     await inspectPage(page, 'connections')
     await page.getByRole('button', { name: /^Disconnect/ }).click()
     await page.getByRole('alertdialog').waitFor()
     await inspectPage(page, 'connections-dialog')
-    await page.goto('/w/demo/members')
+    await page.goto(`/w/${fixture.host.workspace.slug}/members`)
     await createInvitation(page, 'Admin')
     await inspectPage(page, 'members')
-    await page.goto('/w/demo/audit')
+    await page.goto(`/w/${fixture.host.workspace.slug}/audit`)
     await page.getByRole('main').getByRole('listitem').first().waitFor()
     await inspectPage(page, 'audit')
     assert.equal(await page.getByText(/\d{4}-\d\d-\d\dT/).count(), 0, 'no time is told as machines tell it')

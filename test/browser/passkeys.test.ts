@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { readCredentials, swapAuthenticator } from '../support/browser.ts'
+import { readCredentials, swapAuthenticator } from '../support/browser/launch-browser.ts'
 import {
   button,
   confirm,
@@ -12,23 +12,23 @@ import {
   signOut,
   signUp,
   tabTo,
-} from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+} from '../support/browser/pages.ts'
+import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
 
 const CODE_PATTERN = /^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){3}$/
 /** A proof by passkey counts for ten minutes. */
 const PROOF_SECONDS = 10 * 60
 
 describe('people and their passkeys, in a browser', () => {
-  let stage: Stage
+  let fixture: OwnBrowserFixture
   before(async () => {
-    stage = await openStage()
+    fixture = await openOwnBrowserFixture()
   })
-  afterEach(() => stage.leave())
-  after(() => stage.close())
+  afterEach(() => fixture.leave())
+  after(() => fixture.close())
 
   test('somebody signs up, is shown ten recovery codes once, signs out, and signs in without a name', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     const codes = await signUp(page, 'Ada Lovelace')
     assert.equal(codes.length, 10)
     assert.equal(new Set(codes).size, 10)
@@ -50,7 +50,7 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('after signing out, "back" shows nothing of the person', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     await signUp(page, 'Grace Hopper')
     await page.goto('/account')
     await heading(page, 'Your account').waitFor()
@@ -61,11 +61,11 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('an old proof is renewed before a second passkey is added, which lets in when the first is removed', async () => {
-    const person = await stage.enter()
+    const person = await fixture.enter()
     const { page } = person
     await signUp(page, 'Mary Shelley')
     const first = await readCredentials(person.authenticator)
-    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
 
     // The device that the person signed up with proves that it is they; then they take another one into their hand.
     let asked = 0
@@ -108,7 +108,7 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('the last passkey stays', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     await signUp(page, 'Emmy Noether')
     await page.goto('/account')
     await page.getByRole('button', { name: /^Remove/ }).click()
@@ -124,7 +124,7 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('a recovery code signs in once, however it is typed, and a new passkey can be made with it', async () => {
-    const person = await stage.enter()
+    const person = await fixture.enter()
     const { page } = person
     const [code = ''] = await signUp(page, 'Hedy Lamarr')
     await signOut(page, 'Hedy Lamarr')
@@ -154,7 +154,7 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('new recovery codes end the old ones', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     const [old = ''] = await signUp(page, 'Rosa Luxemburg')
     await page.goto('/account')
     await button(page, 'Generate new codes').click()
@@ -175,9 +175,9 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('one signs out everywhere else, and stays signed in here', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     const [code = ''] = await signUp(page, 'Lise Meitner')
-    const elsewhere = (await stage.enter()).page
+    const elsewhere = (await fixture.enter()).page
     await elsewhere.goto('/recover')
     await elsewhere.getByLabel('Recovery code').fill(code)
     await button(elsewhere, 'Sign in').click()
@@ -194,7 +194,7 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('somebody whose device holds no passkey of ours is told so, and stays signed out', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     await page.goto('/sign-in')
     await signIn(page)
     await page.getByRole('alert').filter({ hasText: 'No passkey was used' }).waitFor()
@@ -202,7 +202,7 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('with the keyboard alone one signs up, looks around and signs out', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     const press = async (name: string, role: 'button' | 'link', key: string): Promise<void> => {
       await tabTo(page, page.getByRole(role, { name, exact: true }))
       await page.keyboard.press(key)
@@ -229,14 +229,14 @@ describe('people and their passkeys, in a browser', () => {
   })
 
   test('a link to our sign-in page leads to no other site', async () => {
-    const { page } = await stage.enter()
+    const { page } = await fixture.enter()
     for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example/', '/%09/evil.example']) {
       await page.goto(`/sign-up?next=${encodeURIComponent(next)}`)
-      assert.equal(new URL(page.url()).origin, stage.host.authUrl)
+      assert.equal(new URL(page.url()).origin, fixture.host.authUrl)
     }
     await page.goto(`/sign-up?next=${encodeURIComponent('//evil.example/')}`)
     await fillSignUp(page, 'Ida Rhodes')
     await heading(page, 'Your workspaces').waitFor()
-    assert.equal(new URL(page.url()).origin, stage.host.authUrl)
+    assert.equal(new URL(page.url()).origin, fixture.host.authUrl)
   })
 })

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { SandboxFacts } from '../../sandbox/src/state/sandbox-facts.ts'
-import { inspectPage } from '../support/inspect-page.ts'
-import { call } from '../support/json-client.ts'
-import { joinDemo } from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
-import { openUsdcChain, type UsdcChain } from '../support/usdc-chain.ts'
+import { inspectPage } from '../support/browser/inspect-page.ts'
+import { call } from '../support/http-client.ts'
+import { joinDemo } from '../support/browser/pages.ts'
+import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
+import { openUsdcChain, type UsdcChain } from '../support/sandbox/usdc-chain.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -15,37 +15,37 @@ const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 const COINS = `0x${(15n * 10n ** 16n).toString(16)}`
 
 describe('a server with TEST_GAS=self, on a real chain', () => {
-  let stage: Stage
+  let fixture: OwnBrowserFixture
   let chain: UsdcChain
   before(async () => {
-    stage = await openStage({ TEST_GAS: 'self' })
-    const facts = JSON.parse(await readFile(join(stage.host.dataDir, 'sandbox.json'), 'utf8')) as SandboxFacts
+    fixture = await openOwnBrowserFixture({ TEST_GAS: 'self' })
+    const facts = JSON.parse(await readFile(join(fixture.host.dataDir, 'sandbox.json'), 'utf8')) as SandboxFacts
     chain = openUsdcChain(facts.chains.test)
   })
   after(async () => {
-    await stage.leave()
-    await stage.close()
+    await fixture.leave()
+    await fixture.close()
   })
 
   const pay = async () => {
-    const { keys, wallets, agent_id: agentId } = stage.host.workspace
+    const { keys, wallets, agent_id: agentId } = fixture.host.workspace
     const body = { agent_id: agentId, wallet: wallets.test, to: RECIPIENT, amount_usdc: '1' }
-    return await call(stage.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body })
+    return await call(fixture.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body })
   }
 
   test('an owner sees why a wallet without coin cannot pay, sends it some, and it pays', async () => {
-    const { page } = await stage.enter()
-    const { wallets } = stage.host.workspace
-    await joinDemo(page, 'Ada Lovelace', stage.host)
+    const { page } = await fixture.enter()
+    const { wallets } = fixture.host.workspace
+    await joinDemo(page, 'Ada Lovelace', fixture.host)
     const refused = await pay()
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'insufficient_gas'])
 
     // Refusals are kept a moment after they were answered.
     const id = await waitFor('the refusal', async () => {
-      const answer = await page.request.get('/console/workspaces/demo/refusals?mode=test')
+      const answer = await page.request.get(`/console/workspaces/${fixture.host.workspace.slug}/refusals?mode=test`)
       return ((await answer.json()) as { refusals: readonly { id: string }[] }).refusals[0]?.id
     })
-    await page.goto(`/w/demo/test/refusals/${id}`)
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/refusals/${id}`)
     await page.getByText('Needed for one payment').waitFor()
     await page.getByText('0 ETH').waitFor()
     await inspectPage(page, 'refusal-gas')
@@ -60,10 +60,10 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
 
     const paid = await pay()
     assert.equal(paid.status, 201, paid.text)
-    await page.goto(`/w/demo/test/payments/${paid.body.payment.id}`)
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/payments/${paid.body.payment.id}`)
     await page.getByRole('main').getByText('Confirmed', { exact: true }).first().waitFor()
     // Live payments are sponsored as before.
-    await page.goto(`/w/demo/live/wallets/${wallets.live}`)
+    await page.goto(`/w/${fixture.host.workspace.slug}/live/wallets/${wallets.live}`)
     await page.getByRole('region', { name: 'Balance' }).waitFor()
     assert.equal(await gas.count(), 0)
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
-import { inspectPage } from '../support/inspect-page.ts'
-import { call } from '../support/json-client.ts'
+import { afterEach, before, describe, test } from 'node:test'
+import { inspectPage } from '../support/browser/inspect-page.ts'
+import { call } from '../support/http-client.ts'
 import {
   acceptInvitation,
   button,
@@ -11,8 +11,8 @@ import {
   heading,
   joinDemo,
   signUp,
-} from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+} from '../support/browser/pages.ts'
+import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { enterOwner, goTo } from './owner-steps.ts'
 
 /** A break in the live connection is told after some seconds, and its end once the browser has tried again. */
@@ -21,19 +21,18 @@ const RECONNECTION_MS = 30_000
 const MANY_AGENTS = 51
 
 describe('what stands around every page', () => {
-  let stage: Stage
+  let fixture: BrowserFixture
   before(async () => {
-    stage = await openStage()
+    fixture = await openBrowserFixture()
   })
-  afterEach(() => stage.leave())
-  after(() => stage.close())
+  afterEach(() => fixture.leave())
 
   test('whoever is removed is told so by the next page that they open, and has a way out', async () => {
-    const owner = (await enterOwner(stage, 'Olive Owner', 'Loft')).page
+    const owner = (await enterOwner(fixture, 'Olive Owner', 'Loft')).page
     await goTo(owner, 'Members')
     const link = await createInvitation(owner, 'Viewer')
     await button(owner, 'Create another link').waitFor()
-    const guest = (await stage.enter()).page
+    const guest = (await fixture.enter()).page
     await signUp(guest, 'Guy Guest')
     await acceptInvitation(guest, link)
 
@@ -51,7 +50,7 @@ describe('what stands around every page', () => {
   })
 
   test('a page that can’t be loaded leaves the rest standing, and comes once it can be', async () => {
-    const { page, context } = await enterOwner(stage, 'Nell Network', 'Mast')
+    const { page, context } = await enterOwner(fixture, 'Nell Network', 'Mast')
     const files = '**/assets/members-page*'
     const session = '**/console/session'
     await context.route(files, (route) => route.abort())
@@ -76,7 +75,7 @@ describe('what stands around every page', () => {
   })
 
   test('that nothing is heard any more is told, and that it is again', async () => {
-    const { page, context } = await enterOwner(stage, 'Lea Live', 'Tower')
+    const { page, context } = await enterOwner(fixture, 'Lea Live', 'Tower')
     await context.route('**/changes?*', (route) => route.abort())
     await page.reload()
     const notice = page.getByText('Connection lost. Reconnecting…')
@@ -86,7 +85,7 @@ describe('what stands around every page', () => {
   })
 
   test('recovery codes are not lost by a click elsewhere', async () => {
-    const { page } = await enterOwner(stage, 'Cara Codes', 'Safe')
+    const { page } = await enterOwner(fixture, 'Cara Codes', 'Safe')
     await page.goto('/account')
     await button(page, 'Generate new codes').click()
     await confirm(page, 'Generate new codes')
@@ -100,7 +99,7 @@ describe('what stands around every page', () => {
   })
 
   test('a few letters lead to an agent, and a form that is cancelled gives the focus back', async () => {
-    const { page } = await enterOwner(stage, 'Kim Keys', 'Desk')
+    const { page } = await enterOwner(fixture, 'Kim Keys', 'Desk')
     await goTo(page, 'Agents')
     await button(page, 'New agent').click()
     await page.getByLabel('Agent ID').press('Escape')
@@ -118,14 +117,17 @@ describe('what stands around every page', () => {
   })
 
   test('one of many agents is picked by typing a part of its ID', async () => {
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Mia Many', stage.host)
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Mia Many', fixture.host)
     for (let index = 0; index < MANY_AGENTS; index += 1) {
       const body = { id: `many-${index}` }
-      const answer = await call(stage.host.baseUrl, 'POST', '/v1/agents', { key: stage.host.workspace.keys.test, body })
+      const answer = await call(fixture.host.baseUrl, 'POST', '/v1/agents', {
+        key: fixture.host.workspace.keys.test,
+        body,
+      })
       assert.equal(answer.status, 201)
     }
-    await page.goto('/w/demo/test/grants/new')
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/grants/new`)
     // A select stands in until the combobox is loaded.
     const field = page.getByRole('combobox', { name: 'Agent', exact: true }).and(page.locator('input'))
     await field.fill('ny-37')

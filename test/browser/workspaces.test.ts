@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { connectWith, startClientApp, type ClientApp } from '../support/client-app.ts'
-import type { Person } from '../support/browser.ts'
-import { refreshTokens } from '../support/oauth-client.ts'
+import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
+import type { Person } from '../support/browser/launch-browser.ts'
+import { refreshTokens } from '../support/sandbox/oauth-client.ts'
 import {
   acceptInvitation,
   approve,
@@ -17,28 +17,32 @@ import {
   signIn,
   signOut,
   signUp,
-} from '../support/pages.ts'
-import { openStage, type Stage } from '../support/stage.ts'
+} from '../support/browser/pages.ts'
+import {
+  openOwnBrowserFixture,
+  type OwnBrowserFixture,
+  type BrowserFixture,
+} from '../support/browser/browser-fixture.ts'
 
 /** How long a proof by passkey counts. */
 const PROOF_SECONDS = 10 * 60
 
 describe('workspaces and who belongs to them, in a browser', () => {
-  let stage: Stage
+  let fixture: OwnBrowserFixture
   let app: ClientApp
   before(async () => {
-    stage = await openStage()
-    app = await startClientApp(stage.host)
+    fixture = await openOwnBrowserFixture()
+    app = await startClientApp(fixture.host)
   })
-  afterEach(() => stage.leave())
+  afterEach(() => fixture.leave())
   after(async () => {
     await app.close()
-    await stage.close()
+    await fixture.close()
   })
 
   /** Somebody with a workspace of their own, which they look at. */
   const enterOwner = async (name: string, workspace: string): Promise<Person> => {
-    const person = await stage.enter()
+    const person = await fixture.enter()
     await signUp(person.page, name)
     await createWorkspace(person.page, workspace)
     return person
@@ -46,8 +50,8 @@ describe('workspaces and who belongs to them, in a browser', () => {
 
   test("the sandbox's invitation makes whoever opens it an owner, by way of signing up, and again from another browser", async () => {
     for (const name of ['Ada Lovelace', 'Grace Hopper']) {
-      const { page } = await stage.enter()
-      await page.goto(stage.host.workspace.invite_url)
+      const { page } = await fixture.enter()
+      await page.goto(fixture.host.workspace.invite_url)
       await heading(page, 'Join demo').waitFor()
       await page.getByRole('link', { name: 'Create an account' }).click()
       await fillSignUp(page, name)
@@ -62,18 +66,18 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const owner = await enterOwner('Olive Owner', 'Kitchen')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Admin')
-    assert.equal(new URL(url).origin, stage.host.authUrl)
+    assert.equal(new URL(url).origin, fixture.host.authUrl)
     const open = owner.page.getByRole('region', { name: 'Open invitations' })
     await open.getByText('As admin', { exact: true }).waitFor()
 
-    const guest = await stage.enter()
+    const guest = await fixture.enter()
     await signUp(guest.page, 'Guy Guest')
     await guest.page.goto(url)
     await guest.page.getByText('Olive Owner invited you.').waitFor()
     await acceptInvitation(guest.page, url)
     await guest.page.getByText('Your role: admin').waitFor()
 
-    const late = await stage.enter()
+    const late = await fixture.enter()
     await signUp(late.page, 'Lara Late')
     await late.page.goto(url)
     await heading(late.page, 'This invitation can’t be used').waitFor()
@@ -88,7 +92,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const owner = await enterOwner('Olive Owner', 'Garden')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Viewer')
-    const guests = await Promise.all(['Una', 'Ulf'].map((name) => enterWithOffer(stage, name, url)))
+    const guests = await Promise.all(['Una', 'Ulf'].map((name) => enterWithOffer(fixture, name, url)))
     await Promise.all(guests.map(({ page }) => button(page, 'Join Garden').click()))
     const outcomes = await Promise.all(
       guests.map(async ({ page }) => {
@@ -109,7 +113,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await confirm(owner.page, 'Revoke invitation')
     await owner.page.getByText('There are no open invitations.').waitFor()
 
-    const guest = await stage.enter()
+    const guest = await fixture.enter()
     await guest.page.goto(url)
     await heading(guest.page, 'This invitation can’t be used').waitFor()
   })
@@ -118,7 +122,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const owner = await enterOwner('Olive Owner', 'Attic')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Viewer')
-    const guest = await stage.enter()
+    const guest = await fixture.enter()
     await signUp(guest.page, 'Guy Guest')
     await acceptInvitation(guest.page, url)
     await openMembers(guest.page)
@@ -165,24 +169,24 @@ describe('workspaces and who belongs to them, in a browser', () => {
   })
 
   test('to disconnect an application ends its tokens at once', async () => {
-    const { page } = await stage.enter()
-    await joinDemo(page, 'Dora Demo', stage.host)
+    const { page } = await fixture.enter()
+    await joinDemo(page, 'Dora Demo', fixture.host)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await approve(page)
     await page.waitForURL(`${app.origin}/**`)
-    const { tokens } = await connectWith(stage.host, authorization, new URL(page.url()))
-    assert.equal(await stage.host.statusOfMe(tokens.access_token), 200)
+    const { tokens } = await connectWith(fixture.host, authorization, new URL(page.url()))
+    assert.equal(await fixture.host.statusOfMe(tokens.access_token), 200)
 
-    await page.goto('/w/demo/test/developers/connections')
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/developers/connections`)
     const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Dora Demo' })
     await row.getByText('demo-agent').waitFor()
     await row.getByText('Test client').waitFor()
     await row.getByRole('button', { name: /^Disconnect/ }).click()
     await confirm(page, 'Disconnect')
     await row.waitFor({ state: 'hidden' })
-    assert.equal(await stage.host.statusOfMe(tokens.access_token), 401)
-    const refused = await refreshTokens(stage.host, authorization.clientId, tokens.refresh_token)
+    assert.equal(await fixture.host.statusOfMe(tokens.access_token), 401)
+    const refused = await refreshTokens(fixture.host, authorization.clientId, tokens.refresh_token)
     assert.equal(refused.error, 'invalid_grant')
 
     await page.getByRole('link', { name: 'Audit log' }).click()
@@ -207,7 +211,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
   test('a link for an admin takes a new proof that it is the person, one for a viewer does not', async () => {
     const { page } = await enterOwner('Olive Owner', 'Vault')
     await openMembers(page)
-    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
     let proofs = 0
     await page.route('**/console/verification', async (route) => {
       proofs += 1
@@ -223,7 +227,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     const owner = await enterOwner('Olive Owner', 'Tower')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Viewer')
-    const guest = await enterWithOffer(stage, 'Guy Guest', url)
+    const guest = await enterWithOffer(fixture, 'Guy Guest', url)
     await button(guest.page, 'Join Tower').click()
     await guest.page.getByText('Your role: viewer').waitFor()
     await owner.page.reload()
@@ -234,7 +238,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
       proofs += 1
       await route.continue()
     })
-    await stage.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
+    await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
     await row.getByRole('combobox', { name: 'Role of Guy Guest' }).selectOption('Admin')
     await row.getByRole('button', { name: /^Save/ }).click()
     await row.getByRole('status').filter({ hasText: 'Saved' }).waitFor()
@@ -242,8 +246,8 @@ describe('workspaces and who belongs to them, in a browser', () => {
   })
 })
 
-async function enterWithOffer(stage: Stage, name: string, url: string): Promise<Person> {
-  const person = await stage.enter()
+async function enterWithOffer(fixture: BrowserFixture, name: string, url: string): Promise<Person> {
+  const person = await fixture.enter()
   await signUp(person.page, name)
   await person.page.goto(url)
   await person.page.getByRole('button', { name: /^Join / }).waitFor()

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import type { Hold } from '../support/enclave-proxy.ts'
+import type { Hold } from '../support/wires/enclave-proxy.ts'
 import {
   listPaymentEvents,
-  makeParty,
+  createPayer,
   pay,
   readAgent,
   readPayment,
   waitForRecord,
-  type Party,
-} from '../support/party.ts'
-import { startStatementGate, type StatementGate } from '../support/statement-gate.ts'
+  type PayerFixture,
+} from '../support/sandbox/payer-fixture.ts'
+import { startStatementGate, type StatementGate } from '../support/database/statement-gate.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** The leases of a dead server (the reconciler's is the longest), and with them its attempts, have run out by then. */
 const LEASES_SECONDS = 31
@@ -32,7 +32,7 @@ interface Step {
   readonly isSigned: boolean
   /** Whether the acceptance is recorded by then. */
   readonly isWritten: boolean
-  readonly hold: (world: World, database: StatementGate) => Pick<Hold, 'held'> & Partial<Hold>
+  readonly hold: (fixture: SandboxFixture, database: StatementGate) => Pick<Hold, 'held'> & Partial<Hold>
 }
 
 const STEPS: readonly Step[] = [
@@ -63,100 +63,102 @@ const STEPS: readonly Step[] = [
 ]
 
 describe('a server that is killed in the middle of a payment', () => {
-  let world: World
+  let fixture: OwnSandboxFixture
   let database: StatementGate | undefined
   before(async () => {
-    world = await openWorld()
-    database = await startStatementGate(world.databaseUrl)
-    await world.sandbox.killServer('SIGTERM')
-    world.serverEnv['DATABASE_URL'] = database.url
-    await world.sandbox.startServer()
+    fixture = await openSandboxFixture()
+    database = await startStatementGate(fixture.databaseUrl)
+    await fixture.sandbox.killServer('SIGTERM')
+    fixture.serverEnv['DATABASE_URL'] = database.url
+    await fixture.sandbox.startServer()
   })
   after(async () => {
-    await world.close()
+    await fixture.close()
     await database?.close()
   })
 
   for (const step of STEPS) {
     test(`${step.name}: a retry with the same key pays once`, async () => {
-      const { party, key, hold } = await killDuringPayment(step)
-      await world.advanceClock(LEASES_SECONDS)
-      const retried = await pay(world, party, { amount_usdc: AMOUNT_USDC, idempotency_key: key })
+      const { payer, key, hold } = await killDuringPayment(step)
+      await fixture.advanceClock(LEASES_SECONDS)
+      const retried = await pay(fixture, payer, { amount_usdc: AMOUNT_USDC, idempotency_key: key })
       assert.equal(retried.status, 201, retried.text)
       assert.equal(retried.headers['idempotent-replayed'], 'true')
       // What the dead server sent last arrives only now: the enclave refuses it, or has answered it long ago.
       await hold.release?.()
-      await checkPaidOnce(party, retried.body.payment.id)
+      await checkPaidOnce(payer, retried.body.payment.id)
     })
 
     if (!step.isSigned) continue
     test(`${step.name}: without a retry the payment is confirmed all the same`, async () => {
-      const { party, id } = await killDuringPayment(step)
-      await world.advanceClock(LEASES_SECONDS)
-      await checkPaidOnce(party, id)
+      const { payer, id } = await killDuringPayment(step)
+      await fixture.advanceClock(LEASES_SECONDS)
+      await checkPaidOnce(payer, id)
     })
   }
 
   test('a request that the enclave never got, and nobody retries, fails when the settling time is over, and frees the cap', async () => {
-    const { party, id, hold } = await killDuringPayment(STEPS[0])
+    const { payer, id, hold } = await killDuringPayment(STEPS[0])
     const lookUp = `/v1/transactions?reference_id=${id}`
-    const countLookUps = (): number => world.enclave.requests.filter(({ path }) => path === lookUp).length
-    await world.advanceClock(LEASES_SECONDS)
+    const countLookUps = (): number => fixture.enclave.requests.filter(({ path }) => path === lookUp).length
+    await fixture.advanceClock(LEASES_SECONDS)
     await waitFor('two rounds of the reconciler', () => countLookUps() >= 2)
-    assert.equal((await readPayment(world, party, id)).status, 'pending')
-    assert.equal((await readAgent(world, party)).wallets[0]?.['remaining_24h_usdc'], REMAINING_USDC)
+    assert.equal((await readPayment(fixture, payer, id)).status, 'pending')
+    assert.equal((await readAgent(fixture, payer)).wallets[0]?.['remaining_24h_usdc'], REMAINING_USDC)
 
-    await world.advanceClock(SETTLING_SECONDS)
-    await waitForRecord(world, id, 'failed')
-    assert.equal((await readPayment(world, party, id)).tx_hash, null)
-    assert.equal((await readAgent(world, party)).wallets[0]?.['remaining_24h_usdc'], CAP_USDC)
-    assert.deepEqual(await listPaymentEvents(world, id), ['payment.created', 'payment.failed'])
+    await fixture.advanceClock(SETTLING_SECONDS)
+    await waitForRecord(fixture, id, 'failed')
+    assert.equal((await readPayment(fixture, payer, id)).tx_hash, null)
+    assert.equal((await readAgent(fixture, payer)).wallets[0]?.['remaining_24h_usdc'], CAP_USDC)
+    assert.deepEqual(await listPaymentEvents(fixture, id), ['payment.created', 'payment.failed'])
     assert.ok(((await hold.release?.()) ?? 0) >= 400, 'the enclave took a request that had expired')
-    assert.deepEqual(await world.chains.test.listTransfers(party.wallet), [])
+    assert.deepEqual(await fixture.chains.test.listTransfers(payer.wallet), [])
   })
 
   test('SIGTERM lets a payment that is under way finish', async () => {
-    const party = await makeParty(world, { dailyCapUsdc: CAP_USDC })
-    const hold = world.enclave.hold('answer')
-    const paying = pay(world, party, { amount_usdc: AMOUNT_USDC })
+    const payer = await createPayer(fixture, { dailyCapUsdc: CAP_USDC })
+    const hold = fixture.enclave.hold('answer')
+    const paying = pay(fixture, payer, { amount_usdc: AMOUNT_USDC })
     await hold.held
-    const stopped = world.sandbox.killServer('SIGTERM')
-    await waitFor('the server takes no new connections', () => isRefused(world.port))
+    const stopped = fixture.sandbox.killServer('SIGTERM')
+    await waitFor('the server takes no new connections', () => isRefused(fixture.port))
     await hold.release()
     const { status, body, text } = await paying
     assert.equal(status, 201, text)
     await stopped
-    await world.sandbox.startServer()
-    await checkPaidOnce(party, body.payment.id)
+    await fixture.sandbox.startServer()
+    await checkPaidOnce(payer, body.payment.id)
   })
 
   async function killDuringPayment(step: Step | undefined) {
     if (step === undefined || database === undefined) throw new Error('nothing to hold')
-    const party = await makeParty(world, { dailyCapUsdc: CAP_USDC })
-    const hold = step.hold(world, database)
+    const payer = await createPayer(fixture, { dailyCapUsdc: CAP_USDC })
+    const hold = step.hold(fixture, database)
     const key = randomUUID()
-    const lost = assert.rejects(pay(world, party, { amount_usdc: AMOUNT_USDC, idempotency_key: key }))
+    const lost = assert.rejects(pay(fixture, payer, { amount_usdc: AMOUNT_USDC, idempotency_key: key }))
     await hold.held
-    await world.sandbox.killServer('SIGKILL')
+    await fixture.sandbox.killServer('SIGKILL')
     await lost
-    const rows = await world.query('select id, enclave_transaction_id from payments where idempotency_key = $1', [key])
+    const rows = await fixture.query('select id, enclave_transaction_id from payments where idempotency_key = $1', [
+      key,
+    ])
     assert.equal(rows.length, 1, 'the reservation is committed')
     assert.equal(rows[0]?.['enclave_transaction_id'] !== null, step.isWritten)
-    await world.sandbox.startServer()
-    return { party, key, hold, id: String(rows[0]?.['id']) }
+    await fixture.sandbox.startServer()
+    return { payer, key, hold, id: String(rows[0]?.['id']) }
   }
 
   /** No transfer lost, none doubled, the cap right, the record true, its events told once. */
-  async function checkPaidOnce(party: Party, id: string): Promise<void> {
-    await waitForRecord(world, id, 'confirmed')
-    const payment = await readPayment(world, party, id)
-    const transfers = await world.chains.test.listTransfers(party.wallet)
+  async function checkPaidOnce(payer: PayerFixture, id: string): Promise<void> {
+    await waitForRecord(fixture, id, 'confirmed')
+    const payment = await readPayment(fixture, payer, id)
+    const transfers = await fixture.chains.test.listTransfers(payer.wallet)
     assert.deepEqual(
       transfers.map(({ txHash, amountMicro, to }) => ({ txHash, amountMicro, to })),
-      [{ txHash: payment.tx_hash, amountMicro: AMOUNT_MICRO, to: party.recipient.toLowerCase() }],
+      [{ txHash: payment.tx_hash, amountMicro: AMOUNT_MICRO, to: payer.recipient.toLowerCase() }],
     )
-    assert.equal((await readAgent(world, party)).wallets[0]?.['remaining_24h_usdc'], REMAINING_USDC)
-    assert.deepEqual(await listPaymentEvents(world, id), ['payment.created', 'payment.confirmed'])
+    assert.equal((await readAgent(fixture, payer)).wallets[0]?.['remaining_24h_usdc'], REMAINING_USDC)
+    assert.deepEqual(await listPaymentEvents(fixture, id), ['payment.created', 'payment.confirmed'])
   }
 })
 

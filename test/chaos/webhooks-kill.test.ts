@@ -13,7 +13,7 @@ import { createLogger } from '../../server/src/lib/logger.ts'
 import { openContext } from '../../server/src/service.ts'
 import { createId } from '../../server/src/values/ids.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const EVENTS = 500
 const ENDPOINTS = 4
@@ -26,7 +26,7 @@ const LEASES_SECONDS = 31
 const ALL_MS_MAX = 120_000
 
 describe('webhooks, when their workers are killed', () => {
-  let world: World
+  let fixture: OwnSandboxFixture
   const counts = new Map<string, number>()
   const receiver = createServer((request, response) => {
     const key = `${request.url} ${String(request.headers['service-event-id'])}`
@@ -35,7 +35,7 @@ describe('webhooks, when their workers are killed', () => {
     response.writeHead(204).end()
   })
   before(async () => {
-    world = await openWorld()
+    fixture = await openSandboxFixture()
     await new Promise<void>((resolve) => {
       receiver.listen(0, '127.0.0.1', resolve)
     })
@@ -43,26 +43,26 @@ describe('webhooks, when their workers are killed', () => {
   after(async () => {
     receiver.closeAllConnections()
     receiver.close()
-    await world.close()
+    await fixture.close()
   })
 
   test('of 2,000 deliveries none is lost, and a lease’s worth comes twice at the most, after three kills of two workers', async () => {
     await announceAll()
-    let second = await world.sandbox.addServer({ port: 0, env: { ROLE: 'worker' } })
+    let second = await fixture.sandbox.addServer({ port: 0, env: { ROLE: 'worker' } })
     for (const count of KILLS_AT) {
       await waitFor(`${count} deliveries`, async () => counts.size >= count, ALL_MS_MAX)
-      await Promise.all([world.sandbox.killServer('SIGKILL'), second.kill('SIGKILL')])
-      await world.sandbox.startServer()
-      second = await world.sandbox.addServer({ port: 0, env: { ROLE: 'worker' } })
-      await world.advanceClock(LEASES_SECONDS)
+      await Promise.all([fixture.sandbox.killServer('SIGKILL'), second.kill('SIGKILL')])
+      await fixture.sandbox.startServer()
+      second = await fixture.sandbox.addServer({ port: 0, env: { ROLE: 'worker' } })
+      await fixture.advanceClock(LEASES_SECONDS)
     }
     await waitFor('every delivery', async () => counts.size === DELIVERIES, ALL_MS_MAX)
     const open = "select 1 from deliveries where status = 'pending' limit 1"
-    await waitFor('every outcome is written', async () => (await world.query(open)).length === 0, ALL_MS_MAX)
+    await waitFor('every outcome is written', async () => (await fixture.query(open)).length === 0, ALL_MS_MAX)
     const posts = [...counts.values()].reduce((sum, count) => sum + count, 0)
     const twice = posts - DELIVERIES
     assert.ok(twice <= KILLS_AT.length * ENDPOINTS * ENDPOINT_IN_FLIGHT_MAX, `${twice} came twice`)
-    const [{ succeeded } = {}] = await world.query(
+    const [{ succeeded } = {}] = await fixture.query(
       "select count(*) as succeeded from deliveries where status = 'succeeded'",
     )
     assert.equal(Number(succeeded), DELIVERIES)
@@ -71,7 +71,7 @@ describe('webhooks, when their workers are killed', () => {
   /** As their makers do: each event with its deliveries in one transaction. */
   async function announceAll(): Promise<void> {
     const clock = createClock()
-    const opened = openContext(readConfig(world.environment()), { clock, logger: createLogger('silent') })
+    const opened = openContext(readConfig(fixture.environment()), { clock, logger: createLogger('silent') })
     const { context } = opened
     const { id: accountId } = await createAccount(context, { name: 'Killed', plan: 'scale', actor: OPERATOR })
     const { port } = receiver.address() as AddressInfo

@@ -6,8 +6,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
-import { findFreePort } from '../support/world.ts'
+import { openSharedAgentHost, type AgentHost } from '../support/sandbox/agent-host.ts'
+import { findFreePort } from '../support/free-port.ts'
 
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 const PROGRAM = join(dirname(PACKAGE), 'dist', 'index.js')
@@ -23,11 +23,10 @@ describe('@modelcontextprotocol/conformance, authorization mode', () => {
   let host: AgentHost
   let output: string
   before(async () => {
-    host = await openAgentHost()
+    host = await openSharedAgentHost()
     output = await mkdtemp(join(tmpdir(), 'bursar-conformance-'))
   })
   after(async () => {
-    await host.close()
     await rm(output, { recursive: true, force: true })
   })
 

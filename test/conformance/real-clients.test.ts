@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
-import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
+import { openSharedAgentHost, type AgentHost } from '../support/sandbox/agent-host.ts'
 
 const REDIRECT_URI = 'http://127.0.0.1:8912/callback'
 const SCOPE = 'wallet:read wallet:transfer'
@@ -14,9 +14,8 @@ const INSECURE = { [oauth.allowInsecureRequests]: true }
 describe('real clients', () => {
   let host: AgentHost
   before(async () => {
-    host = await openAgentHost()
+    host = await openSharedAgentHost()
   })
-  after(() => host.close())
 
   test('oauth4webapi', async () => {
     const { authUrl, baseUrl } = host

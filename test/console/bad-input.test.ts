@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { readRows } from '../support/read-rows.ts'
+import { readRows } from '../support/database/read-rows.ts'
 import { Browser } from './browser.ts'
 import { openVisitor, type Visitor, type WireWorkspace } from './person.ts'
 

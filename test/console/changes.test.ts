@@ -4,14 +4,14 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { createId } from '../../server/src/values/ids.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
-import { holdTable } from '../support/hold-table.ts'
-import { readRows } from '../support/read-rows.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
+import { holdTable } from '../support/database/hold-table.ts'
+import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { announce } from '../support/deliveries.ts'
+import { announce } from '../support/context/delivery-rows.ts'
 import { send } from '../support/http-client.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { paymentBody } from '../support/test-service.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { paymentBody } from '../support/service/test-service.ts'
 import type { Browser } from './browser.ts'
 import { EventSource } from './event-source.ts'
 import { openVisitor } from './person.ts'
@@ -28,7 +28,7 @@ describe('what changes is told to an open page', () => {
   after(() => server.close())
 
   test('it begins with when to come back, and that it is ready', async () => {
-    const { listen } = await openDesk()
+    const { listen } = await openConsoleFixture()
     const source = await listen()
     await source.waitFor('ready')
     assert.equal(source.text, 'retry: 3000\n\nevent: ready\ndata: {}\n\n')
@@ -41,7 +41,7 @@ describe('what changes is told to an open page', () => {
   })
 
   test('each kind of change is told, once', async () => {
-    const { seeded, listen } = await openDesk()
+    const { seeded, listen } = await openConsoleFixture()
     const source = await listen()
     await source.waitFor('ready')
     source.take()
@@ -66,7 +66,7 @@ describe('what changes is told to an open page', () => {
   })
 
   test('one that becomes visible long after its time is told all the same', async () => {
-    const { seeded, listen } = await openDesk()
+    const { seeded, listen } = await openConsoleFixture()
     const source = await listen()
     await source.waitFor('ready')
     await announce(server.context, seeded.account)
@@ -78,8 +78,8 @@ describe('what changes is told to an open page', () => {
   })
 
   test('what was before is not told, nor what is of another workspace or mode', async () => {
-    const { seeded, listen } = await openDesk()
-    const other = await openDesk()
+    const { seeded, listen } = await openConsoleFixture()
+    const other = await openConsoleFixture()
     await pay(seeded)
     const source = await listen()
     await source.waitFor('ready')
@@ -98,7 +98,7 @@ describe('what changes is told to an open page', () => {
   })
 
   test('a page that joins others is told from then on', async () => {
-    const { seeded, listen } = await openDesk()
+    const { seeded, listen } = await openConsoleFixture()
     const first = await listen()
     await first.waitFor('ready')
     await pay(seeded)
@@ -111,7 +111,7 @@ describe('what changes is told to an open page', () => {
   })
 
   test('five pages of a session listen; the sixth takes the place of the oldest one', async () => {
-    const { listen } = await openDesk()
+    const { listen } = await openConsoleFixture()
     const open: EventSource[] = []
     for (let count = 0; count < 6; count += 1) open.push(await listen())
     const [oldest, ...others] = open
@@ -122,7 +122,7 @@ describe('what changes is told to an open page', () => {
   })
 
   test('pages that go away before they are answered leave nothing behind', async () => {
-    const { listen, browser, path } = await openDesk()
+    const { listen, browser, path } = await openConsoleFixture()
     const release = await holdTable(server.context.db, 'members')
     const gone = Array.from({ length: 5 }, () => {
       const outgoing = request(`${server.url}${path}`, {
@@ -149,19 +149,19 @@ describe('what changes is told to an open page', () => {
   })
 
   test('whoever may not look may not listen', async () => {
-    const { path } = await openDesk()
+    const { path } = await openConsoleFixture()
     const stranger = await openVisitor(server)
     await stranger.browser.refuse('GET', path, { type: 'not_found' })
     stranger.browser.cookies.clear()
     await stranger.browser.refuse('GET', path, { type: 'unauthenticated' })
-    const { browser, path: own } = await openDesk()
+    const { browser, path: own } = await openConsoleFixture()
     await browser.refuse('GET', own.replace('mode=test', 'mode=none'), { type: 'validation_failed' })
     assert.equal((await browser.call('HEAD', own)).status, 404)
   })
 
   test('the stop of the service ends every stream at once', async () => {
     const another = await openConsoleServer()
-    const { listen } = await openDesk(another)
+    const { listen } = await openConsoleFixture(another)
     const open = await Promise.all([listen(), listen()])
     await Promise.all(open.map((source) => source.waitFor('ready')))
     const startedAt = performance.now()
@@ -170,7 +170,7 @@ describe('what changes is told to an open page', () => {
     for (const source of open) await source.waitForEnd()
   })
 
-  async function openDesk(of: ConsoleServer = server) {
+  async function openConsoleFixture(of: ConsoleServer = server) {
     const seeded = await seed(of.context)
     const { browser, userId } = await openVisitor(of)
     await addMember(of.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { AGENT_ROUTES } from '../../server/src/console/contract/agents.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
-import { checkResponses } from '../support/check-responses.ts'
+import { checkResponses } from '../support/service/check-responses.ts'
 import { send } from '../support/http-client.ts'
-import { openTestContext, type TestContext } from '../support/test-context.ts'
+import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
 const AGENT = {
   id: 'a',

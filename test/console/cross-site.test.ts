@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, readBody } from '../support/http-client.ts'
-import { seed } from '../support/seed.ts'
+import { seed } from '../support/context/seed.ts'
 import { openVisitor, readSession, type Visitor } from './person.ts'
 
 const SITES = ['same-origin', 'same-site', 'cross-site', 'none', null] as const

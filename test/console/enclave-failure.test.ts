@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { answerJson, startFakeServer, type FakeServer } from '../support/fake-server.ts'
-import { readRows } from '../support/read-rows.ts'
-import { agent, seedWallet } from '../support/seed.ts'
-import { openDesk } from './desk.ts'
-import { TERMS } from './grant-desk.ts'
+import { answerJson, startFakeServer, type FakeServer } from '../support/wires/fake-server.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { agent, seedWallet } from '../support/context/seed.ts'
+import { openConsoleFixture } from './console-fixture.ts'
+import { TERMS } from './grant-fixture.ts'
 
 /** People have no idempotency key to retry with, so they are told something else than programs. */
 describe('the enclave fails while somebody makes a wallet or a grant', () => {
@@ -35,8 +35,8 @@ describe('the enclave fails while somebody makes a wallet or a grant', () => {
   ] as const) {
     test(`${told} is ${ofWallet[0]} for a wallet, and ${ofGrant[0]} for a grant`, async () => {
       status = told
-      const desk = await openDesk(server)
-      const { account } = desk
+      const fixture = await openConsoleFixture(server)
+      const { account } = fixture
       const agentId = agent('payer')
       await createAgent(server.context, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
       const wallet = await seedWallet(server.context, { account, mode: 'test' })
@@ -44,7 +44,7 @@ describe('the enclave fails while somebody makes a wallet or a grant', () => {
         ['wallets', { mode: 'test', name: 'Treasury' }, ofWallet],
         ['grants', { mode: 'test', agent_id: agentId, wallet, ...TERMS }, ofGrant],
       ] as const) {
-        const answered = await desk.browser.call('POST', desk.at(path), body)
+        const answered = await fixture.browser.call('POST', fixture.at(path), body)
         const error = expectError(answered, { type: 'internal', code })
         assert.match(error.message, message)
       }

@@ -2,7 +2,7 @@ import { addConsole } from '../../server/src/console/add-console.ts'
 import { CONSOLE_ROUTES, type Route } from '../../server/src/console/contract/all-routes.ts'
 import type { Access, InputOf } from '../../server/src/console/contract/route.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
-import type { ConsoleServer } from '../support/console-server.ts'
+import type { ConsoleServer } from '../support/service/console-server.ts'
 
 /** An endpoint as its contract declares it, and how these tests call it. */
 export interface Endpoint extends Access {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { waitFor } from '../support/wait-for.ts'
-import type { ConsoleServer } from '../support/console-server.ts'
+import type { ConsoleServer } from '../support/service/console-server.ts'
 import type { Browser } from './browser.ts'
 
 export interface ServerEvent {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
-import { answerJson, startFakeServer, type FakeServer } from '../support/fake-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
+import { answerJson, startFakeServer, type FakeServer } from '../support/wires/fake-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { seedWallet } from '../support/seed.ts'
-import { openDesk, type Desk } from './desk.ts'
+import { seedWallet } from '../support/context/seed.ts'
+import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
 const NONE = { type: 'not_found', code: 'faucet_not_available' } as const
@@ -14,7 +14,7 @@ const FAUCETS_AN_HOUR = 10
 describe('the faucet in the dashboard', () => {
   let faucet: FakeServer
   let server: ConsoleServer
-  let desk: Desk
+  let fixture: ConsoleFixture
   let wallet: string
   let asked: string[] = []
   let answer: (response: ServerResponse) => void
@@ -29,8 +29,8 @@ describe('the faucet in the dashboard', () => {
   beforeEach(async () => {
     asked = []
     answer = (response) => answerJson(response, { tx_hash: HASH }, 201)
-    desk = await openDesk(server)
-    wallet = await seedWallet(server.context, { account: desk.account, mode: 'test' })
+    fixture = await openConsoleFixture(server)
+    wallet = await seedWallet(server.context, { account: fixture.account, mode: 'test' })
   })
   after(async () => {
     await server.close()
@@ -38,44 +38,44 @@ describe('the faucet in the dashboard', () => {
   })
 
   test('sends 100 USDC to a wallet of the workspace', async () => {
-    const answered = await desk.browser.ask('POST', pathOf(wallet), { mode: 'test' }, 201)
+    const answered = await fixture.browser.ask('POST', pathOf(wallet), { mode: 'test' }, 201)
     assert.deepEqual(answered, { tx_hash: HASH, amount_usdc: '100' })
     const body = JSON.stringify({ mode: 'test', address: wallet, amount_usdc: '100' })
     assert.deepEqual(asked, [`POST /drip application/json ${body}`])
   })
 
   test('is no business of others: their wallets, and what is none, are not found', async () => {
-    const other = await openDesk(server)
+    const other = await openConsoleFixture(server)
     const theirs = await seedWallet(server.context, { account: other.account, mode: 'test' })
-    const live = await seedWallet(server.context, { account: desk.account, mode: 'live' })
+    const live = await seedWallet(server.context, { account: fixture.account, mode: 'live' })
     for (const text of [theirs, live, 'x', '0x0']) {
       const missing = { type: 'not_found', code: 'wallet_not_found' } as const
-      await desk.browser.refuse('POST', pathOf(text), missing, { mode: 'test' })
+      await fixture.browser.refuse('POST', pathOf(text), missing, { mode: 'test' })
     }
     assert.deepEqual(asked, [])
   })
 
   test('gives in test mode alone', async () => {
-    await desk.browser.refuse('POST', pathOf(wallet), NONE, { mode: 'live' })
-    expectError(await desk.browser.call('POST', pathOf(wallet), {}), { type: 'validation_failed' })
+    await fixture.browser.refuse('POST', pathOf(wallet), NONE, { mode: 'live' })
+    expectError(await fixture.browser.call('POST', pathOf(wallet), {}), { type: 'validation_failed' })
     assert.deepEqual(asked, [])
   })
 
   test('gives ten times an hour to a workspace, whoever asks and for whichever wallet', async () => {
-    const other = await openDesk(server, { account: desk.account, role: 'admin' })
-    const second = await seedWallet(server.context, { account: desk.account, mode: 'test' })
+    const other = await openConsoleFixture(server, { account: fixture.account, role: 'admin' })
+    const second = await seedWallet(server.context, { account: fixture.account, mode: 'test' })
     const calls = Array.from({ length: FAUCETS_AN_HOUR + 2 }, (_, index) => {
-      const { browser } = index % 2 === 0 ? desk : other
+      const { browser } = index % 2 === 0 ? fixture : other
       return browser.call('POST', pathOf(index % 3 === 0 ? wallet : second), { mode: 'test' })
     })
     const statuses = (await Promise.all(calls)).map(({ status }) => status)
     assert.equal(statuses.filter((status) => status === 201).length, FAUCETS_AN_HOUR)
     assert.equal(asked.length, FAUCETS_AN_HOUR)
     const limited = { type: 'rate_limited', code: 'rate_limit_exceeded' } as const
-    const refused = await desk.browser.call('POST', pathOf(wallet), { mode: 'test' })
+    const refused = await fixture.browser.call('POST', pathOf(wallet), { mode: 'test' })
     expectError(refused, limited)
     assert.ok(Number(refused.headers['retry-after']) > 3_000)
-    const neighbour = await openDesk(server)
+    const neighbour = await openConsoleFixture(server)
     const theirs = await seedWallet(server.context, { account: neighbour.account, mode: 'test' })
     const path = neighbour.at(`wallets/${theirs}/faucet`)
     await neighbour.browser.ask('POST', path, { mode: 'test' }, 201)
@@ -93,7 +93,7 @@ describe('the faucet in the dashboard', () => {
   for (const [what, fault] of faults) {
     test(`a faucet that ${what} is 503, with what to do`, async () => {
       answer = fault
-      const failed = await desk.browser.call('POST', pathOf(wallet), { mode: 'test' })
+      const failed = await fixture.browser.call('POST', pathOf(wallet), { mode: 'test' })
       assert.match(expectError(failed, { type: 'unavailable' }).message, /Try again/)
       assert.ok(Number(failed.headers['retry-after']) >= 1)
       assert.equal(asked.length, 1)
@@ -103,7 +103,7 @@ describe('the faucet in the dashboard', () => {
   test('where there is none, or only a site, the endpoint gives nothing', async () => {
     for (const given of [null, { kind: 'site', url: 'https://faucet.example' } as const]) {
       const without = await openConsoleServer((config) => ({ ...config, faucet: given }))
-      const there = await openDesk(without)
+      const there = await openConsoleFixture(without)
       const address = await seedWallet(without.context, { account: there.account, mode: 'test' })
       await there.browser.refuse('POST', there.at(`wallets/${address}/faucet`), NONE, { mode: 'test' })
       await without.close()
@@ -111,7 +111,7 @@ describe('the faucet in the dashboard', () => {
   })
 
   function pathOf(address: string): string {
-    return desk.at(`wallets/${address}/faucet`)
+    return fixture.at(`wallets/${address}/faucet`)
   }
 })
 

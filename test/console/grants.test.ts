@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { ProblemCode } from '../../server/src/values/problem.ts'
-import { readAudit } from '../support/audit.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../support/enclave-context.ts'
+import { readAudit } from '../support/context/audit.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../support/context/enclave-context.ts'
 import { expectError, type Answer } from '../support/http-client.ts'
-import { answer } from '../support/people.ts'
-import { readRows } from '../support/read-rows.ts'
-import { seed, seedGrant, seedWallet } from '../support/seed.ts'
+import { answer } from '../support/context/people.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { seed, seedGrant, seedWallet } from '../support/context/seed.ts'
 import { Browser } from './browser.ts'
-import { GrantDesk, TERMS, type WireGrant } from './grant-desk.ts'
+import { GrantFixture, TERMS, type WireGrant } from './grant-fixture.ts'
 import { openVisitor } from './person.ts'
 
 const NOT_FOUND = { type: 'not_found' } as const
@@ -19,13 +19,13 @@ const SIGNING_REQUEST_MS = 5 * 60 * 1_000
 describe('grants in the dashboard', () => {
   let sandbox: SandboxEnclave
   let server: ConsoleServer
-  let desk: GrantDesk
+  let fixture: GrantFixture
   before(async () => {
     sandbox = await openSandboxEnclave()
     server = await openConsoleServer(sandbox.use)
   })
   beforeEach(async () => {
-    desk = await GrantDesk.open(server)
+    fixture = await GrantFixture.open(server)
   })
   after(async () => {
     await server.close()
@@ -35,13 +35,13 @@ describe('grants in the dashboard', () => {
   test('is opened for the owner to sign, and shown with all that there is to know', async () => {
     const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
     const expiresAt = '2999-01-01T00:00:00.000Z'
-    const made = await desk.create({ recipient_allowlist: [recipient.toLowerCase()], expires_at: expiresAt })
+    const made = await fixture.create({ recipient_allowlist: [recipient.toLowerCase()], expires_at: expiresAt })
     assert.match(made.id, /^grt_[0-9A-HJKMNP-TV-Z]{26}$/)
     assert.deepEqual(made, {
       id: made.id,
       mode: 'test',
-      agent_id: desk.agentId,
-      wallet: desk.wallet,
+      agent_id: fixture.agentId,
+      wallet: fixture.wallet,
       wallet_name: 'Treasury',
       max_per_tx_usdc: '1.5',
       daily_cap_usdc: '10',
@@ -61,13 +61,13 @@ describe('grants in the dashboard', () => {
       suspended_at: null,
       revoked_at: null,
     })
-    assert.deepEqual(await desk.show(made.id), made)
-    assert.deepEqual(await desk.list(), [made])
+    assert.deepEqual(await fixture.show(made.id), made)
+    assert.deepEqual(await fixture.list(), [made])
   })
 
   test('is signed by the passkey that owns the wallet, with options that a browser takes', async () => {
-    const { id } = await desk.create()
-    const { grant, signing_request: request } = await desk.requestSignature(id, 'activate')
+    const { id } = await fixture.create()
+    const { grant, signing_request: request } = await fixture.requestSignature(id, 'activate')
     assert.equal(grant.status, 'pending')
     assert.ok(request !== null)
     const { challenge, timeout, ...options } = request.options
@@ -75,14 +75,14 @@ describe('grants in the dashboard', () => {
     assert.ok(timeout > SIGNING_REQUEST_MS - 10_000 && timeout <= SIGNING_REQUEST_MS, String(timeout))
     assert.deepEqual(options, {
       rpId: new URL(server.config.authUrl).hostname,
-      allowCredentials: [{ id: desk.person.passkey.credentialId, type: 'public-key' }],
+      allowCredentials: [{ id: fixture.person.passkey.credentialId, type: 'public-key' }],
       userVerification: 'required',
     })
     assert.ok(Math.abs(Date.parse(request.expires_at) - Date.now() - timeout) < 10_000)
-    const body = { response: answer(desk.person.passkey, request.options) }
-    const { grant: active } = await desk.person.browser.ask<{ grant: WireGrant }>(
+    const body = { response: answer(fixture.person.passkey, request.options) }
+    const { grant: active } = await fixture.person.browser.ask<{ grant: WireGrant }>(
       'POST',
-      desk.at(`grants/${id}/signature`),
+      fixture.at(`grants/${id}/signature`),
       body,
     )
     const activatedAt = active['activated_at']
@@ -92,76 +92,78 @@ describe('grants in the dashboard', () => {
   })
 
   test('is suspended, revoked by a signature, and told so', async () => {
-    const { id } = await desk.create()
-    await desk.sign(id, 'activate')
-    const path = desk.at(`grants/${id}/suspend`)
+    const { id } = await fixture.create()
+    await fixture.sign(id, 'activate')
+    const path = fixture.at(`grants/${id}/suspend`)
     for (let time = 0; time < 2; time += 1) {
-      const { grant } = await desk.person.browser.ask<{ grant: { state: string } }>('POST', path, {})
+      const { grant } = await fixture.person.browser.ask<{ grant: { state: string } }>('POST', path, {})
       assert.equal(grant.state, 'suspended')
     }
-    const revoked = await desk.sign(id, 'revoke')
+    const revoked = await fixture.sign(id, 'revoke')
     assert.deepEqual(
       [revoked.status, revoked.state, revoked['spent_24h_usdc'], revoked['remaining_24h_usdc']],
       ['revoked', 'revoked', null, null],
     )
     const refusal = { type: 'conflict', code: 'grant_revoked' } as const
-    await desk.person.browser.refuse('POST', path, refusal, {})
-    await desk.person.browser.refuse('POST', desk.at(`grants/${id}/signing-request`), refusal, { change: 'revoke' })
-    const rows = (await readAudit(server.context.db, desk.account.id)).filter((row) =>
+    await fixture.person.browser.refuse('POST', path, refusal, {})
+    await fixture.person.browser.refuse('POST', fixture.at(`grants/${id}/signing-request`), refusal, {
+      change: 'revoke',
+    })
+    const rows = (await readAudit(server.context.db, fixture.account.id)).filter((row) =>
       String(row['action']).startsWith('grant.'),
     )
     assert.deepEqual(
       rows.map((row) => row['action']),
       ['grant.opened', 'grant.activated', 'grant.suspended', 'grant.revoked'],
     )
-    for (const row of rows) assert.deepEqual([row['actor_kind'], row['actor_id']], ['user', desk.person.userId])
+    for (const row of rows) assert.deepEqual([row['actor_kind'], row['actor_id']], ['user', fixture.person.userId])
   })
 
   test('is replaced with one signature', async () => {
-    const old = await desk.create()
-    await desk.sign(old.id, 'activate')
-    const first = await desk.replace(old.id, { max_per_tx_usdc: '3' })
-    const next = await desk.replace(old.id, { max_per_tx_usdc: '2' })
+    const old = await fixture.create()
+    await fixture.sign(old.id, 'activate')
+    const first = await fixture.replace(old.id, { max_per_tx_usdc: '3' })
+    const next = await fixture.replace(old.id, { max_per_tx_usdc: '2' })
     assert.deepEqual([next.state, next.replaces, next['max_per_tx_usdc']], ['pending', old.id, '2'])
-    assert.deepEqual((await desk.show(first.id)).state, 'revoked')
-    assert.equal((await desk.show(old.id)).state, 'active')
-    const signed = await desk.sign(next.id, 'activate')
+    assert.deepEqual((await fixture.show(first.id)).state, 'revoked')
+    assert.equal((await fixture.show(old.id)).state, 'active')
+    const signed = await fixture.sign(next.id, 'activate')
     assert.equal(signed.state, 'active')
-    const { state, replaced_by: replacedBy } = await desk.show(old.id)
+    const { state, replaced_by: replacedBy } = await fixture.show(old.id)
     assert.deepEqual([state, replacedBy], ['replaced', next.id])
     const refusal = { type: 'conflict', code: 'grant_not_active' } as const
-    await desk.person.browser.refuse('POST', desk.at(`grants/${old.id}/replacement`), refusal, TERMS)
-    const whole = { mode: 'test', agent_id: desk.agentId, wallet: desk.wallet, ...TERMS }
-    await desk.person.browser.refuse('POST', desk.at('grants'), { type: 'conflict', code: 'grant_exists' }, whole)
+    await fixture.person.browser.refuse('POST', fixture.at(`grants/${old.id}/replacement`), refusal, TERMS)
+    const whole = { mode: 'test', agent_id: fixture.agentId, wallet: fixture.wallet, ...TERMS }
+    await fixture.person.browser.refuse('POST', fixture.at('grants'), { type: 'conflict', code: 'grant_exists' }, whole)
   })
 
   test('is dropped with nothing to sign while it waits', async () => {
-    const { id } = await desk.create()
-    const { grant, signing_request: request } = await desk.requestSignature(id, 'revoke')
+    const { id } = await fixture.create()
+    const { grant, signing_request: request } = await fixture.requestSignature(id, 'revoke')
     assert.deepEqual([grant.state, request], ['revoked', null])
   })
 
   test('may be prepared and handed in by another admin, but the passkey is the owner’s', async () => {
-    const { id } = await desk.create()
-    const admin = await desk.join('admin')
-    assert.equal((await desk.show(id, admin)).is_mine_to_sign, false)
-    const { signing_request: request } = await desk.requestSignature(id, 'activate')
+    const { id } = await fixture.create()
+    const admin = await fixture.join('admin')
+    assert.equal((await fixture.show(id, admin)).is_mine_to_sign, false)
+    const { signing_request: request } = await fixture.requestSignature(id, 'activate')
     assert.ok(request !== null)
-    const path = desk.at(`grants/${id}/signature`)
+    const path = fixture.at(`grants/${id}/signature`)
     const wrong = { response: answer(admin.passkey, request.options) }
     const refusal = { type: 'validation_failed', code: 'signature_invalid' } as const
     await admin.browser.refuse('POST', path, refusal, wrong)
-    assert.equal((await desk.show(id)).state, 'pending')
-    assert.equal((await desk.sign(id, 'activate', admin))['activated_by'], 'Grace')
+    assert.equal((await fixture.show(id)).state, 'pending')
+    assert.equal((await fixture.sign(id, 'activate', admin))['activated_by'], 'Grace')
   })
 
   test('a signature over anything else, or too late, is refused', async () => {
-    const { id } = await desk.create()
-    const path = desk.at(`grants/${id}/signature`)
-    const { passkey, browser } = desk.person
+    const { id } = await fixture.create()
+    const path = fixture.at(`grants/${id}/signature`)
+    const { passkey, browser } = fixture.person
     const early = { response: answer(passkey, { challenge: 'AAAA' }) }
     await browser.refuse('POST', path, { type: 'conflict', code: 'grant_not_pending' }, early)
-    const { signing_request: request } = await desk.requestSignature(id, 'activate')
+    const { signing_request: request } = await fixture.requestSignature(id, 'activate')
     assert.ok(request !== null)
     await browser.refuse('POST', path, { type: 'conflict', code: 'signing_request_stale' }, early)
     const { signature } = early.response.response
@@ -178,25 +180,25 @@ describe('grants in the dashboard', () => {
   })
 
   test('are listed by agent and wallet, those that are not revoked first, then the newest first', async () => {
-    const dropped = await desk.create()
-    await desk.requestSignature(dropped.id, 'revoke')
-    const kept = await desk.create()
-    const { account, agentId } = desk
+    const dropped = await fixture.create()
+    await fixture.requestSignature(dropped.id, 'revoke')
+    const kept = await fixture.create()
+    const { account, agentId } = fixture
     const wallet = await seedWallet(server.context, { account, mode: 'test' })
     const other = await seedGrant(server.context, { account, mode: 'test', agentId, wallet })
-    const ids = async (query = '') => (await desk.list(query)).map(({ id }) => id)
+    const ids = async (query = '') => (await fixture.list(query)).map(({ id }) => id)
     assert.deepEqual(await ids(), [other.id, kept.id, dropped.id])
     assert.deepEqual(await ids(`&agent=${encodeURIComponent(agentId)}`), [other.id, kept.id, dropped.id])
     assert.deepEqual(await ids('&agent=nobody'), [])
     assert.deepEqual(await ids(`&wallet=${wallet.toLowerCase()}`), [other.id])
-    assert.deepEqual(await ids(`&wallet=${desk.wallet}`), [kept.id, dropped.id])
-    const live = await desk.person.browser.ask<{ grants: unknown[] }>('GET', `${desk.at('grants')}?mode=live`)
+    assert.deepEqual(await ids(`&wallet=${fixture.wallet}`), [kept.id, dropped.id])
+    const live = await fixture.person.browser.ask<{ grants: unknown[] }>('GET', `${fixture.at('grants')}?mode=live`)
     assert.deepEqual(live.grants, [])
   })
 
   test('at most 200 are listed, however many were revoked', async () => {
     const { db } = server.context
-    const kept = await desk.create()
+    const kept = await fixture.create()
     await readRows(
       db,
       `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
@@ -204,9 +206,9 @@ describe('grants in the dashboard', () => {
         select account_id, 'grt_' || lpad(n::text, 26, 'Z'), mode, agent_id, wallet_address, 1, 1, '{}',
           contract_allowlist, 'revoked', 'policy', created_at, created_at
         from grants, generate_series(1, 250) n where account_id = $1 and id = $2`,
-      [desk.account.id, kept.id],
+      [fixture.account.id, kept.id],
     )
-    const listed = await desk.list()
+    const listed = await fixture.list()
     assert.equal(listed.length, 200)
     assert.deepEqual([listed[0]?.id, listed[0]?.state], [kept.id, 'pending'])
     assert.deepEqual(
@@ -220,11 +222,11 @@ describe('grants in the dashboard', () => {
   })
 
   test('is told as expired from its time on', async () => {
-    const { id } = await desk.create({ expires_at: new Date(Date.now() + 60 * 60 * 1_000).toISOString() })
-    await desk.sign(id, 'activate')
+    const { id } = await fixture.create({ expires_at: new Date(Date.now() + 60 * 60 * 1_000).toISOString() })
+    await fixture.sign(id, 'activate')
     server.clock.setOffset(60 * 60 * 1_000)
     try {
-      assert.deepEqual([(await desk.show(id)).state, (await desk.list())[0]?.state], ['expired', 'expired'])
+      assert.deepEqual([(await fixture.show(id)).state, (await fixture.list())[0]?.state], ['expired', 'expired'])
     } finally {
       server.clock.setOffset(0)
     }
@@ -248,17 +250,17 @@ describe('grants in the dashboard', () => {
     ),
   ]
   test('bad terms are 400 and named, of a grant and of a replacement', async () => {
-    const { id } = await desk.create()
-    await desk.sign(id, 'activate')
+    const { id } = await fixture.create()
+    await fixture.sign(id, 'activate')
     const before = await countGrants()
-    const whole = { mode: 'test', agent_id: desk.agentId, wallet: desk.wallet, ...TERMS }
+    const whole = { mode: 'test', agent_id: fixture.agentId, wallet: fixture.wallet, ...TERMS }
     for (const [path, value, code] of faults) {
       const member = path.split('.')[0] ?? ''
       for (const [target, body] of [
         ['grants', whole],
         [`grants/${id}/replacement`, TERMS],
       ] as const) {
-        const answered = await desk.person.browser.call('POST', desk.at(target), { ...body, [member]: value })
+        const answered = await fixture.person.browser.call('POST', fixture.at(target), { ...body, [member]: value })
         expectNamed(answered, path, code)
       }
     }
@@ -269,7 +271,7 @@ describe('grants in the dashboard', () => {
       ['agent_id', '', undefined],
       ['mode', 'prod', undefined],
     ] as const) {
-      const answered = await desk.person.browser.call('POST', desk.at('grants'), { ...whole, [member]: value })
+      const answered = await fixture.person.browser.call('POST', fixture.at('grants'), { ...whole, [member]: value })
       expectNamed(answered, member, code)
     }
     assert.equal(await countGrants(), before)
@@ -283,50 +285,50 @@ describe('grants in the dashboard', () => {
       ['?mode=test&agent=%00', 'agent'],
       ['?mode=test&agent=a&agent=b', 'agent'],
     ] as const) {
-      const answered = await desk.person.browser.call('GET', `${desk.at('grants')}${query}`)
+      const answered = await fixture.person.browser.call('GET', `${fixture.at('grants')}${query}`)
       expectNamed(answered, path, code)
     }
-    const { id } = await desk.create()
+    const { id } = await fixture.create()
     for (const change of ['suspend', '', 7, null]) {
-      const answered = await desk.person.browser.call('POST', desk.at(`grants/${id}/signing-request`), { change })
+      const answered = await fixture.person.browser.call('POST', fixture.at(`grants/${id}/signing-request`), { change })
       expectNamed(answered, 'change')
     }
   })
 
   test('an agent or a wallet that is not there, or is of the other mode, is not found', async () => {
-    const whole = { mode: 'test', agent_id: desk.agentId, wallet: desk.wallet, ...TERMS }
-    const live = await GrantDesk.open(server, 'live')
-    const { browser } = desk.person
+    const whole = { mode: 'test', agent_id: fixture.agentId, wallet: fixture.wallet, ...TERMS }
+    const live = await GrantFixture.open(server, 'live')
+    const { browser } = fixture.person
     const noAgent = { type: 'not_found', code: 'agent_not_found' } as const
     const noWallet = { type: 'not_found', code: 'wallet_not_found' } as const
-    await browser.refuse('POST', desk.at('grants'), noAgent, { ...whole, agent_id: 'nobody' })
-    await browser.refuse('POST', desk.at('grants'), noAgent, { ...whole, mode: 'live' })
-    await browser.refuse('POST', desk.at('grants'), noWallet, { ...whole, wallet: live.wallet })
+    await browser.refuse('POST', fixture.at('grants'), noAgent, { ...whole, agent_id: 'nobody' })
+    await browser.refuse('POST', fixture.at('grants'), noAgent, { ...whole, mode: 'live' })
+    await browser.refuse('POST', fixture.at('grants'), noWallet, { ...whole, wallet: live.wallet })
     await live.person.browser.refuse('POST', live.at('grants'), noAgent, { ...whole, wallet: live.wallet })
   })
 
   test('of another workspace, or none at all, is not found', async () => {
     const { grant } = await seed(server.context)
     for (const odd of [grant.id, 'x', 'grt_', grant.id.toLowerCase(), '%00', '%F0%9F%8D%9C']) {
-      for (const [method, path, body] of waysTo(odd)) await desk.person.browser.refuse(method, path, NOT_FOUND, body)
+      for (const [method, path, body] of waysTo(odd)) await fixture.person.browser.refuse(method, path, NOT_FOUND, body)
     }
     assert.deepEqual(await listStatuses(grant.id), ['active'])
   })
 
   test('a viewer looks, and changes nothing; a stranger sees no workspace, and nobody is asked to sign in', async () => {
-    const { id } = await desk.create()
-    await desk.sign(id, 'activate')
+    const { id } = await fixture.create()
+    await fixture.sign(id, 'activate')
     const [viewer, stranger, nobody] = [
-      (await desk.join('viewer')).browser,
+      (await fixture.join('viewer')).browser,
       (await openVisitor(server)).browser,
       new Browser(server),
     ]
-    const whole = { mode: 'test', agent_id: desk.agentId, wallet: desk.wallet, ...TERMS }
+    const whole = { mode: 'test', agent_id: fixture.agentId, wallet: fixture.wallet, ...TERMS }
     const before = await readState()
     for (const [method, path, body] of [
       ...waysTo(id),
-      ['GET', `${desk.at('grants')}?mode=test`],
-      ['POST', desk.at('grants'), whole],
+      ['GET', `${fixture.at('grants')}?mode=test`],
+      ['POST', fixture.at('grants'), whole],
     ] as const) {
       if (method === 'GET') await viewer.ask(method, path)
       else await viewer.refuse(method, path, { type: 'forbidden', code: 'role_insufficient' }, body)
@@ -339,11 +341,15 @@ describe('grants in the dashboard', () => {
   /** Whatever can be done to a grant. */
   function waysTo(id: string): readonly (readonly [string, string, object?])[] {
     return [
-      ['GET', desk.at(`grants/${id}`)],
-      ['POST', desk.at(`grants/${id}/replacement`), TERMS],
-      ['POST', desk.at(`grants/${id}/signing-request`), { change: 'revoke' }],
-      ['POST', desk.at(`grants/${id}/signature`), { response: answer(desk.person.passkey, { challenge: 'AAAA' }) }],
-      ['POST', desk.at(`grants/${id}/suspend`), {}],
+      ['GET', fixture.at(`grants/${id}`)],
+      ['POST', fixture.at(`grants/${id}/replacement`), TERMS],
+      ['POST', fixture.at(`grants/${id}/signing-request`), { change: 'revoke' }],
+      [
+        'POST',
+        fixture.at(`grants/${id}/signature`),
+        { response: answer(fixture.person.passkey, { challenge: 'AAAA' }) },
+      ],
+      ['POST', fixture.at(`grants/${id}/suspend`), {}],
     ]
   }
 
@@ -353,12 +359,12 @@ describe('grants in the dashboard', () => {
   }
 
   async function countGrants(): Promise<number> {
-    const rows = await readRows(server.context.db, 'select id from grants where account_id = $1', [desk.account.id])
+    const rows = await readRows(server.context.db, 'select id from grants where account_id = $1', [fixture.account.id])
     return rows.length
   }
 
   function readState() {
-    return readRows(server.context.db, 'select * from grants where account_id = $1 order by id', [desk.account.id])
+    return readRows(server.context.db, 'select * from grants where account_id = $1 order by id', [fixture.account.id])
   }
 
   async function listStatuses(id: string): Promise<unknown[]> {

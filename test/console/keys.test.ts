@@ -5,11 +5,11 @@ import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { KEYS_LISTED_MAX, KEYS_MAX, ROTATION_GRACE_MS } from '../../server/src/domain/keys/api-key.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
-import { readAudit } from '../support/audit.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { readAudit } from '../support/context/audit.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
-import { openConnections, readRows } from '../support/read-rows.ts'
-import { openDesk, type Desk } from './desk.ts'
+import { openConnections, readRows } from '../support/database/read-rows.ts'
+import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 import { verify } from './person.ts'
 
 const NO_KEY = { type: 'not_found', code: 'key_not_found' } as const
@@ -20,13 +20,13 @@ const HOUR_MS = 3_600_000
 
 describe('API keys in the dashboard', () => {
   let server: ConsoleServer
-  let desk: Desk
+  let fixture: ConsoleFixture
   let offsetMs = 0
   before(async () => {
     server = await openConsoleServer()
   })
   beforeEach(async () => {
-    desk = await openDesk(server)
+    fixture = await openConsoleFixture(server)
   })
   after(() => server.close())
 
@@ -48,22 +48,22 @@ describe('API keys in the dashboard', () => {
     const at = new Date(lastUsedAt ?? 0).getTime()
     assert.ok(at >= used && at <= server.clock.now().getTime(), String(lastUsedAt))
     assert.ok(!JSON.stringify(await list()).includes(made.secret))
-    const rows = await readAudit(server.context.db, desk.account.id)
+    const rows = await readAudit(server.context.db, fixture.account.id)
     assert.deepEqual(rows.at(-1), {
-      ...{ actor_kind: 'user', actor_id: desk.userId, action: 'key.issued', subject: id },
+      ...{ actor_kind: 'user', actor_id: fixture.userId, action: 'key.issued', subject: id },
       details: { mode: 'test', name: 'Payroll' },
     })
   })
 
   test('what the operator made has no maker', async () => {
-    await issueKey(server.context, { accountId: desk.account.id, mode: 'test', actor: OPERATOR })
+    await issueKey(server.context, { accountId: fixture.account.id, mode: 'test', actor: OPERATOR })
     const [key] = await list()
     assert.deepEqual([key?.name, key?.created_by], ['API key', null])
   })
 
   test('a rotation gives another key of the same name; the old one works on till its grace is over', async () => {
     const old = await create()
-    const rotated = await desk.browser.ask<IssuedApiKey>('POST', desk.at(`keys/${old.key.id}/rotate`), {}, 201)
+    const rotated = await fixture.browser.ask<IssuedApiKey>('POST', fixture.at(`keys/${old.key.id}/rotate`), {}, 201)
     assert.match(rotated.secret, SECRET_PATTERN)
     assert.notEqual(rotated.secret, old.secret)
     assert.deepEqual([rotated.key.name, rotated.key.state, rotated.key.grace_until], ['Key', 'active', null])
@@ -76,7 +76,7 @@ describe('API keys in the dashboard', () => {
       [old.key.id, 'rotated', rotated.grace_until],
     ])
     const stranger = { type: 'conflict', code: 'key_not_rotatable' } as const
-    await desk.browser.refuse('POST', desk.at(`keys/${old.key.id}/rotate`), stranger, {})
+    await fixture.browser.refuse('POST', fixture.at(`keys/${old.key.id}/rotate`), stranger, {})
     await server.context.db.runDurable({
       ...{ name: 'test_end_grace', text: 'update api_keys set grace_until = $2 where id = $1' },
       ...{ values: [old.key.id, server.clock.now()], read: () => null },
@@ -89,7 +89,7 @@ describe('API keys in the dashboard', () => {
     const { key } = await create()
     await openConnections(server.context.db)
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => desk.browser.call('POST', desk.at(`keys/${key.id}/rotate`), {})),
+      Array.from({ length: 10 }, () => fixture.browser.call('POST', fixture.at(`keys/${key.id}/rotate`), {})),
     )
     const losers = answers.filter(({ status }) => status !== 201)
     assert.equal(losers.length, 9)
@@ -101,28 +101,28 @@ describe('API keys in the dashboard', () => {
 
   test('a revoked key is 401 at once, stays in the list, and a second time changes nothing', async () => {
     const { key, secret } = await create()
-    const path = desk.at(`keys/${key.id}/revoke`)
-    const first = await desk.browser.ask<{ key: ApiKey }>('POST', path, {})
+    const path = fixture.at(`keys/${key.id}/revoke`)
+    const first = await fixture.browser.ask<{ key: ApiKey }>('POST', path, {})
     assert.equal(first.key.state, 'revoked')
     assert.equal((await callApi(secret)).status, 401)
-    const second = await desk.browser.ask<{ key: ApiKey }>('POST', path, {})
+    const second = await fixture.browser.ask<{ key: ApiKey }>('POST', path, {})
     assert.equal(second.key.revoked_at, first.key.revoked_at)
-    const actions = (await readAudit(server.context.db, desk.account.id)).map((row) => row['action'])
+    const actions = (await readAudit(server.context.db, fixture.account.id)).map((row) => row['action'])
     assert.equal(actions.filter((action) => action === 'key.revoked').length, 1)
     const gone = { type: 'conflict', code: 'key_not_rotatable' } as const
-    await desk.browser.refuse('POST', desk.at(`keys/${key.id}/rotate`), gone, {})
+    await fixture.browser.refuse('POST', fixture.at(`keys/${key.id}/rotate`), gone, {})
   })
 
   test('the newest is listed first, what has ended last, and no more than a hundred', async () => {
     const [first, second, third] = [await create(), await create(), await create()]
-    await desk.browser.ask('POST', desk.at(`keys/${third.key.id}/revoke`), {})
+    await fixture.browser.ask('POST', fixture.at(`keys/${third.key.id}/revoke`), {})
     const listed = await list()
     assert.deepEqual(
       listed.map(({ id }) => id),
       [second.key.id, first.key.id, third.key.id],
     )
     for (let left = KEYS_LISTED_MAX; left > 0; left -= 1) {
-      const { key } = await issueKey(server.context, { accountId: desk.account.id, mode: 'test', actor: OPERATOR })
+      const { key } = await issueKey(server.context, { accountId: fixture.account.id, mode: 'test', actor: OPERATOR })
       await readRows(server.context.db, 'update api_keys set revoked_at = created_at where id = $1', [key.id])
     }
     const many = await list()
@@ -136,7 +136,9 @@ describe('API keys in the dashboard', () => {
   test('of 60 made at once, 50 are; a rotation needs room as well, and a revocation makes some', async () => {
     await openConnections(server.context.db)
     const answers = await Promise.all(
-      Array.from({ length: 60 }, () => desk.browser.call('POST', desk.at('keys'), { mode: 'test', name: 'Race' })),
+      Array.from({ length: 60 }, () =>
+        fixture.browser.call('POST', fixture.at('keys'), { mode: 'test', name: 'Race' }),
+      ),
     )
     const refused = answers.filter(({ status }) => status !== 201)
     assert.equal(refused.length, 60 - KEYS_MAX)
@@ -145,14 +147,17 @@ describe('API keys in the dashboard', () => {
     assert.equal(keys.length, KEYS_MAX)
     const [one, other] = keys
     assert.ok(one !== undefined && other !== undefined)
-    const rotation = desk.at(`keys/${one.id}/rotate`)
-    await desk.browser.refuse('POST', rotation, FULL, {})
+    const rotation = fixture.at(`keys/${one.id}/rotate`)
+    await fixture.browser.refuse('POST', rotation, FULL, {})
     assert.equal((await list())[0]?.state, 'active', 'the refused rotation left no grace behind')
-    await desk.browser.ask('POST', desk.at(`keys/${other.id}/revoke`), {})
-    await desk.browser.ask('POST', rotation, {}, 201)
-    await desk.browser.refuse('POST', desk.at('keys'), FULL, { mode: 'test', name: 'One more' })
-    assert.equal((await desk.browser.call('POST', desk.at('keys'), { mode: 'live', name: 'Other mode' })).status, 201)
-    await issueKey(server.context, { accountId: desk.account.id, mode: 'test', actor: OPERATOR })
+    await fixture.browser.ask('POST', fixture.at(`keys/${other.id}/revoke`), {})
+    await fixture.browser.ask('POST', rotation, {}, 201)
+    await fixture.browser.refuse('POST', fixture.at('keys'), FULL, { mode: 'test', name: 'One more' })
+    assert.equal(
+      (await fixture.browser.call('POST', fixture.at('keys'), { mode: 'live', name: 'Other mode' })).status,
+      201,
+    )
+    await issueKey(server.context, { accountId: fixture.account.id, mode: 'test', actor: OPERATOR })
   })
 
   test('a key wants the person to be there, in both modes, and a revocation never', async () => {
@@ -163,23 +168,24 @@ describe('API keys in the dashboard', () => {
       { mode: 'live', id: live.key.id },
       { mode: 'test', id: test.key.id },
     ] as const) {
-      await desk.browser.refuse('POST', desk.at('keys'), UNVERIFIED, { mode, name: 'Key' })
-      await desk.browser.refuse('POST', desk.at(`keys/${id}/rotate`), UNVERIFIED, {})
+      await fixture.browser.refuse('POST', fixture.at('keys'), UNVERIFIED, { mode, name: 'Key' })
+      await fixture.browser.refuse('POST', fixture.at(`keys/${id}/rotate`), UNVERIFIED, {})
       assert.deepEqual(
         (await list(mode)).map(({ state }) => state),
         ['active'],
       )
     }
-    await verify(desk.browser, desk.passkey)
+    await verify(fixture.browser, fixture.passkey)
     await create({ mode: 'live' })
-    for (const { id } of [live.key, test.key]) await desk.browser.ask('POST', desk.at(`keys/${id}/rotate`), {}, 201)
+    for (const { id } of [live.key, test.key])
+      await fixture.browser.ask('POST', fixture.at(`keys/${id}/rotate`), {}, 201)
     server.clock.setOffset((offsetMs += RECENT_PROOF_MS))
-    await desk.browser.ask('POST', desk.at(`keys/${live.key.id}/revoke`), {})
+    await fixture.browser.ask('POST', fixture.at(`keys/${live.key.id}/revoke`), {})
   })
 
   test('a key of another workspace, and what is no key, are not found', async () => {
     const { key } = await create()
-    const other = await openDesk(server)
+    const other = await openConsoleFixture(server)
     for (const id of [key.id, 'key_01J00000000000000000000000', 'key_', 'x', '%00']) {
       for (const verb of ['rotate', 'revoke']) {
         await other.browser.refuse('POST', other.at(`keys/${id}/${verb}`), NO_KEY, {})
@@ -200,7 +206,7 @@ describe('API keys in the dashboard', () => {
   ]
   for (const [member, body] of bodies) {
     test(`${JSON.stringify(body).slice(0, 40)} is 400, and ${member} is named`, async () => {
-      const answer = await desk.browser.call('POST', desk.at('keys'), body)
+      const answer = await fixture.browser.call('POST', fixture.at('keys'), body)
       const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
       assert.deepEqual(
         details.map(({ path }) => path),
@@ -212,11 +218,11 @@ describe('API keys in the dashboard', () => {
 
   async function create(wanted: object = {}): Promise<IssuedApiKey> {
     const body = { mode: 'test', name: 'Key', ...wanted }
-    return await desk.browser.ask<IssuedApiKey>('POST', desk.at('keys'), body, 201)
+    return await fixture.browser.ask<IssuedApiKey>('POST', fixture.at('keys'), body, 201)
   }
 
   async function list(mode = 'test'): Promise<readonly ApiKey[]> {
-    return (await desk.browser.ask<{ keys: ApiKey[] }>('GET', `${desk.at('keys')}?mode=${mode}`)).keys
+    return (await fixture.browser.ask<{ keys: ApiKey[] }>('GET', `${fixture.at('keys')}?mode=${mode}`)).keys
   }
 
   function callApi(key: string) {

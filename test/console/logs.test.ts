@@ -10,15 +10,15 @@ import { EVENT_RETENTION_MS } from '../../server/src/domain/events/event.ts'
 import { getMembership } from '../../server/src/domain/members/queries.ts'
 import type { Address } from '../../server/src/values/address.ts'
 import { microUsdc } from '../../server/src/values/money.ts'
-import { isAlive, seedTokens } from '../support/connections.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
-import { announce, announceMany } from '../support/deliveries.ts'
-import { makeTxHash } from '../support/deposits.ts'
+import { isAlive, seedTokens } from '../support/context/connection-rows.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
+import { announce, announceMany } from '../support/context/delivery-rows.ts'
+import { makeTxHash } from '../support/context/deposit-rows.ts'
 import { expectError } from '../support/http-client.ts'
-import { later } from '../support/moved-clock.ts'
-import { RECIPIENT, seedWallet } from '../support/seed.ts'
-import { seedEndpoint } from '../support/webhooks.ts'
-import { openDesk, type Desk } from './desk.ts'
+import { later } from '../support/context/moved-clock.ts'
+import { RECIPIENT, seedWallet } from '../support/context/seed.ts'
+import { seedEndpoint } from '../support/context/webhook-rows.ts'
+import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 
 const NO_EVENT = { type: 'not_found', code: 'event_not_found' } as const
 const PAGE = 50
@@ -28,7 +28,7 @@ const CURSOR: DepositCursor = { blockNumber: 1n, blockHash: `0x${'1'.repeat(64)}
 
 describe('what came in and what became true, in the dashboard', () => {
   let server: ConsoleServer
-  let desk: Desk
+  let fixture: ConsoleFixture
   /** Deposits are a millisecond apart: ids of the same one sort by chance. */
   let recorded = 0
   before(async () => {
@@ -36,14 +36,14 @@ describe('what came in and what became true, in the dashboard', () => {
     for (const mode of ['test', 'live'] as const) await server.context.db.runDurable(insertCursor(mode, CURSOR))
   })
   beforeEach(async () => {
-    desk = await openDesk(server)
+    fixture = await openConsoleFixture(server)
   })
   after(() => server.close())
 
   describe('deposits', () => {
     test('are listed as they are told of, the newest first, those of one mode', async () => {
-      const wallet = await seedWallet(server.context, { account: desk.account, mode: 'test' })
-      const live = await seedWallet(server.context, { account: desk.account, mode: 'live' })
+      const wallet = await seedWallet(server.context, { account: fixture.account, mode: 'test' })
+      const live = await seedWallet(server.context, { account: fixture.account, mode: 'live' })
       const [first] = await record([wallet])
       const [second] = await record([wallet])
       await record([live], 'live')
@@ -68,7 +68,7 @@ describe('what came in and what became true, in the dashboard', () => {
         deposits.map(({ id }) => id),
         [third, first],
       )
-      const neighbour = await openDesk(server)
+      const neighbour = await openConsoleFixture(server)
       assert.deepEqual(await readDeposits('', 'test', neighbour), { deposits: [], next: null })
       assert.deepEqual(await readDeposits(`wallet=${one}`, 'test', neighbour), { deposits: [], next: null })
     })
@@ -104,7 +104,7 @@ describe('what came in and what became true, in the dashboard', () => {
     }
 
     function newWallet(): Promise<Address> {
-      return seedWallet(server.context, { account: desk.account, mode: 'test' })
+      return seedWallet(server.context, { account: fixture.account, mode: 'test' })
     }
 
     /** One deposit to each of the wallets, in this order; answers their ids. */
@@ -125,9 +125,9 @@ describe('what came in and what became true, in the dashboard', () => {
   describe('events', () => {
     test('are listed as receivers get them, the newest first', async () => {
       // Ids of one millisecond sort by chance.
-      const first = await announce(later(server.context, -1), desk.account)
-      const second = await announce(server.context, desk.account, { type: 'payment.failed' })
-      await announce(server.context, desk.account, { mode: 'live' })
+      const first = await announce(later(server.context, -1), fixture.account)
+      const second = await announce(server.context, fixture.account, { type: 'payment.failed' })
+      await announce(server.context, fixture.account, { mode: 'live' })
       const { events, next } = await readEvents()
       assert.deepEqual(
         events.map(({ id, type }) => [id, type]),
@@ -139,18 +139,18 @@ describe('what came in and what became true, in the dashboard', () => {
       assert.equal(next, null)
       assert.deepEqual(events[1], {
         ...{ id: first.id, type: first.type, created_at: first.createdAt.toISOString(), mode: 'test' },
-        ...{ account_slug: desk.account.slug, data: first.data },
+        ...{ account_slug: fixture.account.slug, data: first.data },
       })
       assert.deepEqual(
         (await readEvents('type=payment.failed')).events.map(({ id }) => id),
         [second.id],
       )
-      assert.equal((await readEvents('', await openDesk(server))).events.length, 0)
+      assert.equal((await readEvents('', await openConsoleFixture(server))).events.length, 0)
     })
 
     test('come by pages without gaps and doubles', async () => {
       const from = new Date(server.clock.now().getTime() - 1_000_000)
-      await announceMany(server.context, desk.account, { count: PAGE + 3, from })
+      await announceMany(server.context, fixture.account, { count: PAGE + 3, from })
       const page = await readEvents()
       assert.equal(page.events.length, PAGE)
       const rest = await readEvents(`before=${page.next}`)
@@ -160,9 +160,9 @@ describe('what came in and what became true, in the dashboard', () => {
     })
 
     test('each has the body that is sent, byte for byte, and its deliveries', async () => {
-      const endpoint = await seedEndpoint(server.context, desk)
-      const event = await announce(server.context, desk.account)
-      const detail = await desk.browser.ask<EventDetail>('GET', `${desk.at(`events/${event.id}`)}?mode=test`)
+      const endpoint = await seedEndpoint(server.context, fixture)
+      const event = await announce(server.context, fixture.account)
+      const detail = await fixture.browser.ask<EventDetail>('GET', `${fixture.at(`events/${event.id}`)}?mode=test`)
       assert.ok(detail.body.endsWith(`"data":${JSON.stringify(event.data)}}`))
       assert.deepEqual(JSON.parse(detail.body), detail.event)
       assert.deepEqual(
@@ -172,16 +172,16 @@ describe('what came in and what became true, in the dashboard', () => {
     })
 
     test('of another workspace or mode, older than 30 days, or none at all, are not found', async () => {
-      const event = await announce(server.context, desk.account)
+      const event = await announce(server.context, fixture.account)
       const old = new Date(server.clock.now().getTime() - EVENT_RETENTION_MS - 1_000)
-      const gone = await announce(server.context, desk.account, { createdAt: old })
-      const other = await openDesk(server)
+      const gone = await announce(server.context, fixture.account, { createdAt: old })
+      const other = await openConsoleFixture(server)
       await other.browser.refuse('GET', `${other.at(`events/${event.id}`)}?mode=test`, NO_EVENT)
-      await desk.browser.refuse('GET', `${desk.at(`events/${event.id}`)}?mode=live`, NO_EVENT)
+      await fixture.browser.refuse('GET', `${fixture.at(`events/${event.id}`)}?mode=live`, NO_EVENT)
       for (const id of [gone.id, EVENT, 'x', '%00']) {
-        await desk.browser.refuse('GET', `${desk.at(`events/${id}`)}?mode=test`, NO_EVENT)
+        await fixture.browser.refuse('GET', `${fixture.at(`events/${id}`)}?mode=test`, NO_EVENT)
       }
-      const withoutMode = await desk.browser.call('GET', desk.at(`events/${event.id}`))
+      const withoutMode = await fixture.browser.call('GET', fixture.at(`events/${event.id}`))
       assert.equal(expectError(withoutMode, { type: 'validation_failed' }).message.startsWith('mode'), true)
     })
 
@@ -197,12 +197,12 @@ describe('what came in and what became true, in the dashboard', () => {
 
   describe('connections', () => {
     test('tell when they were used last, and are of one mode where it is asked for', async () => {
-      const { slug } = desk.account
-      const membership = await getMembership(server.context, { userId: desk.userId, slug, role: 'owner' })
+      const { slug } = fixture.account
+      const membership = await getMembership(server.context, { userId: fixture.userId, slug, role: 'owner' })
       const used = await seedTokens(server.context, { membership })
       await seedTokens(server.context, { membership, mode: 'live' })
       const list = async (query: string) => {
-        const { connections } = await desk.browser.ask<{ connections: Connection[] }>('GET', desk.at(query))
+        const { connections } = await fixture.browser.ask<{ connections: Connection[] }>('GET', fixture.at(query))
         return connections.map(({ mode, last_used_at: lastUsedAt }) => [mode, lastUsedAt])
       }
       assert.deepEqual(await list('connections'), [
@@ -222,17 +222,17 @@ describe('what came in and what became true, in the dashboard', () => {
 
   async function expectNamed(path: string, member: string, value: string): Promise<void> {
     const query = member === 'mode' ? `mode=${value}` : `mode=test&${member}=${value}`
-    const answer = await desk.browser.call('GET', `${desk.at(path)}?${query}`)
+    const answer = await fixture.browser.call('GET', `${fixture.at(path)}?${query}`)
     const code = member === 'wallet' && value !== '' ? ({ code: 'address_invalid' } as const) : {}
     const details = expectError(answer, { type: 'validation_failed', ...code }).details as { path: string }[]
     assert.equal(details[0]?.path, member)
   }
 
-  function readDeposits(query = '', mode = 'test', from: Desk = desk): Promise<DepositPage> {
+  function readDeposits(query = '', mode = 'test', from: ConsoleFixture = fixture): Promise<DepositPage> {
     return from.browser.ask<DepositPage>('GET', `${from.at('deposits')}?mode=${mode}&${query}`)
   }
 
-  function readEvents(query = '', from: Desk = desk): Promise<EventPage> {
+  function readEvents(query = '', from: ConsoleFixture = fixture): Promise<EventPage> {
     return from.browser.ask<EventPage>('GET', `${from.at('events')}?mode=test&${query}`)
   }
 })

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
-import { holdTable } from '../support/hold-table.ts'
-import { seedPayment } from '../support/payment-rows.ts'
-import { readRows } from '../support/read-rows.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { paymentBody } from '../support/test-service.ts'
+import { holdTable } from '../support/database/hold-table.ts'
+import { seedPayment } from '../support/context/payment-rows.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { paymentBody } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openVisitor } from './person.ts'
 
@@ -25,7 +25,7 @@ describe('the overview in the dashboard', () => {
 
   test('it tells what was spent and refused, what is left, and what came last', async () => {
     const seeded = await seed(server.context)
-    const { read } = await openDesk(seeded)
+    const { read } = await openConsoleFixture(seeded)
     await seedPayment(server.context, seeded, { amountUsdc: '1.50' })
     const confirmed = await seedPayment(server.context, seeded, { amountUsdc: '2.000001', status: 'confirmed' })
     await seedPayment(server.context, seeded, { amountUsdc: '7', status: 'failed' })
@@ -76,7 +76,7 @@ describe('the overview in the dashboard', () => {
 
   test('the other ranges have other bars, and the other mode is empty', async () => {
     const seeded = await seed(server.context)
-    const { read } = await openDesk(seeded)
+    const { read } = await openConsoleFixture(seeded)
     await seedPayment(server.context, seeded)
     for (const [range, bars, seconds] of [
       ['7d', 28, 6 * 3_600],
@@ -92,7 +92,7 @@ describe('the overview in the dashboard', () => {
 
   test('whoever asks while one is read shares the next one, which knows what happened meanwhile', async () => {
     const seeded = await seed(server.context)
-    const { read } = await openDesk(seeded)
+    const { read } = await openConsoleFixture(seeded)
     const release = await holdTable(server.context.db, 'payment_refusals')
     const first = read('range=24h')
     await waitFor('the first', async () => (await countHeld()) === 1)
@@ -107,14 +107,14 @@ describe('the overview in the dashboard', () => {
   })
 
   test('a range that there is not is 400, and named; so is none', async () => {
-    const { browser, path } = await openDesk(await seed(server.context))
+    const { browser, path } = await openConsoleFixture(await seed(server.context))
     for (const query of ['?mode=test&range=1y', '?mode=test']) {
       const error = expectError(await browser.call('GET', `${path}${query}`), { type: 'validation_failed' })
       assert.equal((error.details as { path: string }[])[0]?.path, 'range')
     }
   })
 
-  async function openDesk({ account }: Seed) {
+  async function openConsoleFixture({ account }: Seed) {
     const { browser, userId } = await openVisitor(server)
     await addMember(server.context, { account, userId, role: 'viewer', actor: OPERATOR })
     const path = `/console/workspaces/${account.slug}/overview`

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { addConsole } from '../../server/src/console/add-console.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
-import { ASSET, openConsoleServer, PAGE, type ConsoleServer } from '../support/console-server.ts'
+import { ASSET, openConsoleServer, PAGE, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, readBody, readError, send, sendRaw, type Answer } from '../support/http-client.ts'
 
 const HTML = ['accept', 'text/html,application/xhtml+xml,*/*;q=0.8']

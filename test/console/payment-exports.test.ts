@@ -5,13 +5,13 @@ import { after, before, describe, test } from 'node:test'
 import type { QueryResultRow as Row } from 'pg'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
-import { holdTable } from '../support/hold-table.ts'
-import { seedManyPayments } from '../support/payment-rows.ts'
-import { readRows } from '../support/read-rows.ts'
-import { seed } from '../support/seed.ts'
-import { paymentBody } from '../support/test-service.ts'
+import { holdTable } from '../support/database/hold-table.ts'
+import { seedManyPayments } from '../support/context/payment-rows.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { seed } from '../support/context/seed.ts'
+import { paymentBody } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
 import type { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'
@@ -29,7 +29,7 @@ describe('exports of payments', () => {
   after(() => server.close())
 
   test('the export is CSV with the name of what it is of, narrowed as the list is', async () => {
-    const { seeded, browser, path } = await openDesk()
+    const { seeded, browser, path } = await openConsoleFixture()
     for (const memo of ['lunch, "late"', '=1+1']) {
       await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, { memo }) })
     }
@@ -51,7 +51,7 @@ describe('exports of payments', () => {
   })
 
   test('one of many pages is whole', async () => {
-    const { seeded, browser, path } = await openDesk()
+    const { seeded, browser, path } = await openConsoleFixture()
     const ids = await seedManyPayments(server.context, seeded, { count: 1_700, before: server.clock.now() })
     const lines = (await browser.call('GET', path)).text.split('\r\n').slice(1, -1)
     assert.deepEqual(
@@ -61,7 +61,7 @@ describe('exports of payments', () => {
   })
 
   test('a session has one under way, a process three; the next one is refused until one is over', async () => {
-    const desks = await Promise.all(Array.from({ length: 4 }, () => openDesk()))
+    const desks = await Promise.all(Array.from({ length: 4 }, () => openConsoleFixture()))
     const release = await holdTable(server.context.db, 'payments')
     try {
       const [first, second, third, fourth] = desks
@@ -81,7 +81,7 @@ describe('exports of payments', () => {
   })
 
   test('one that is given up makes room, wherever it stood', async () => {
-    const { seeded, browser, path } = await openDesk()
+    const { seeded, browser, path } = await openConsoleFixture()
     const release = await holdTable(server.context.db, 'payments')
     const early = open(server, path, browser)
     await areUnderWay(1)
@@ -98,7 +98,7 @@ describe('exports of payments', () => {
   })
 
   test('one that breaks in the middle does not end as if it were whole', async () => {
-    const { seeded, browser, path } = await openDesk()
+    const { seeded, browser, path } = await openConsoleFixture()
     await seedManyPayments(server.context, seeded, { ...MANY, before: server.clock.now() })
     const incoming = await open(server, path, browser).incoming
     await readRows(server.context.db, 'alter table payments rename to away')
@@ -112,7 +112,7 @@ describe('exports of payments', () => {
 
   test('the stop of the service ends one whose reader takes no more', async () => {
     const another = await openConsoleServer()
-    const { seeded, browser, path } = await openDesk(another)
+    const { seeded, browser, path } = await openConsoleFixture(another)
     await seedManyPayments(another.context, seeded, { ...MANY, before: another.clock.now() })
     const incoming = await open(another, path, browser).incoming
     const startedAt = performance.now()
@@ -133,7 +133,7 @@ describe('exports of payments', () => {
     await waitFor(`${count} exports`, async () => (await server.context.db.runRelaxed(query)) === count)
   }
 
-  async function openDesk(of: ConsoleServer = server) {
+  async function openConsoleFixture(of: ConsoleServer = server) {
     const seeded = await seed(of.context)
     const { browser, userId } = await openVisitor(of)
     await addMember(of.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, readBody, send } from '../support/http-client.ts'
-import { holdTable } from '../support/hold-table.ts'
-import { seed, type Seed } from '../support/seed.ts'
-import { paymentBody } from '../support/test-service.ts'
+import { holdTable } from '../support/database/hold-table.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { paymentBody } from '../support/service/test-service.ts'
 import { openVisitor } from './person.ts'
 
 /** More than can be under way and wait, in all. */
@@ -21,7 +21,7 @@ describe('a dashboard that reads much', () => {
 
   test('keeps no payment waiting, whether it is made or refused; what is too much is 503', async () => {
     const [seeded, paying] = [await seed(server.context), await seed(server.context)]
-    const { browser, path } = await openDesk(seeded)
+    const { browser, path } = await openConsoleFixture(seeded)
     const holder = server.openAnother()
     const release = await holdTable(holder.db, 'payment_refusals')
     try {
@@ -51,7 +51,7 @@ describe('a dashboard that reads much', () => {
     }
   })
 
-  async function openDesk({ account }: Seed) {
+  async function openConsoleFixture({ account }: Seed) {
     const { browser, userId } = await openVisitor(server)
     await addMember(server.context, { account, userId, role: 'viewer', actor: OPERATOR })
     return { browser, path: `/console/workspaces/${account.slug}` }

@@ -4,14 +4,14 @@ import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { listEndpoints } from '../../server/src/domain/webhooks/queries.ts'
 import { replayDelivery } from '../../server/src/domain/webhooks/replay-delivery.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
-import { seedTokens } from '../support/connections.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
-import { makeEndpoint } from '../support/deliveries.ts'
+import { seedTokens } from '../support/context/connection-rows.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
+import { makeEndpoint } from '../support/context/delivery-rows.ts'
 import { expectError, readBody, send, type Answer } from '../support/http-client.ts'
-import { seedManyPayments, seedPayment } from '../support/payment-rows.ts'
-import { readRows } from '../support/read-rows.ts'
-import { RECIPIENT, seed, type Seed } from '../support/seed.ts'
-import { paymentBody } from '../support/test-service.ts'
+import { seedManyPayments, seedPayment } from '../support/context/payment-rows.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
+import { paymentBody } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
 import type { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'
@@ -35,19 +35,19 @@ describe('payments in the dashboard', () => {
   after(() => server.close())
 
   test('a payment by an API key is told with all that is known of it', async () => {
-    const desk = await openDesk()
-    const { endpoint } = await makeEndpoint(server.context, desk.seeded.account)
-    const made = paymentOf(await desk.pay({ memo: 'lunch', idempotency_key: 'k', amount_usdc: '1.50' }))
-    const detail = await desk.read(String(made['id']))
+    const fixture = await openConsoleFixture()
+    const { endpoint } = await makeEndpoint(server.context, fixture.seeded.account)
+    const made = paymentOf(await fixture.pay({ memo: 'lunch', idempotency_key: 'k', amount_usdc: '1.50' }))
+    const detail = await fixture.read(String(made['id']))
     const [key] = await readRows(server.context.db, 'select id from api_keys where account_id = $1', [
-      desk.seeded.account.id,
+      fixture.seeded.account.id,
     ])
     const payment: Wire = detail.payment
     const credential = payment['credential'] as Wire
     const expected: Wire = {
       ...made,
-      agent_id: desk.seeded.agentId,
-      grant_id: desk.seeded.grant.id,
+      agent_id: fixture.seeded.agentId,
+      grant_id: fixture.seeded.grant.id,
       failure_code: null,
       pending_reason: null,
       mode: 'test',
@@ -59,7 +59,7 @@ describe('payments in the dashboard', () => {
     }
     assert.deepEqual(payment, expected)
     assert.ok(String(payment['accepted_at']) >= String(payment['created_at']))
-    assert.equal(detail.grant['id'], desk.seeded.grant.id)
+    assert.equal(detail.grant['id'], fixture.seeded.grant.id)
     assert.equal(detail.grant['spent_24h_usdc'], '1.5')
     const [event] = detail.events
     assert.deepEqual(
@@ -73,20 +73,20 @@ describe('payments in the dashboard', () => {
   })
 
   test('it is refreshed from the chain, and its events follow, with where each was sent', async () => {
-    const desk = await openDesk()
-    await makeEndpoint(server.context, desk.seeded.account)
-    await makeEndpoint(server.context, desk.seeded.account, { events: ['payment.confirmed'] })
-    const made = paymentOf(await desk.pay())
+    const fixture = await openConsoleFixture()
+    await makeEndpoint(server.context, fixture.seeded.account)
+    await makeEndpoint(server.context, fixture.seeded.account, { events: ['payment.confirmed'] })
+    const made = paymentOf(await fixture.pay())
     // Others stand beside it.
-    await desk.pay()
+    await fixture.pay()
     server.chains.test.receipts.set(String(made['tx_hash']), {
       contract: server.config.chains.test.usdc,
-      from: desk.seeded.wallet,
+      from: fixture.seeded.wallet,
       to: RECIPIENT,
       amountMicro: 1_000_000n,
       blockNumber: server.chains.test.head,
     })
-    const { payment, events } = await desk.read(String(made['id']))
+    const { payment, events } = await fixture.read(String(made['id']))
     assert.deepEqual([payment['status'], payment['block_number']], ['confirmed', Number(server.chains.test.head)])
     assert.deepEqual(
       events.map((event) => [event['type'], event['created_at'], event.deliveries.length]),
@@ -96,21 +96,24 @@ describe('payments in the dashboard', () => {
       ],
     )
     const first = String(events[0]?.deliveries[0]?.['id'])
-    await replayDelivery(server.context, { accountId: desk.seeded.account.id, deliveryId: first, actor: OPERATOR })
-    const again = await desk.read(String(made['id']))
+    await replayDelivery(server.context, { accountId: fixture.seeded.account.id, deliveryId: first, actor: OPERATOR })
+    const again = await fixture.read(String(made['id']))
     assert.deepEqual(
       again.events[0]?.deliveries.map((delivery) => delivery['trigger']),
       ['event', 'replay'],
     )
-    assert.equal((await listEndpoints(server.context, { accountId: desk.seeded.account.id, mode: 'test' })).length, 2)
+    assert.equal(
+      (await listEndpoints(server.context, { accountId: fixture.seeded.account.id, mode: 'test' })).length,
+      2,
+    )
   })
 
   test('one that the enclave refused says so', async () => {
-    const desk = await openDesk()
+    const fixture = await openConsoleFixture()
     server.enclave.behave = () => 'reject'
-    const made = paymentOf(await desk.pay())
+    const made = paymentOf(await fixture.pay())
     server.enclave.behave = () => 'sign'
-    const { payment, events } = await desk.read(String(made['id']))
+    const { payment, events } = await fixture.read(String(made['id']))
     assert.deepEqual([payment['failure_code'], payment['accepted_at']], ['enclave_refused', null])
     assert.deepEqual(
       events.map((event) => [event['type'], event['created_at']]),
@@ -122,22 +125,25 @@ describe('payments in the dashboard', () => {
   })
 
   test('one by a connection names its client; one from before this was kept names nobody', async () => {
-    const desk = await openDesk()
-    const connected = await seedTokens(server.context, { account: desk.seeded.account, agentId: desk.seeded.agentId })
-    const made = paymentOf(await desk.pay({}, connected.tokens.accessToken))
-    const { payment } = await desk.read(String(made['id']))
+    const fixture = await openConsoleFixture()
+    const connected = await seedTokens(server.context, {
+      account: fixture.seeded.account,
+      agentId: fixture.seeded.agentId,
+    })
+    const made = paymentOf(await fixture.pay({}, connected.tokens.accessToken))
+    const { payment } = await fixture.read(String(made['id']))
     const { kind, name } = payment['credential'] as Record<string, unknown>
     assert.deepEqual([kind, name], ['connection', connected.client.name])
-    const old = await seedPayment(server.context, desk.seeded)
-    const told = (await desk.read(old.id)).payment
+    const old = await seedPayment(server.context, fixture.seeded)
+    const told = (await fixture.read(old.id)).payment
     assert.deepEqual([told['credential'], told['accepted_at']], [null, null])
   })
 
   test('the list is narrowed by its parameters, page by page', async () => {
-    const desk = await openDesk()
-    const made = paymentOf(await desk.pay({ memo: 'lunch' }))
-    const [first] = (await desk.list()).payments
-    const { agentId, grant, wallet } = desk.seeded
+    const fixture = await openConsoleFixture()
+    const made = paymentOf(await fixture.pay({ memo: 'lunch' }))
+    const [first] = (await fixture.list()).payments
+    const { agentId, grant, wallet } = fixture.seeded
     assert.deepEqual(first, {
       ...made,
       agent_id: agentId,
@@ -145,7 +151,7 @@ describe('payments in the dashboard', () => {
       failure_code: null,
       pending_reason: null,
     })
-    const ids = await seedManyPayments(server.context, desk.seeded, {
+    const ids = await seedManyPayments(server.context, fixture.seeded, {
       count: 120,
       before: new Date('2026-01-01T00:00:00Z'),
     })
@@ -153,13 +159,13 @@ describe('payments in the dashboard', () => {
     const walked: unknown[] = []
     let next: string | null = null
     do {
-      const page: Page = await desk.list(next === null ? '' : `before=${next}`)
+      const page: Page = await fixture.list(next === null ? '' : `before=${next}`)
       assert.ok(page.payments.length <= 50)
       walked.push(...page.payments.map(({ id }) => id))
       next = page.next
     } while (next !== null)
     assert.deepEqual(walked, all)
-    const find = async (query: string) => (await desk.list(query)).payments.map(({ id }) => id)
+    const find = async (query: string) => (await fixture.list(query)).payments.map(({ id }) => id)
     assert.deepEqual(await find(`agent=${encodeURIComponent(agentId)}&q=LUNCH`), [made['id']])
     assert.deepEqual(await find('q=number%2077'), [ids[76]])
     assert.deepEqual(await find(`q=%20${String(made['id'])}%20`), [made['id']])
@@ -186,7 +192,7 @@ describe('payments in the dashboard', () => {
   ] as const
   for (const [member, query] of faults) {
     test(`${query.slice(0, 40)} is 400, and names ${member}`, async () => {
-      const { browser, at } = await openDesk()
+      const { browser, at } = await openConsoleFixture()
       const paths = [at('payments'), ...(member === 'before' ? [] : [at('payments/export')])]
       for (const path of paths) {
         const full = `${path}?${query.startsWith('mode') ? '' : 'mode=test&'}${query}`
@@ -197,26 +203,26 @@ describe('payments in the dashboard', () => {
   }
 
   test('what is of another workspace or mode is not there', async () => {
-    const [desk, other] = [await openDesk(), await openDesk()]
-    const id = String(paymentOf(await desk.pay())['id'])
-    await desk.pay({ amount_usdc: '11' })
-    const refusal = String((await desk.findRefusal())['id'])
+    const [fixture, other] = [await openConsoleFixture(), await openConsoleFixture()]
+    const id = String(paymentOf(await fixture.pay())['id'])
+    await fixture.pay({ amount_usdc: '11' })
+    const refusal = String((await fixture.findRefusal())['id'])
     for (const path of [`payments/${id}`, `refusals/${refusal}`]) {
-      assert.ok(await desk.browser.ask('GET', `${desk.at(path)}?mode=test`))
-      await desk.browser.refuse('GET', `${desk.at(path)}?mode=live`, { type: 'not_found' })
+      assert.ok(await fixture.browser.ask('GET', `${fixture.at(path)}?mode=test`))
+      await fixture.browser.refuse('GET', `${fixture.at(path)}?mode=live`, { type: 'not_found' })
       await other.browser.refuse('GET', `${other.at(path)}?mode=test`, { type: 'not_found' })
-      await other.browser.refuse('GET', `${desk.at(path)}?mode=test`, { type: 'not_found' })
-      await desk.browser.refuse('GET', desk.at(path), { type: 'validation_failed' })
+      await other.browser.refuse('GET', `${fixture.at(path)}?mode=test`, { type: 'not_found' })
+      await fixture.browser.refuse('GET', fixture.at(path), { type: 'validation_failed' })
     }
-    assert.deepEqual(await desk.list('', 'live'), { payments: [], next: null })
+    assert.deepEqual(await fixture.list('', 'live'), { payments: [], next: null })
   })
 
   test('a refused request is told with its answer', async () => {
-    const desk = await openDesk()
-    const answer = await desk.pay({ amount_usdc: '11', memo: 'dinner', idempotency_key: 'k' })
+    const fixture = await openConsoleFixture()
+    const answer = await fixture.pay({ amount_usdc: '11', memo: 'dinner', idempotency_key: 'k' })
     const error = expectError(answer, { type: 'forbidden', code: 'amount_too_large' })
-    const refusal = await desk.findRefusal()
-    const page = await desk.browser.ask<{ refusals: Wire[] }>('GET', `${desk.at('refusals')}?mode=test`)
+    const refusal = await fixture.findRefusal()
+    const page = await fixture.browser.ask<{ refusals: Wire[] }>('GET', `${fixture.at('refusals')}?mode=test`)
     assert.deepEqual(page, { refusals: [refusal], next: null })
     assert.deepEqual(refusal, {
       id: refusal['id'],
@@ -224,8 +230,8 @@ describe('payments in the dashboard', () => {
       code: 'amount_too_large',
       message: error.message,
       details: error.details,
-      agent_id: desk.seeded.agentId,
-      wallet: desk.seeded.wallet,
+      agent_id: fixture.seeded.agentId,
+      wallet: fixture.seeded.wallet,
       to: RECIPIENT,
       amount_usdc: '11',
       memo: 'dinner',
@@ -234,28 +240,31 @@ describe('payments in the dashboard', () => {
       created_at: refusal['created_at'],
     })
     assert.equal((refusal['credential'] as Wire)['kind'], 'key')
-    const alone = await desk.browser.ask('GET', `${desk.at(`refusals/${String(refusal['id'])}`)}?mode=test`)
+    const alone = await fixture.browser.ask('GET', `${fixture.at(`refusals/${String(refusal['id'])}`)}?mode=test`)
     assert.deepEqual(alone, { refusal })
-    assert.deepEqual((await desk.list()).payments, [])
-    const none = await desk.browser.ask<{ refusals: Wire[] }>('GET', `${desk.at('refusals')}?mode=test&agent=nobody`)
+    assert.deepEqual((await fixture.list()).payments, [])
+    const none = await fixture.browser.ask<{ refusals: Wire[] }>(
+      'GET',
+      `${fixture.at('refusals')}?mode=test&agent=nobody`,
+    )
     assert.deepEqual(none.refusals, [])
   })
 
   test('what is no refusal of a payment leaves none: bad input, no credential, an agent that is not the connection’s', async () => {
-    const desk = await openDesk()
-    const { tokens } = await seedTokens(server.context, { account: desk.seeded.account, scopes: ['wallet:read'] })
-    expectError(await desk.pay({ amount_usdc: '-1' }), { type: 'validation_failed', code: 'amount_invalid' })
-    expectError(await desk.pay({ to: '0x1' }), { type: 'validation_failed', code: 'address_invalid' })
-    expectError(await desk.pay({}, 'svc_test_none'), { type: 'unauthenticated' })
-    expectError(await desk.pay({}, tokens.accessToken), { type: 'forbidden', code: 'insufficient_scope' })
+    const fixture = await openConsoleFixture()
+    const { tokens } = await seedTokens(server.context, { account: fixture.seeded.account, scopes: ['wallet:read'] })
+    expectError(await fixture.pay({ amount_usdc: '-1' }), { type: 'validation_failed', code: 'amount_invalid' })
+    expectError(await fixture.pay({ to: '0x1' }), { type: 'validation_failed', code: 'address_invalid' })
+    expectError(await fixture.pay({}, 'svc_test_none'), { type: 'unauthenticated' })
+    expectError(await fixture.pay({}, tokens.accessToken), { type: 'forbidden', code: 'insufficient_scope' })
     // They are kept in their order: what stands before this one would be there too.
-    await desk.pay({ amount_usdc: '11' })
-    const refusal = await desk.findRefusal()
-    const page = await desk.browser.ask('GET', `${desk.at('refusals')}?mode=test`)
+    await fixture.pay({ amount_usdc: '11' })
+    const refusal = await fixture.findRefusal()
+    const page = await fixture.browser.ask('GET', `${fixture.at('refusals')}?mode=test`)
     assert.deepEqual([page, refusal['code']], [{ refusals: [refusal], next: null }, 'amount_too_large'])
   })
 
-  async function openDesk() {
+  async function openConsoleFixture() {
     const seeded = await seed(server.context)
     const { browser, userId } = await openVisitor(server)
     await addMember(server.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })

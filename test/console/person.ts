@@ -1,7 +1,7 @@
 import type { SoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
 import type { Context } from '../../server/src/domain/context.ts'
-import type { ConsoleServer } from '../support/console-server.ts'
-import { answer, makePasskey, signUpPerson, toBytes } from '../support/people.ts'
+import type { ConsoleServer } from '../support/service/console-server.ts'
+import { answer, makePasskey, signUpPerson, toBytes } from '../support/context/people.ts'
 import { Browser } from './browser.ts'
 
 export interface WireSession {

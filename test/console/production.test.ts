@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
-import { answer } from '../support/people.ts'
+import { answer } from '../support/context/people.ts'
 import { Browser, readCookies } from './browser.ts'
 import { beginSignIn, readSession, signUp, type WireSession } from './person.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, type Answer } from '../support/http-client.ts'
 import { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'

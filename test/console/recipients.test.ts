@@ -3,24 +3,24 @@ import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Recipient } from '../../server/src/console/contract/recipients.ts'
 import { SAVED_RECIPIENTS_MAX } from '../../server/src/domain/recipients/recipient.ts'
-import { readAudit } from '../support/audit.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { readAudit } from '../support/context/audit.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { openConnections, readRows } from '../support/read-rows.ts'
-import { address, RECIPIENT } from '../support/seed.ts'
-import { openDesk, type Desk } from './desk.ts'
+import { openConnections, readRows } from '../support/database/read-rows.ts'
+import { address, RECIPIENT } from '../support/context/seed.ts'
+import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 
 const NONE = { type: 'not_found', code: 'recipient_not_found' } as const
 const FULL = { type: 'conflict', code: 'recipient_limit_reached' } as const
 
 describe('recipients in the dashboard', () => {
   let server: ConsoleServer
-  let desk: Desk
+  let fixture: ConsoleFixture
   before(async () => {
     server = await openConsoleServer()
   })
   beforeEach(async () => {
-    desk = await openDesk(server)
+    fixture = await openConsoleFixture(server)
   })
   after(() => server.close())
 
@@ -34,8 +34,8 @@ describe('recipients in the dashboard', () => {
     assert.deepEqual(await list(), [renamed])
     assert.deepEqual(await remove(RECIPIENT.toLowerCase()), {})
     assert.deepEqual(await list(), [])
-    const by = { actor_kind: 'user', actor_id: desk.userId, subject: RECIPIENT }
-    assert.deepEqual((await readAudit(server.context.db, desk.account.id)).slice(-3), [
+    const by = { actor_kind: 'user', actor_id: fixture.userId, subject: RECIPIENT }
+    assert.deepEqual((await readAudit(server.context.db, fixture.account.id)).slice(-3), [
       { ...by, action: 'recipient.labeled', details: { mode: 'test', label: 'Shop' } },
       { ...by, action: 'recipient.labeled', details: { mode: 'test', label: 'Corner shop', before: 'Shop' } },
       { ...by, action: 'recipient.removed', details: { mode: 'test', label: 'Corner shop' } },
@@ -60,12 +60,12 @@ describe('recipients in the dashboard', () => {
       server.context.db,
       `insert into recipients select $1, 'test', '0x' || lpad(to_hex(n), 40, '0'), 'Seeded ' || n, $2
         from generate_series(1, $3::integer) as n`,
-      [desk.account.id, server.clock.now(), SAVED_RECIPIENTS_MAX - 2],
+      [fixture.account.id, server.clock.now(), SAVED_RECIPIENTS_MAX - 2],
     )
     await openConnections(server.context.db)
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
-        desk.browser.call('POST', desk.at('recipients'), { mode: 'test', address: makeAddress(), label: 'Race' }),
+        fixture.browser.call('POST', fixture.at('recipients'), { mode: 'test', address: makeAddress(), label: 'Race' }),
       ),
     )
     const refused = answers.filter(({ status }) => status !== 201)
@@ -82,13 +82,13 @@ describe('recipients in the dashboard', () => {
 
   test('one of another workspace or mode, one that is gone, and what is none, are not found', async () => {
     await label(RECIPIENT, 'Shop')
-    const other = await openDesk(server)
+    const other = await openConsoleFixture(server)
     await other.browser.refuse('DELETE', `${other.at(`recipients/${RECIPIENT}`)}?mode=test`, NONE)
-    await desk.browser.refuse('DELETE', `${desk.at(`recipients/${RECIPIENT}`)}?mode=live`, NONE)
-    await desk.browser.refuse('DELETE', `${desk.at('recipients/x')}?mode=test`, NONE)
+    await fixture.browser.refuse('DELETE', `${fixture.at(`recipients/${RECIPIENT}`)}?mode=live`, NONE)
+    await fixture.browser.refuse('DELETE', `${fixture.at('recipients/x')}?mode=test`, NONE)
     assert.equal((await list()).length, 1)
     await remove(RECIPIENT)
-    await desk.browser.refuse('DELETE', `${desk.at(`recipients/${RECIPIENT}`)}?mode=test`, NONE)
+    await fixture.browser.refuse('DELETE', `${fixture.at(`recipients/${RECIPIENT}`)}?mode=test`, NONE)
   })
 
   const addresses: readonly unknown[] = [
@@ -121,7 +121,7 @@ describe('recipients in the dashboard', () => {
   }
 
   async function expectNamed(body: object, member: string, code?: 'address_invalid'): Promise<void> {
-    const answer = await desk.browser.call('POST', desk.at('recipients'), body)
+    const answer = await fixture.browser.call('POST', fixture.at('recipients'), body)
     const error = expectError(answer, { type: 'validation_failed', ...(code === undefined ? {} : { code }) })
     assert.equal((error.details as { path: string }[])[0]?.path, member)
     assert.deepEqual(await list(), [])
@@ -129,16 +129,16 @@ describe('recipients in the dashboard', () => {
 
   async function label(to: string, name: string, mode = 'test'): Promise<Recipient> {
     const body = { mode, address: to, label: name }
-    return (await desk.browser.ask<{ recipient: Recipient }>('POST', desk.at('recipients'), body, 201)).recipient
+    return (await fixture.browser.ask<{ recipient: Recipient }>('POST', fixture.at('recipients'), body, 201)).recipient
   }
 
   async function list(mode = 'test'): Promise<readonly Recipient[]> {
-    const path = `${desk.at('recipients')}?mode=${mode}`
-    return (await desk.browser.ask<{ recipients: Recipient[] }>('GET', path)).recipients
+    const path = `${fixture.at('recipients')}?mode=${mode}`
+    return (await fixture.browser.ask<{ recipients: Recipient[] }>('GET', path)).recipients
   }
 
   async function remove(to: string): Promise<unknown> {
-    return await desk.browser.ask('DELETE', `${desk.at(`recipients/${to}`)}?mode=test`)
+    return await fixture.browser.ask('DELETE', `${fixture.at(`recipients/${to}`)}?mode=test`)
   }
 })
 

@@ -5,15 +5,15 @@ import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import { labelRecipient } from '../../server/src/domain/recipients/label-recipient.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
-import { seedAccount } from '../support/connections.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
-import { announce } from '../support/deliveries.ts'
-import { answerJson, startFakeServer, type FakeServer } from '../support/fake-server.ts'
+import { seedAccount } from '../support/context/connection-rows.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
+import { announce } from '../support/context/delivery-rows.ts'
+import { answerJson, startFakeServer, type FakeServer } from '../support/wires/fake-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { readRows } from '../support/read-rows.ts'
-import { address, seedWallet } from '../support/seed.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { address, seedWallet } from '../support/context/seed.ts'
 import { Browser } from './browser.ts'
-import { openDesk } from './desk.ts'
+import { openConsoleFixture } from './console-fixture.ts'
 import { openVisitor } from './person.ts'
 
 type Call = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
@@ -41,7 +41,8 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
     server = await openConsoleServer((config) => ({ ...config, faucet: endpoint }))
     account = { ...(await seedAccount(server.context)) }
     await readRows(server.context.db, `update accounts set plan = 'scale' where id = $1`, [account.id])
-    const browserOf = async (role: 'owner' | 'admin' | 'viewer') => (await openDesk(server, { account, role })).browser
+    const browserOf = async (role: 'owner' | 'admin' | 'viewer') =>
+      (await openConsoleFixture(server, { account, role })).browser
     const [owner, admin, viewer] = [await browserOf('owner'), await browserOf('admin'), await browserOf('viewer')]
     const stranger = (await openVisitor(server)).browser
     callers = { owner, admin, viewer, stranger, nobody: new Browser(server) }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, readBody } from '../support/http-client.ts'
-import { answer, makePasskey, toBytes } from '../support/people.ts'
-import { readRows } from '../support/read-rows.ts'
+import { answer, makePasskey, toBytes } from '../support/context/people.ts'
+import { readRows } from '../support/database/read-rows.ts'
 import { Browser, readCookies } from './browser.ts'
 import { beginSignIn, openVisitor, readSession, signIn, signUp, verify, type WireSession } from './person.ts'
 

@@ -5,12 +5,12 @@ import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { readError } from '../support/http-client.ts'
-import { readRows } from '../support/read-rows.ts'
-import { seedEndpoint } from '../support/webhooks.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { seedEndpoint } from '../support/context/webhook-rows.ts'
 import { Browser } from './browser.ts'
-import { openDesk, type Desk } from './desk.ts'
+import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 import { ADDRESS, ENDPOINTS, nameOf } from './endpoints.ts'
 import { openVisitor, verify, type Visitor } from './person.ts'
 
@@ -29,17 +29,17 @@ const CRITICAL_BODIES: ReadonlyMap<string, object | undefined> = new Map<string,
 /** D59: the owner proved by passkey ten minutes ago, and somebody has copied the cookie since. */
 describe('whoever has stolen a session cookie', () => {
   let server: ConsoleServer
-  let owner: Desk
-  let admin: Desk
-  let viewer: Desk
+  let owner: ConsoleFixture
+  let admin: ConsoleFixture
+  let viewer: ConsoleFixture
   let thief: Browser
   let accomplice: Visitor
   let ids: Readonly<Record<string, string>>
   before(async () => {
     server = await openConsoleServer()
-    owner = await openDesk(server, { name: 'Owner' })
-    admin = await openDesk(server, { account: owner.account, role: 'admin' })
-    viewer = await openDesk(server, { account: owner.account, role: 'viewer' })
+    owner = await openConsoleFixture(server, { name: 'Owner' })
+    admin = await openConsoleFixture(server, { account: owner.account, role: 'admin' })
+    viewer = await openConsoleFixture(server, { account: owner.account, role: 'viewer' })
     const { key } = await issueKey(server.context, { accountId: owner.account.id, mode: 'test', actor: OPERATOR })
     const endpoint = await seedEndpoint(server.context, { account: owner.account })
     ids = { keys: key.id, webhooks: endpoint.id }
@@ -71,7 +71,7 @@ describe('whoever has stolen a session cookie', () => {
   })
 
   test('can lower and remove no owner or admin, the owner whose cookie it is included', async () => {
-    const second = await openDesk(server, { account: owner.account })
+    const second = await openConsoleFixture(server, { account: owner.account })
     for (const { userId } of [owner, second, admin]) {
       await thief.refuse('PATCH', owner.at(`members/${userId}`), UNPROVED, { role: 'viewer' })
       await thief.refuse('DELETE', owner.at(`members/${userId}`), UNPROVED)
@@ -98,7 +98,7 @@ describe('whoever has stolen a session cookie', () => {
     } else {
       test(`is asked for no proof at ${name}, which ${proof.notNeeded}`, async () => {
         // Somebody else each time: signing out would end the thief's session.
-        const stale = await openDesk(server, { account: owner.account })
+        const stale = await openConsoleFixture(server, { account: owner.account })
         await letProofGrowOld(stale)
         const answer = await stale.browser.call(method, fill(method, path), body)
         if (answer.status >= 400) assert.notEqual(readError(answer).code, UNPROVED.code)
@@ -117,7 +117,7 @@ describe('whoever has stolen a session cookie', () => {
     await owner.browser.ask('PATCH', owner.at(`members/${viewer.userId}`), { role: 'admin' })
   })
 
-  async function letProofGrowOld({ userId }: Desk): Promise<void> {
+  async function letProofGrowOld({ userId }: ConsoleFixture): Promise<void> {
     const tenMinutesAgo = new Date(server.clock.now().getTime() - RECENT_PROOF_MS)
     await readRows(server.context.db, 'update sessions set verified_at = $1 where user_id = $2', [
       tenMinutesAgo,

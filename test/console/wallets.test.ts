@@ -6,13 +6,13 @@ import { restoreSoftwarePasskey } from '../../sandbox/src/passkey/software-passk
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
-import { readAudit } from '../support/audit.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { readAudit } from '../support/context/audit.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { makePasskey, toBytes } from '../support/people.ts'
-import { openConnections, readRows } from '../support/read-rows.ts'
-import { address, seed, seedWallet } from '../support/seed.ts'
-import { openDesk, type Desk } from './desk.ts'
+import { makePasskey, toBytes } from '../support/context/people.ts'
+import { openConnections, readRows } from '../support/database/read-rows.ts'
+import { address, seed, seedWallet } from '../support/context/seed.ts'
+import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 import { openVisitor, verify } from './person.ts'
 
 const NO_WALLET = { type: 'not_found', code: 'wallet_not_found' } as const
@@ -20,13 +20,13 @@ const NO_PASSKEY = { type: 'not_found', code: 'passkey_not_found' } as const
 
 describe('wallets in the dashboard', () => {
   let server: ConsoleServer
-  let desk: Desk
+  let fixture: ConsoleFixture
   let offsetMs = 0
   before(async () => {
     server = await openConsoleServer()
   })
   beforeEach(async () => {
-    desk = await openDesk(server)
+    fixture = await openConsoleFixture(server)
     for (const chain of [server.chains.test, server.chains.live]) chain.down = false
   })
   after(() => server.close())
@@ -44,8 +44,8 @@ describe('wallets in the dashboard', () => {
     assert.deepEqual(await get(made.address), expected)
     assert.deepEqual(await get(made.address.toLowerCase()), expected)
     assert.deepEqual(await list('live'), [])
-    assert.deepEqual((await readAudit(server.context.db, desk.account.id)).at(-1), {
-      ...{ actor_kind: 'user', actor_id: desk.userId, action: 'wallet.created', subject: made.address },
+    assert.deepEqual((await readAudit(server.context.db, fixture.account.id)).at(-1), {
+      ...{ actor_kind: 'user', actor_id: fixture.userId, action: 'wallet.created', subject: made.address },
       details: { mode: 'test', name: 'Treasury' },
     })
   })
@@ -61,40 +61,40 @@ describe('wallets in the dashboard', () => {
 
   test('a named passkey owns it, else the one that was used last; somebody else’s is not found', async () => {
     const second = await addPasskey('Laptop')
-    assert.equal((await create({ credential_id: desk.passkey.credentialId })).owner.passkey_name, 'First passkey')
+    assert.equal((await create({ credential_id: fixture.passkey.credentialId })).owner.passkey_name, 'First passkey')
     assert.equal((await create({ credential_id: second })).owner.passkey_name, 'Laptop')
     await readRows(server.context.db, 'update passkeys set last_used_at = $2 where credential_id = $1', [
-      desk.passkey.credentialId,
+      fixture.passkey.credentialId,
       new Date(server.clock.now().getTime() + 1_000),
     ])
     assert.equal((await create()).owner.passkey_name, 'First passkey')
     const other = await openVisitor(server)
     for (const id of [other.passkey.credentialId, 'AAAA']) {
       const body = { mode: 'live', name: 'W', credential_id: id }
-      await desk.browser.refuse('POST', desk.at('wallets'), NO_PASSKEY, body)
+      await fixture.browser.refuse('POST', fixture.at('wallets'), NO_PASSKEY, body)
     }
     assert.deepEqual(await list('live'), [])
     assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 2, Laptop: 1 })
   })
 
   test('passkeys tell how many wallets they own, of the workspaces where the person still is', async () => {
-    const other = await openDesk(server)
-    await addMember(server.context, { account: desk.account, userId: other.userId, role: 'admin', actor: OPERATOR })
+    const other = await openConsoleFixture(server)
+    await addMember(server.context, { account: fixture.account, userId: other.userId, role: 'admin', actor: OPERATOR })
     await create()
     await create({ mode: 'live' })
     const body = { mode: 'test', name: 'Theirs' }
-    const { wallet } = await other.browser.ask<{ wallet: Wallet }>('POST', desk.at('wallets'), body, 201)
+    const { wallet } = await other.browser.ask<{ wallet: Wallet }>('POST', fixture.at('wallets'), body, 201)
     assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 2 })
     assert.deepEqual(await ownedByPasskeys(other), { 'First passkey': 1 })
     assert.equal((await get(wallet.address)).owner.is_mine, false)
-    await desk.browser.ask('DELETE', desk.at(`members/${other.userId}`))
+    await fixture.browser.ask('DELETE', fixture.at(`members/${other.userId}`))
     assert.deepEqual(await ownedByPasskeys(other), { 'First passkey': 0 })
   })
 
   test('an owner whose passkey was removed is nobody’s name', async () => {
     const second = await addPasskey('Laptop')
     const made = await create({ credential_id: second })
-    await desk.browser.ask('DELETE', `/console/passkeys/${second}`)
+    await fixture.browser.ask('DELETE', `/console/passkeys/${second}`)
     const { owner } = await get(made.address)
     assert.deepEqual(owner, { passkey_name: null, user_name: null, is_mine: false })
   })
@@ -102,11 +102,14 @@ describe('wallets in the dashboard', () => {
   test('whoever registers another key under the credential id of a removed passkey is not shown as the owner', async () => {
     const id = await addPasskey('Laptop')
     const { address: wallet } = await create({ credential_id: id })
-    await desk.browser.ask('DELETE', `/console/passkeys/${id}`)
-    const mallory = await openDesk(server, { account: desk.account, role: 'viewer', name: 'Mallory' })
+    await fixture.browser.ask('DELETE', `/console/passkeys/${id}`)
+    const mallory = await openConsoleFixture(server, { account: fixture.account, role: 'viewer', name: 'Mallory' })
     await addPasskey('Spoofed', mallory, id)
-    for (const { browser } of [mallory, desk]) {
-      const { wallet: seen } = await browser.ask<{ wallet: Wallet }>('GET', `${desk.at(`wallets/${wallet}`)}?mode=test`)
+    for (const { browser } of [mallory, fixture]) {
+      const { wallet: seen } = await browser.ask<{ wallet: Wallet }>(
+        'GET',
+        `${fixture.at(`wallets/${wallet}`)}?mode=test`,
+      )
       assert.deepEqual(seen.owner, { passkey_name: null, user_name: null, is_mine: false })
     }
     assert.equal((await ownedByPasskeys(mallory))['Spoofed'], 0)
@@ -121,7 +124,9 @@ describe('wallets in the dashboard', () => {
     )
     assert.equal((await create()).owner.passkey_name, 'First passkey')
     await refuseOwner({ credential_id: other })
-    await readRows(server.context.db, `update passkeys set public_key_cose = '\\xa1' where user_id = $1`, [desk.userId])
+    await readRows(server.context.db, `update passkeys set public_key_cose = '\\xa1' where user_id = $1`, [
+      fixture.userId,
+    ])
     await refuseOwner({})
     assert.equal((await list()).length, 1)
   })
@@ -133,9 +138,9 @@ describe('wallets in the dashboard', () => {
   test('without the person there is none: the passkey is asked for first', async () => {
     server.clock.setOffset((offsetMs += RECENT_PROOF_MS))
     const unverified = { type: 'forbidden', code: 'verification_required' } as const
-    await desk.browser.refuse('POST', desk.at('wallets'), unverified, { mode: 'test', name: 'W' })
+    await fixture.browser.refuse('POST', fixture.at('wallets'), unverified, { mode: 'test', name: 'W' })
     assert.deepEqual(await list(), [])
-    await verify(desk.browser, desk.passkey)
+    await verify(fixture.browser, fixture.passkey)
     await create()
   })
 
@@ -143,7 +148,7 @@ describe('wallets in the dashboard', () => {
     await openConnections(server.context.db)
     const body = { mode: 'test', name: 'Race' }
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => desk.browser.call('POST', desk.at('wallets'), body)),
+      Array.from({ length: 10 }, () => fixture.browser.call('POST', fixture.at('wallets'), body)),
     )
     const refused = answers.filter(({ status }) => status !== 201)
     assert.equal(refused.length, 7)
@@ -182,7 +187,7 @@ describe('wallets in the dashboard', () => {
   })
 
   test('of very many wallets the balances of the newest hundred are read', async () => {
-    const account = desk.account
+    const account = fixture.account
     for (let count = 0; count < 105; count += 1) await seedWallet(server.context, { account, mode: 'test' })
     const balances = (await list()).map(({ balance_usdc: balance }) => balance)
     assert.equal(balances.length, 105)
@@ -192,7 +197,7 @@ describe('wallets in the dashboard', () => {
 
   test('a wallet tells its grants that are not revoked', async () => {
     const seeded = await seed(server.context)
-    const { browser } = await openDesk(server, { account: seeded.account, role: 'viewer' })
+    const { browser } = await openConsoleFixture(server, { account: seeded.account, role: 'viewer' })
     const path = `/console/workspaces/${seeded.account.slug}/wallets/${seeded.wallet}?mode=test`
     const count = async () => (await browser.ask<{ wallet: Wallet }>('GET', path)).wallet.grants
     assert.equal(await count(), 1)
@@ -203,11 +208,11 @@ describe('wallets in the dashboard', () => {
 
   test('a wallet of another workspace or mode, and what is none, are not found', async () => {
     const made = await create()
-    const other = await openDesk(server)
+    const other = await openConsoleFixture(server)
     await other.browser.refuse('GET', `${other.at(`wallets/${made.address}`)}?mode=test`, NO_WALLET)
-    await desk.browser.refuse('GET', `${desk.at(`wallets/${made.address}`)}?mode=live`, NO_WALLET)
+    await fixture.browser.refuse('GET', `${fixture.at(`wallets/${made.address}`)}?mode=live`, NO_WALLET)
     for (const text of ['x', '0x12', `${made.address}0`]) {
-      await desk.browser.refuse('GET', `${desk.at(`wallets/${text}`)}?mode=test`, NO_WALLET)
+      await fixture.browser.refuse('GET', `${fixture.at(`wallets/${text}`)}?mode=test`, NO_WALLET)
     }
   })
 
@@ -226,7 +231,7 @@ describe('wallets in the dashboard', () => {
   ]
   for (const [member, body] of bodies) {
     test(`${JSON.stringify(body).slice(0, 50)} is 400, and ${member} is named`, async () => {
-      const answer = await desk.browser.call('POST', desk.at('wallets'), body)
+      const answer = await fixture.browser.call('POST', fixture.at('wallets'), body)
       const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
       assert.equal(details[0]?.path, member)
       assert.deepEqual(await list(), [])
@@ -235,25 +240,29 @@ describe('wallets in the dashboard', () => {
 
   async function create(wanted: object = {}): Promise<Wallet> {
     const body = { mode: 'test', name: 'Wallet', ...wanted }
-    return (await desk.browser.ask<{ wallet: Wallet }>('POST', desk.at('wallets'), body, 201)).wallet
+    return (await fixture.browser.ask<{ wallet: Wallet }>('POST', fixture.at('wallets'), body, 201)).wallet
   }
 
   async function list(mode = 'test'): Promise<readonly Wallet[]> {
-    return (await desk.browser.ask<{ wallets: Wallet[] }>('GET', `${desk.at('wallets')}?mode=${mode}`)).wallets
+    return (await fixture.browser.ask<{ wallets: Wallet[] }>('GET', `${fixture.at('wallets')}?mode=${mode}`)).wallets
   }
 
   async function get(wallet: string): Promise<Wallet> {
-    return (await desk.browser.ask<{ wallet: Wallet }>('GET', `${desk.at(`wallets/${wallet}`)}?mode=test`)).wallet
+    return (await fixture.browser.ask<{ wallet: Wallet }>('GET', `${fixture.at(`wallets/${wallet}`)}?mode=test`)).wallet
   }
 
   async function refuseOwner(wanted: object): Promise<void> {
-    const answer = await desk.browser.call('POST', desk.at('wallets'), { mode: 'test', name: 'W', ...wanted })
+    const answer = await fixture.browser.call('POST', fixture.at('wallets'), { mode: 'test', name: 'W', ...wanted })
     const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
     assert.equal(details[0]?.path, 'credential_id')
   }
 
   /** Under a credential id of its own choosing, where one is given: browsers tell what they like. */
-  async function addPasskey(name: string, { browser }: Pick<Desk, 'browser'> = desk, id?: string): Promise<string> {
+  async function addPasskey(
+    name: string,
+    { browser }: Pick<ConsoleFixture, 'browser'> = fixture,
+    id?: string,
+  ): Promise<string> {
     type Options = { challenge: string; user: { id: string } }
     const { options } = await browser.ask<{ options: Options }>('POST', '/console/passkeys/options', {})
     const fresh = makePasskey(server.context, options.user.id)
@@ -264,7 +273,9 @@ describe('wallets in the dashboard', () => {
     return made.id
   }
 
-  async function ownedByPasskeys({ browser }: Pick<Desk, 'browser'> = desk): Promise<Record<string, number>> {
+  async function ownedByPasskeys({ browser }: Pick<ConsoleFixture, 'browser'> = fixture): Promise<
+    Record<string, number>
+  > {
     const { passkeys } = await browser.ask<{ passkeys: Passkey[] }>('GET', '/console/passkeys')
     return Object.fromEntries(passkeys.map(({ name, wallets }) => [name, wallets]))
   }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
 import { getEndpoint } from '../../server/src/domain/webhooks/queries.ts'
-import { readAudit } from '../support/audit.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
-import { announce } from '../support/deliveries.ts'
+import { readAudit } from '../support/context/audit.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
+import { announce } from '../support/context/delivery-rows.ts'
 import { expectError } from '../support/http-client.ts'
-import { seedDelivery } from '../support/webhooks.ts'
+import { seedDelivery } from '../support/context/webhook-rows.ts'
 import { URL_OF_HOOK, WebhookDesk, type WireWebhook } from './webhook-desk.ts'
 
 const NO_WEBHOOK = { type: 'not_found', code: 'webhook_not_found' } as const
@@ -15,18 +15,18 @@ const NO_DELIVERY = { type: 'not_found', code: 'delivery_not_found' } as const
 /** Endpoints, their limits and their deliveries, as owners manage them (D45). */
 describe('webhook endpoints in the dashboard', () => {
   let server: ConsoleServer
-  let desk: WebhookDesk
+  let fixture: WebhookDesk
   before(async () => {
     server = await openConsoleServer()
   })
   beforeEach(async () => {
-    desk = await WebhookDesk.open(server)
+    fixture = await WebhookDesk.open(server)
   })
   after(() => server.close())
 
   test('is made with a secret that is shown once, and listed without it', async () => {
     const events = ['payment.failed', 'payment.confirmed']
-    const made = await desk.browser.call('POST', desk.at('webhooks'), { mode: 'test', url: URL_OF_HOOK, events })
+    const made = await fixture.browser.call('POST', fixture.at('webhooks'), { mode: 'test', url: URL_OF_HOOK, events })
     const { webhook } = JSON.parse(made.text) as { webhook: Record<string, string> }
     assert.equal(made.status, 201)
     assert.match(String(webhook['id']), /^whk_[0-9A-HJKMNP-TV-Z]{26}$/)
@@ -42,53 +42,53 @@ describe('webhook endpoints in the dashboard', () => {
       failing_since: null,
       created_at: webhook['created_at'],
     })
-    const listed = await desk.browser.call('GET', `${desk.at('webhooks')}?mode=test`)
+    const listed = await fixture.browser.call('GET', `${fixture.at('webhooks')}?mode=test`)
     assert.deepEqual(JSON.parse(listed.text), { webhooks: [rest] })
-    const alone = await desk.browser.call('GET', desk.at(`webhooks/${webhook['id']}`))
+    const alone = await fixture.browser.call('GET', fixture.at(`webhooks/${webhook['id']}`))
     assert.deepEqual(JSON.parse(alone.text), { webhook: rest })
     for (const { text } of [listed, alone]) assert.ok(!text.includes(String(secret)))
   })
 
   test('is of one mode', async () => {
-    const ours = await desk.create({ mode: 'test' })
-    const live = await desk.create({ mode: 'live' })
+    const ours = await fixture.create({ mode: 'test' })
+    const live = await fixture.create({ mode: 'live' })
     assert.deepEqual([await listIds('test'), await listIds('live')], [[ours.id], [live.id]])
   })
 
   test('changes one thing at a time, and what is not named stays', async () => {
-    const { secret: _, ...made } = await desk.create()
+    const { secret: _, ...made } = await fixture.create()
     const moved = { ...made, url: 'https://hooks.example/other' }
-    assert.deepEqual(await desk.change(made.id, { url: moved.url }), moved)
+    assert.deepEqual(await fixture.change(made.id, { url: moved.url }), moved)
     const narrowed = { ...moved, events: ['inbound.received'] }
-    assert.deepEqual(await desk.change(made.id, { events: ['inbound.received'] }), narrowed)
+    assert.deepEqual(await fixture.change(made.id, { events: ['inbound.received'] }), narrowed)
     const off = { ...narrowed, status: 'disabled', disabled_because: 'owner' }
-    assert.deepEqual(await desk.change(made.id, { enabled: false }), off)
-    assert.deepEqual(await desk.change(made.id, {}), off)
+    assert.deepEqual(await fixture.change(made.id, { enabled: false }), off)
+    assert.deepEqual(await fixture.change(made.id, {}), off)
     const on = { ...moved, events: [...EVENT_TYPES] }
-    assert.deepEqual(await desk.change(made.id, { enabled: true, events: on.events }), on)
-    assert.deepEqual(await desk.list(), [on])
+    assert.deepEqual(await fixture.change(made.id, { enabled: true, events: on.events }), on)
+    assert.deepEqual(await fixture.list(), [on])
   })
 
   test('gets another secret by rotation, shown once as well', async () => {
-    const { secret, ...made } = await desk.create()
-    const path = desk.at(`webhooks/${made.id}/rotate-secret`)
-    const { webhook } = await desk.browser.ask<{ webhook: WireWebhook }>('POST', path, {})
+    const { secret, ...made } = await fixture.create()
+    const path = fixture.at(`webhooks/${made.id}/rotate-secret`)
+    const { webhook } = await fixture.browser.ask<{ webhook: WireWebhook }>('POST', path, {})
     const { secret: fresh, ...rest } = webhook
     assert.match(String(fresh), /^whsec_[0-9A-Za-z]{40,}$/)
     assert.notEqual(fresh, secret)
     assert.deepEqual(rest, made)
-    await announce(server.context, desk.account)
-    assert.deepEqual((await desk.claim()).secrets, [fresh, secret])
+    await announce(server.context, fixture.account)
+    assert.deepEqual((await fixture.claim()).secrets, [fresh, secret])
   })
 
   test('is gone when it is deleted, and what was to come is canceled', async () => {
-    const endpoint = await desk.createEndpoint()
+    const endpoint = await fixture.createEndpoint()
     const { id } = endpoint
     const delivery = await seedDelivery(server.context, endpoint)
-    assert.deepEqual(await desk.browser.ask('DELETE', desk.at(`webhooks/${id}`)), {})
-    assert.deepEqual(await desk.list(), [])
-    for (const [method, path, body] of waysTo(id)) await desk.browser.refuse(method, path, NO_WEBHOOK, body)
-    const { deliveries } = await desk.readLog()
+    assert.deepEqual(await fixture.browser.ask('DELETE', fixture.at(`webhooks/${id}`)), {})
+    assert.deepEqual(await fixture.list(), [])
+    for (const [method, path, body] of waysTo(id)) await fixture.browser.refuse(method, path, NO_WEBHOOK, body)
+    const { deliveries } = await fixture.readLog()
     assert.deepEqual(
       deliveries.map(({ id: found, status }) => [found, status]),
       [[delivery.id, 'canceled']],
@@ -96,7 +96,7 @@ describe('webhook endpoints in the dashboard', () => {
   })
 
   test('is refused where nothing may be sent to, and so is a move to there', async () => {
-    const { id } = await desk.create()
+    const { id } = await fixture.create()
     const urls = [
       ...['http://hooks.example/in', 'ftp://hooks.example', 'hooks.example', 'https://127.0.0.1/in'],
       ...[
@@ -116,8 +116,8 @@ describe('webhook endpoints in the dashboard', () => {
     for (const url of urls) {
       const refusal = { type: 'validation_failed', code: 'url_not_allowed' } as const
       const answers = [
-        await desk.browser.call('POST', desk.at('webhooks'), { mode: 'test', url, events: ['payment.created'] }),
-        await desk.browser.call('PATCH', desk.at(`webhooks/${id}`), { url }),
+        await fixture.browser.call('POST', fixture.at('webhooks'), { mode: 'test', url, events: ['payment.created'] }),
+        await fixture.browser.call('PATCH', fixture.at(`webhooks/${id}`), { url }),
       ]
       for (const answer of answers) {
         expectError(answer, refusal)
@@ -128,10 +128,15 @@ describe('webhook endpoints in the dashboard', () => {
   })
 
   test('is one of 20 in each mode', async () => {
-    for (let index = 0; index < 20; index += 1) await desk.create()
+    for (let index = 0; index < 20; index += 1) await fixture.create()
     const body = { mode: 'test', url: URL_OF_HOOK, events: ['payment.created'] }
-    await desk.browser.refuse('POST', desk.at('webhooks'), { type: 'conflict', code: 'endpoint_limit_reached' }, body)
-    await desk.create({ mode: 'live' })
+    await fixture.browser.refuse(
+      'POST',
+      fixture.at('webhooks'),
+      { type: 'conflict', code: 'endpoint_limit_reached' },
+      body,
+    )
+    await fixture.create({ mode: 'live' })
   })
 
   test('of another workspace, or none at all, is not found', async () => {
@@ -140,33 +145,33 @@ describe('webhook endpoints in the dashboard', () => {
     const { id } = endpoint
     const delivery = await seedDelivery(server.context, endpoint)
     for (const odd of [id, 'x', 'whk_', id.toLowerCase(), `${id}0`, '%00', '%F0%9F%8D%9C', delivery.id]) {
-      for (const [method, path, body] of waysTo(odd)) await desk.browser.refuse(method, path, NO_WEBHOOK, body)
+      for (const [method, path, body] of waysTo(odd)) await fixture.browser.refuse(method, path, NO_WEBHOOK, body)
     }
     for (const odd of [delivery.id, 'x', 'dlv_', delivery.id.toLowerCase(), '%00', id]) {
-      await desk.browser.refuse('GET', desk.at(`deliveries/${odd}`), NO_DELIVERY)
-      await desk.browser.refuse('POST', desk.at(`deliveries/${odd}/replay`), NO_DELIVERY, {})
+      await fixture.browser.refuse('GET', fixture.at(`deliveries/${odd}`), NO_DELIVERY)
+      await fixture.browser.refuse('POST', fixture.at(`deliveries/${odd}/replay`), NO_DELIVERY, {})
     }
-    assert.deepEqual((await desk.readLog(`webhook=${id}`)).deliveries, [])
+    assert.deepEqual((await fixture.readLog(`webhook=${id}`)).deliveries, [])
     assert.equal((await getEndpoint(server.context, { accountId: other.account.id, id })).url, URL_OF_HOOK)
   })
 
   test('leaves in the audit log who did what to it, and no secret', async () => {
-    const { id, secret } = await desk.create()
-    await desk.change(id, { enabled: false })
-    await desk.change(id, { enabled: true })
-    const { webhook } = await desk.browser.ask<{ webhook: WireWebhook }>(
+    const { id, secret } = await fixture.create()
+    await fixture.change(id, { enabled: false })
+    await fixture.change(id, { enabled: true })
+    const { webhook } = await fixture.browser.ask<{ webhook: WireWebhook }>(
       'POST',
-      desk.at(`webhooks/${id}/rotate-secret`),
+      fixture.at(`webhooks/${id}/rotate-secret`),
       {},
     )
     const delivery = await seedDelivery(
       server.context,
-      await getEndpoint(server.context, { accountId: desk.account.id, id }),
+      await getEndpoint(server.context, { accountId: fixture.account.id, id }),
     )
-    await desk.browser.ask('POST', desk.at(`webhooks/${id}/test`), {}, 201)
-    await desk.browser.ask('POST', desk.at(`deliveries/${delivery.id}/replay`), {}, 201)
-    await desk.browser.ask('DELETE', desk.at(`webhooks/${id}`))
-    const rows = (await readAudit(server.context.db, desk.account.id)).filter((row) =>
+    await fixture.browser.ask('POST', fixture.at(`webhooks/${id}/test`), {}, 201)
+    await fixture.browser.ask('POST', fixture.at(`deliveries/${delivery.id}/replay`), {}, 201)
+    await fixture.browser.ask('DELETE', fixture.at(`webhooks/${id}`))
+    const rows = (await readAudit(server.context.db, fixture.account.id)).filter((row) =>
       String(row['action']).startsWith('webhook.'),
     )
     assert.deepEqual(
@@ -176,24 +181,24 @@ describe('webhook endpoints in the dashboard', () => {
         ...['webhook.tested', 'webhook.replayed', 'webhook.deleted'],
       ],
     )
-    for (const row of rows) assert.deepEqual([row['actor_kind'], row['actor_id']], ['user', desk.userId])
+    for (const row of rows) assert.deepEqual([row['actor_kind'], row['actor_id']], ['user', fixture.userId])
     for (const shown of [secret, webhook.secret]) assert.ok(!JSON.stringify(rows).includes(String(shown)))
   })
 
   async function listIds(mode: string): Promise<string[]> {
-    return (await desk.list(mode)).map(({ id }) => id)
+    return (await fixture.list(mode)).map(({ id }) => id)
   }
 
   /** Whatever can be done to an endpoint. */
   function waysTo(id: string): readonly (readonly [string, string, object?])[] {
     const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', only: 'all' }
     return [
-      ['GET', desk.at(`webhooks/${id}`)],
-      ['PATCH', desk.at(`webhooks/${id}`), { enabled: true }],
-      ['POST', desk.at(`webhooks/${id}/rotate-secret`), {}],
-      ['POST', desk.at(`webhooks/${id}/test`), {}],
-      ['POST', desk.at(`webhooks/${id}/replay`), range],
-      ['DELETE', desk.at(`webhooks/${id}`)],
+      ['GET', fixture.at(`webhooks/${id}`)],
+      ['PATCH', fixture.at(`webhooks/${id}`), { enabled: true }],
+      ['POST', fixture.at(`webhooks/${id}/rotate-secret`), {}],
+      ['POST', fixture.at(`webhooks/${id}/test`), {}],
+      ['POST', fixture.at(`webhooks/${id}/replay`), range],
+      ['DELETE', fixture.at(`webhooks/${id}`)],
     ]
   }
 })

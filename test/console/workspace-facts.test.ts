@@ -5,24 +5,24 @@ import type { PlanUse, WorkspaceDetail } from '../../server/src/console/contract
 import { changePlan } from '../../server/src/domain/accounts/change-plan.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { nextMonthOf } from '../../server/src/domain/plans/plan.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
-import { readRows } from '../support/read-rows.ts'
-import { agent, seedWallet } from '../support/seed.ts'
-import { openDesk, type Desk } from './desk.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { agent, seedWallet } from '../support/context/seed.ts'
+import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 
 describe('what the dashboard tells of a workspace', () => {
   let server: ConsoleServer
-  let desk: Desk
+  let fixture: ConsoleFixture
   before(async () => {
     server = await openConsoleServer()
   })
   beforeEach(async () => {
-    desk = await openDesk(server, { role: 'viewer' })
+    fixture = await openConsoleFixture(server, { role: 'viewer' })
   })
   after(() => server.close())
 
   test('its plan and one’s role in it, and where its chains and its API are', async () => {
-    const { slug, name } = desk.account
+    const { slug, name } = fixture.account
     const { test: testChain, live } = server.config.chains
     assert.deepEqual(await readWorkspace(), {
       ...{ slug, name, role: 'viewer', plan: 'developer', base_url: server.config.baseUrl },
@@ -42,7 +42,7 @@ describe('what the dashboard tells of a workspace', () => {
       const { test: testChain, live } = config.chains
       return { ...config, faucet, chains: { test: { ...testChain, explorerUrl: null }, live } }
     })
-    const there = await openDesk(other)
+    const there = await openConsoleFixture(other)
     const { chains } = await readWorkspace(there)
     await other.close()
     assert.deepEqual([chains.test.faucet, chains.live.faucet], [{ kind: 'endpoint' }, null])
@@ -50,7 +50,7 @@ describe('what the dashboard tells of a workspace', () => {
   })
 
   test('what of its plan is used: live payments of this month, agents and wallets of each mode', async () => {
-    const { account } = desk
+    const { account } = fixture
     const before = await readUse()
     const none = { used: 0, limit: 100 }
     const noWallets = { used: 0, limit: 3 }
@@ -71,7 +71,7 @@ describe('what the dashboard tells of a workspace', () => {
       [account.id],
     )
     await seedWallet(server.context, { account, mode: 'live' })
-    await seedWallet(server.context, { account: (await openDesk(server)).account, mode: 'live' })
+    await seedWallet(server.context, { account: (await openConsoleFixture(server)).account, mode: 'live' })
     await readRows(server.context.db, `insert into allowances values ($1, '2020-01-01', 7)`, [account.id])
     await changePlan(server.context, { account, plan: 'pro', allowanceUsed: 41, actor: OPERATOR })
     assert.deepEqual(await readUse(), {
@@ -85,11 +85,11 @@ describe('what the dashboard tells of a workspace', () => {
     assert.deepEqual([allowance.limit, agents.test.limit, wallets.live.limit], [null, null, null])
   })
 
-  async function readWorkspace(from: Desk = desk): Promise<WorkspaceDetail> {
+  async function readWorkspace(from: ConsoleFixture = fixture): Promise<WorkspaceDetail> {
     return (await from.browser.ask<{ workspace: WorkspaceDetail }>('GET', from.at(''))).workspace
   }
 
   async function readUse(): Promise<PlanUse> {
-    return (await desk.browser.ask<{ use: PlanUse }>('GET', desk.at('plan'))).use
+    return (await fixture.browser.ask<{ use: PlanUse }>('GET', fixture.at('plan'))).use
   }
 })

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { readSchema, type Schema } from '../../server/scripts/read-schema.ts'
 import { renderSchema } from '../../server/scripts/render-schema.ts'
 import { renderTables } from '../../server/scripts/render-tables.ts'
-import { createFreshDatabase, type FreshDatabase } from '../support/fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from '../support/database/fresh-database.ts'
 
 const SCHEMA_FILE = new URL('../../server/schema.sql', import.meta.url)
 const TABLES_FILE = new URL('../../server/src/db/tables.ts', import.meta.url)

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { computed, pick } from '../../server/src/db/column.ts'
 import { all, type Query } from '../../server/src/db/query.ts'
 import { tables } from '../../server/src/db/tables.ts'
-import { createFreshDatabase, type FreshDatabase } from '../support/fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from '../support/database/fresh-database.ts'
 import { describeStatement, findFaults, readCatalogue, type Catalogue } from './describe-statement.ts'
 import { listNames, listStatements } from './every-statement.ts'
 

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { startSandbox, type Sandbox } from '../../sandbox/src/start-sandbox.ts'
 import { findFreePorts, makeDataDir } from '../../sandbox/src/throw-away-sandbox.ts'
 
-import { call, type AnswerBody } from '../support/json-client.ts'
+import { call, type AnswerBody } from '../support/http-client.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { ENDPOINTS, errorAnswer, PROVIDER_HEADERS, type Endpoint } from './provider-contract.ts'
 import { startRecordingProxy, type Exchange, type RecordingProxy } from './recording-proxy.ts'

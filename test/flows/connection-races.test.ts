@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
+import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
 import {
   connect,
   exchangeCode,
@@ -9,13 +9,13 @@ import {
   registerClient,
   startAuthorization,
   type OauthDoor,
-} from '../support/oauth-client.ts'
+} from '../support/sandbox/oauth-client.ts'
 
 /** Below the limit of the token endpoint, 60 a minute for one client and address (D33). */
 const REQUESTS = 50
 
 describe('connections over two server processes', () => {
-  let host: AgentHost
+  let host: OwnAgentHost
   let doors: readonly [OauthDoor, OauthDoor]
   before(async () => {
     host = await openAgentHost()

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { openState } from '../../sandbox/src/state/sandbox-state.ts'
 import { createSoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
-import { openAgentHost, type AgentHost } from '../support/agent-host.ts'
-import { connect, exchangeCode, refreshTokens } from '../support/oauth-client.ts'
+import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
+import { connect, exchangeCode, refreshTokens } from '../support/sandbox/oauth-client.ts'
 
 /** A browser's whole life, told by its `Set-Cookie` headers. */
 class CookieJar {
@@ -25,7 +25,7 @@ class CookieJar {
 }
 
 describe('secrets of people and connections', () => {
-  let host: AgentHost
+  let host: OwnAgentHost
   before(async () => {
     host = await openAgentHost({ LOG_LEVEL: 'trace' })
   })

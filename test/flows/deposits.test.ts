@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
   listDepositEvents,
-  makeParty,
+  createPayer,
   makeWallet,
   pay,
   waitForDeposits,
   waitForRecord,
-  type Party,
-} from '../support/party.ts'
-import { openWorld, type World } from '../support/world.ts'
+  type PayerFixture,
+} from '../support/sandbox/payer-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const CONFIRMATIONS = 2
 const REORGANIZED_BLOCKS = 3
@@ -19,20 +19,20 @@ const GAP_BLOCKS = 600
 const LEASES_SECONDS = 31
 
 describe('deposits in the sandbox', () => {
-  let world: World
-  let party: Party
+  let fixture: OwnSandboxFixture
+  let payer: PayerFixture
   before(async () => {
-    world = await openWorld({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
-    party = await makeParty(world, { plan: 'scale' })
-    await world.control('/chains/test', { mining: false })
+    fixture = await openSandboxFixture({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
+    payer = await createPayer(fixture, { plan: 'scale' })
+    await fixture.control('/chains/test', { mining: false })
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   test('what the faucet pays is told once, as it is', async () => {
-    const wallet = await makeWallet(world, party)
+    const wallet = await makeWallet(fixture, payer)
     const txHash = await fund(wallet, '12.5')
     await mine(CONFIRMATIONS)
-    const [deposit, ...more] = await waitForDeposits(world, wallet)
+    const [deposit, ...more] = await waitForDeposits(fixture, wallet)
     assert.deepEqual(more, [])
     const [transfer] = await listChainTransfers(txHash)
     const { id, created_at: createdAt, from, ...told } = deposit ?? {}
@@ -43,42 +43,42 @@ describe('deposits in the sandbox', () => {
   })
 
   test('a payment from one of our wallets to another is a payment of one and a deposit of the other', async () => {
-    const wallet = await makeWallet(world, party)
-    const { payment } = (await pay(world, party, { to: wallet })).body
+    const wallet = await makeWallet(fixture, payer)
+    const { payment } = (await pay(fixture, payer, { to: wallet })).body
     await mine(CONFIRMATIONS)
-    await waitForRecord(world, payment.id, 'confirmed')
-    const [deposit] = await waitForDeposits(world, wallet)
-    assert.deepEqual([deposit?.from, deposit?.amount_usdc, deposit?.tx_hash], [party.wallet, '1', payment.tx_hash])
+    await waitForRecord(fixture, payment.id, 'confirmed')
+    const [deposit] = await waitForDeposits(fixture, wallet)
+    assert.deepEqual([deposit?.from, deposit?.amount_usdc, deposit?.tx_hash], [payer.wallet, '1', payment.tx_hash])
   })
 
   test('blocks that are taken back after a deposit was told, and bring it again, tell it no second time', async () => {
-    const wallet = await makeWallet(world, party)
+    const wallet = await makeWallet(fixture, payer)
     const txHash = await fund(wallet, '1')
     await mine(CONFIRMATIONS)
-    const told = await waitForDeposits(world, wallet)
+    const told = await waitForDeposits(fixture, wallet)
     const first = await listChainTransfers(txHash)
-    await world.control('/chains/test', { reorg: REORGANIZED_BLOCKS })
-    const fence = await makeWallet(world, party)
+    await fixture.control('/chains/test', { reorg: REORGANIZED_BLOCKS })
+    const fence = await makeWallet(fixture, payer)
     await fund(fence, '2')
     await mine(REORGANIZED_BLOCKS + CONFIRMATIONS)
     // Whatever lies in the new blocks below has been read when this one is told.
-    await waitForDeposits(world, fence)
-    assert.deepEqual(await listDepositEvents(world, wallet), told)
+    await waitForDeposits(fixture, fence)
+    assert.deepEqual(await listDepositEvents(fixture, wallet), told)
     const second = await listChainTransfers(txHash)
     assert.equal(second.length, 1)
     assert.notDeepEqual(second, first)
   })
 
   test('a deposit whose block is taken back before it is deep enough is told where it comes to stand', async () => {
-    const wallet = await makeWallet(world, party)
+    const wallet = await makeWallet(fixture, payer)
     const txHash = await fund(wallet, '1')
     await mine(1)
     const first = await listChainTransfers(txHash)
-    await world.control('/chains/test', { reorg: 1 })
+    await fixture.control('/chains/test', { reorg: 1 })
     await mine(1)
-    assert.deepEqual(await listDepositEvents(world, wallet), [])
+    assert.deepEqual(await listDepositEvents(fixture, wallet), [])
     await mine(CONFIRMATIONS)
-    const [deposit, ...more] = await waitForDeposits(world, wallet)
+    const [deposit, ...more] = await waitForDeposits(fixture, wallet)
     assert.deepEqual(more, [])
     const [transfer] = await listChainTransfers(txHash)
     assert.notEqual(transfer?.blockNumber, first[0]?.blockNumber)
@@ -86,31 +86,34 @@ describe('deposits in the sandbox', () => {
   })
 
   test('everything that was paid while the server was dead, in blocks far apart, is told after its start', async () => {
-    const wallets = [await makeWallet(world, party), await makeWallet(world, party)] as const
-    await world.sandbox.killServer('SIGKILL')
+    const wallets = [await makeWallet(fixture, payer), await makeWallet(fixture, payer)] as const
+    await fixture.sandbox.killServer('SIGKILL')
     const paid: string[] = []
     for (const wallet of [...wallets, ...wallets]) {
       paid.push(await fund(wallet, '3'))
       await mine(GAP_BLOCKS)
     }
-    await world.sandbox.startServer()
-    await world.advanceClock(LEASES_SECONDS)
-    const told = [...(await waitForDeposits(world, wallets[0], 2)), ...(await waitForDeposits(world, wallets[1], 2))]
+    await fixture.sandbox.startServer()
+    await fixture.advanceClock(LEASES_SECONDS)
+    const told = [
+      ...(await waitForDeposits(fixture, wallets[0], 2)),
+      ...(await waitForDeposits(fixture, wallets[1], 2)),
+    ]
     assert.deepEqual(told.map((deposit) => deposit.tx_hash).toSorted(), paid.toSorted())
   })
 
   async function fund(address: string, amount: string): Promise<string> {
-    const answer = await world.control('/faucet', { mode: 'test', address, amount_usdc: amount })
+    const answer = await fixture.control('/faucet', { mode: 'test', address, amount_usdc: amount })
     return String((answer.body as { tx_hash?: string }).tx_hash)
   }
 
   async function mine(blocks: number): Promise<void> {
-    await world.control('/chains/test', { mine: blocks })
+    await fixture.control('/chains/test', { mine: blocks })
   }
 
   /** The logs of a transaction, where it stands now. */
   async function listChainTransfers(txHash: string): Promise<{ blockNumber: number; blockHash: string }[]> {
-    const receipt = await world.chains.test.call('eth_getTransactionReceipt', [txHash])
+    const receipt = await fixture.chains.test.call('eth_getTransactionReceipt', [txHash])
     const { logs } = receipt as { logs: { blockNumber: string; blockHash: string }[] }
     return logs.map(({ blockNumber, blockHash }) => ({ blockNumber: Number(blockNumber), blockHash }))
   }

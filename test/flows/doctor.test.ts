@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { makeParty, pay, waitForRecord } from '../support/party.ts'
-import { runProgram } from '../support/run-program.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { createPayer, pay, waitForRecord } from '../support/sandbox/payer-fixture.ts'
+import { runProgram } from '../support/sandbox/run-program.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const DOCTOR = 'server/src/doctor/main.ts'
 
 describe('npm run doctor, beside a running sandbox', () => {
-  let world: World
+  let fixture: OwnSandboxFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openSandboxFixture()
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   test('finds nothing wrong, and everything well once payments were confirmed', async () => {
-    const first = await runProgram(DOCTOR, { env: world.environment() })
+    const first = await runProgram(DOCTOR, { env: fixture.environment() })
     assert.equal(first.exitCode, 0, first.output)
     for (const mode of ['test', 'live'] as const) {
       assert.match(first.output, new RegExp(`^warn  ${mode} gas: sponsored, and no payment was confirmed yet`, 'm'))
-      const party = await makeParty(world, { mode })
-      const { body } = await pay(world, party)
-      await waitForRecord(world, body.payment.id, 'confirmed')
+      const payer = await createPayer(fixture, { mode })
+      const { body } = await pay(fixture, payer)
+      await waitForRecord(fixture, body.payment.id, 'confirmed')
     }
-    const { exitCode, output } = await runProgram(DOCTOR, { env: world.environment() })
+    const { exitCode, output } = await runProgram(DOCTOR, { env: fixture.environment() })
     assert.equal(exitCode, 0)
     const lines = output.trimEnd().split('\n')
     assert.deepEqual(
@@ -34,7 +34,7 @@ describe('npm run doctor, beside a running sandbox', () => {
 
   test('fails where a setting is wrong, and never prints a secret', async () => {
     const { exitCode, output } = await runProgram(DOCTOR, {
-      env: { ...world.environment(), PRIVY_APP_SECRET: 'WRONG-SECRET', TEST_CHAIN_ID: '1' },
+      env: { ...fixture.environment(), PRIVY_APP_SECRET: 'WRONG-SECRET', TEST_CHAIN_ID: '1' },
     })
     assert.equal(exitCode, 1)
     assert.match(output, /^fail {2}enclave \(127\.0\.0\.1:\d+\): it refuses the credentials \(401\)$/m)
@@ -43,7 +43,7 @@ describe('npm run doctor, beside a running sandbox', () => {
   })
 
   test('fails where a setting is missing, and names it', async () => {
-    const { exitCode, output } = await runProgram(DOCTOR, { env: { ...world.environment(), LIVE_RPC_URLS: '' } })
+    const { exitCode, output } = await runProgram(DOCTOR, { env: { ...fixture.environment(), LIVE_RPC_URLS: '' } })
     assert.equal(exitCode, 1)
     assert.match(output, /^fail {2}configuration: .*missing: LIVE_RPC_URLS/)
   })

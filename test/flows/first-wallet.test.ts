@@ -5,22 +5,22 @@ import type { DepositPage, Wallet } from '../../server/src/console/contract/wall
 import type { Workspace, WorkspaceDetail } from '../../server/src/console/contract/workspaces.ts'
 import { Browser } from '../console/browser.ts'
 import { signUp } from '../console/person.ts'
-import { call } from '../support/json-client.ts'
+import { call } from '../support/http-client.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** A balance may be shown as it was so long ago. */
 const BALANCE_SNAPSHOT_SECONDS = 1
 
 describe('the first wallet of a new workspace, in the sandbox', () => {
-  let world: World
+  let fixture: OwnSandboxFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openSandboxFixture()
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   test('is made under the visitor’s passkey, filled by the faucet, and there for the API', async () => {
-    const authUrl = world.sandbox.facts.auth_url
+    const authUrl = fixture.sandbox.facts.auth_url
     const relyingParty = { id: new URL(authUrl).hostname, origin: authUrl }
     const browser = new Browser({ url: authUrl, config: { authUrl } })
     await signUp({ context: { relyingParty } }, browser)
@@ -38,7 +38,7 @@ describe('the first wallet of a new workspace, in the sandbox', () => {
     const given = await browser.ask<Given>('POST', at(`/wallets/${wallet.address}/faucet`), { mode: 'test' }, 201)
 
     await waitFor('the deposit is told', async () => {
-      const rows = await world.query('select 1 from deposits where wallet_address = $1', [wallet.address])
+      const rows = await fixture.query('select 1 from deposits where wallet_address = $1', [wallet.address])
       return rows.length > 0
     })
     const path = `${at('/deposits')}?mode=test&wallet=${wallet.address}`
@@ -47,7 +47,7 @@ describe('the first wallet of a new workspace, in the sandbox', () => {
       deposits.map(({ amount_usdc: amount, tx_hash: hash }) => [amount, hash]),
       [['100', given.tx_hash]],
     )
-    await world.advanceClock(BALANCE_SNAPSHOT_SECONDS)
+    await fixture.advanceClock(BALANCE_SNAPSHOT_SECONDS)
     const shown = await browser.ask<{ wallet: Wallet }>('GET', `${at(`/wallets/${wallet.address}`)}?mode=test`)
     assert.equal(shown.wallet.balance_usdc, '100')
     const { secret } = await browser.ask<IssuedApiKey>('POST', at('/keys'), { mode: 'test', name: 'First' }, 201)

@@ -1,57 +1,56 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { readConfig } from '../../server/src/config.ts'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
 import { openContext } from '../../server/src/service.ts'
-import { call } from '../support/json-client.ts'
+import { call } from '../support/http-client.ts'
 import {
   listPaymentEvents,
   makeAddress,
   makeAgent,
   makeGrant,
-  makeParty,
+  createPayer,
   makeWallet,
   pay,
   readAgent,
   readPayment,
   waitForRecord,
-} from '../support/party.ts'
-import { openWorld, type World } from '../support/world.ts'
+} from '../support/sandbox/payer-fixture.ts'
+import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** One-second blocks, one of them for a confirmation, and a look every 400 ms. */
 const CONFIRMED_MS_MAX = 5_000
 
 describe('a payment, from the first signature to the chain', () => {
-  let world: World
+  let fixture: SandboxFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openSharedSandboxFixture()
   })
-  after(() => world.close())
 
   for (const mode of ['test', 'live'] as const) {
     test(`an agent pays once its owner has signed, and not before, in ${mode} mode`, async () => {
-      const { workspace } = (await world.control('/workspaces', { name: `Main job ${mode}` })).body
+      const { workspace } = (await fixture.control('/workspaces', { name: `Main job ${mode}` })).body
       const { slug } = workspace
       const key = workspace.keys[mode]
-      const wallet = await makeWallet(world, { slug, mode, fundUsdc: '20' })
-      const agentId = await makeAgent(world, key)
-      const grantId = await makeGrant(world, { slug, mode, agentId, wallet }, { grant: { sign: false } })
-      const party = { slug, mode, key, agentId, wallet, grantId, recipient: makeAddress() }
+      const wallet = await makeWallet(fixture, { slug, mode, fundUsdc: '20' })
+      const agentId = await makeAgent(fixture, key)
+      const grantId = await makeGrant(fixture, { slug, mode, agentId, wallet }, { grant: { sign: false } })
+      const payer = { slug, mode, key, agentId, wallet, grantId, recipient: makeAddress() }
 
-      const pending = await readAgent(world, party)
+      const pending = await readAgent(fixture, payer)
       assert.deepEqual([pending.status, pending.active_signers, pending.pending_signers], ['no_permissions', 0, 1])
       assert.deepEqual(pending.wallets, [])
-      const early = await pay(world, party)
+      const early = await pay(fixture, payer)
       assert.deepEqual([early.status, early.body.error.code], [404, 'permission_not_found'])
 
-      assert.equal((await world.control(`/grants/${grantId}/sign`)).body.grant.status, 'active')
-      const active = await readAgent(world, party)
+      assert.equal((await fixture.control(`/grants/${grantId}/sign`)).body.grant.status, 'active')
+      const active = await readAgent(fixture, payer)
       assert.deepEqual([active.status, active.active_signers, active.pending_signers], ['active', 1, 0])
 
-      const { status, body, text } = await pay(world, party, { amount_usdc: '1.250000', memo: 'a coffee' })
+      const { status, body, text } = await pay(fixture, payer, { amount_usdc: '1.250000', memo: 'a coffee' })
       assert.equal(status, 201, text)
       const { payment } = body
       assert.match(payment.id, /^pay_.{26}$/)
@@ -63,115 +62,118 @@ describe('a payment, from the first signature to the chain', () => {
           status: 'pending',
           tx_hash: '',
           amount_usdc: '1.250000',
-          to: party.recipient,
+          to: payer.recipient,
           from: wallet,
           memo: 'a coffee',
           idempotency_key: null,
           created_at: '',
         },
       )
-      await waitForRecord(world, payment.id, 'confirmed', CONFIRMED_MS_MAX)
-      assert.deepEqual(await readPayment(world, party, payment.id), { ...payment, status: 'confirmed' })
-      assert.deepEqual(await listPaymentEvents(world, payment.id), ['payment.created', 'payment.confirmed'])
-      const chain = world.chains[mode]
+      await waitForRecord(fixture, payment.id, 'confirmed', CONFIRMED_MS_MAX)
+      assert.deepEqual(await readPayment(fixture, payer, payment.id), { ...payment, status: 'confirmed' })
+      assert.deepEqual(await listPaymentEvents(fixture, payment.id), ['payment.created', 'payment.confirmed'])
+      const chain = fixture.chains[mode]
       assert.equal(await chain.balanceOf(wallet), 18_750_000n)
-      assert.equal(await chain.balanceOf(party.recipient), 1_250_000n)
+      assert.equal(await chain.balanceOf(payer.recipient), 1_250_000n)
       const [transfer] = await chain.listTransfers(wallet)
       assert.equal(transfer?.txHash, payment.tx_hash)
-      const other = world.chains[mode === 'test' ? 'live' : 'test']
-      assert.equal(await other.balanceOf(party.recipient), 0n)
+      const other = fixture.chains[mode === 'test' ? 'live' : 'test']
+      assert.equal(await other.balanceOf(payer.recipient), 0n)
     })
   }
 
   test('a key sees nothing of the other mode, nor of another workspace', async () => {
-    const party = await makeParty(world)
-    const { payment } = (await pay(world, party)).body
-    const { workspace } = (await world.control('/workspaces', { name: 'Stranger' })).body
-    const rows = await world.query('select slug from accounts where slug = $1', [party.slug])
+    const payer = await createPayer(fixture)
+    const { payment } = (await pay(fixture, payer)).body
+    const { workspace } = (await fixture.control('/workspaces', { name: 'Stranger' })).body
+    const rows = await fixture.query('select slug from accounts where slug = $1', [payer.slug])
     assert.equal(rows.length, 1)
-    const live = (await world.control(`/workspaces/${party.slug}/keys`, { mode: 'live' })).body.key.secret
+    const live = (await fixture.control(`/workspaces/${payer.slug}/keys`, { mode: 'live' })).body.key.secret
     for (const key of [workspace.keys.test, live]) {
-      assert.equal((await call(world.baseUrl, 'GET', `/v1/payments/${payment.id}`, { key })).status, 404)
-      assert.equal((await call(world.baseUrl, 'GET', `/v1/agents/${party.agentId}`, { key })).status, 404)
-      const stolen = await pay(world, party, { key })
+      assert.equal((await call(fixture.baseUrl, 'GET', `/v1/payments/${payment.id}`, { key })).status, 404)
+      assert.equal((await call(fixture.baseUrl, 'GET', `/v1/agents/${payer.agentId}`, { key })).status, 404)
+      const stolen = await pay(fixture, payer, { key })
       assert.deepEqual([stolen.status, stolen.body.error.code], [404, 'agent_not_found'])
     }
   })
 
   test('a transfer that reverts on the chain fails the payment, and gives its amount back', async () => {
-    const party = await makeParty(world, { dailyCapUsdc: '10' })
-    await world.control('/chains/test', { fail_transfers: 1 })
-    const { payment } = (await pay(world, party, { amount_usdc: '7' })).body
+    const payer = await createPayer(fixture, { dailyCapUsdc: '10' })
+    await fixture.control('/chains/test', { fail_transfers: 1 })
+    const { payment } = (await pay(fixture, payer, { amount_usdc: '7' })).body
     assert.equal(payment.status, 'pending')
-    await waitForRecord(world, payment.id, 'failed')
-    assert.deepEqual(await listPaymentEvents(world, payment.id), ['payment.created', 'payment.failed'])
-    assert.equal((await readAgent(world, party)).wallets[0]?.['remaining_24h_usdc'], '10')
-    assert.equal(await world.chains.test.balanceOf(party.wallet), 1_000_000_000n)
-    assert.equal((await pay(world, party, { amount_usdc: '7' })).status, 201)
+    await waitForRecord(fixture, payment.id, 'failed')
+    assert.deepEqual(await listPaymentEvents(fixture, payment.id), ['payment.created', 'payment.failed'])
+    assert.equal((await readAgent(fixture, payer)).wallets[0]?.['remaining_24h_usdc'], '10')
+    assert.equal(await fixture.chains.test.balanceOf(payer.wallet), 1_000_000_000n)
+    assert.equal((await pay(fixture, payer, { amount_usdc: '7' })).status, 201)
   })
 
   test('an enclave that refuses makes a failed payment, and gives its amount and its place in the allowance back', async () => {
-    const party = await makeParty(world, { mode: 'live', dailyCapUsdc: '10' })
-    await world.control(`/workspaces/${party.slug}/plan`, { plan: 'developer', allowance_used: 999 })
-    await world.control('/enclave/faults', { fault: 'reject', count: 1 })
-    const { status, body } = await pay(world, party, { amount_usdc: '7' })
+    const payer = await createPayer(fixture, { mode: 'live', dailyCapUsdc: '10' })
+    await fixture.control(`/workspaces/${payer.slug}/plan`, { plan: 'developer', allowance_used: 999 })
+    await fixture.control('/enclave/faults', { fault: 'reject', count: 1 })
+    const { status, body } = await pay(fixture, payer, { amount_usdc: '7' })
     assert.deepEqual([status, body.payment.status, body.payment.tx_hash], [201, 'failed', null])
-    assert.deepEqual(await listPaymentEvents(world, body.payment.id), ['payment.created', 'payment.failed'])
-    assert.equal((await readAgent(world, party)).wallets[0]?.['remaining_24h_usdc'], '10')
-    assert.equal((await pay(world, party, { amount_usdc: '7' })).body.payment.status, 'pending')
-    assert.equal((await pay(world, party, { amount_usdc: '3' })).body.error.code, 'plan_cap_exceeded')
+    assert.deepEqual(await listPaymentEvents(fixture, body.payment.id), ['payment.created', 'payment.failed'])
+    assert.equal((await readAgent(fixture, payer)).wallets[0]?.['remaining_24h_usdc'], '10')
+    assert.equal((await pay(fixture, payer, { amount_usdc: '7' })).body.payment.status, 'pending')
+    assert.equal((await pay(fixture, payer, { amount_usdc: '3' })).body.error.code, 'plan_cap_exceeded')
   })
 
   for (const fault of ['unavailable', 'lost_response'] as const) {
     test(`an enclave whose answer is "${fault}" is 500 privy_call_failed, and a retry pays once`, async () => {
-      const party = await makeParty(world)
-      await world.control('/enclave/faults', { fault, count: 1 })
-      const failed = await pay(world, party, { idempotency_key: fault })
+      const payer = await createPayer(fixture)
+      await fixture.control('/enclave/faults', { fault, count: 1 })
+      const failed = await pay(fixture, payer, { idempotency_key: fault })
       const { error } = failed.body
       assert.deepEqual([failed.status, error.type, error.code], [500, 'internal', 'privy_call_failed'])
-      const retried = await pay(world, party, { idempotency_key: fault })
+      const retried = await pay(fixture, payer, { idempotency_key: fault })
       assert.equal(retried.status, 201, retried.text)
       assert.equal(retried.headers['idempotent-replayed'], 'true')
-      await waitForRecord(world, retried.body.payment.id, 'confirmed')
-      assert.equal((await world.chains.test.listTransfers(party.wallet)).length, 1)
+      await waitForRecord(fixture, retried.body.payment.id, 'confirmed')
+      assert.equal((await fixture.chains.test.listTransfers(payer.wallet)).length, 1)
     })
   }
 
   test('a revoked grant pays no more from the next request on, and a new one does not reset what was spent', async () => {
-    const party = await makeParty(world, { dailyCapUsdc: '5' })
-    assert.equal((await pay(world, party, { amount_usdc: '4' })).status, 201)
-    assert.equal((await world.control(`/grants/${party.grantId}/revoke`)).body.grant.status, 'revoked')
-    const refused = await pay(world, party)
+    const payer = await createPayer(fixture, { dailyCapUsdc: '5' })
+    assert.equal((await pay(fixture, payer, { amount_usdc: '4' })).status, 201)
+    assert.equal((await fixture.control(`/grants/${payer.grantId}/revoke`)).body.grant.status, 'revoked')
+    const refused = await pay(fixture, payer)
     assert.deepEqual([refused.status, refused.body.error.code], [404, 'permission_not_found'])
-    assert.equal((await readAgent(world, party)).status, 'no_permissions')
+    assert.equal((await readAgent(fixture, payer)).status, 'no_permissions')
 
-    await makeGrant(world, party, { dailyCapUsdc: '5' })
-    const over = await pay(world, party, { amount_usdc: '2' })
+    await makeGrant(fixture, payer, { dailyCapUsdc: '5' })
+    const over = await pay(fixture, payer, { amount_usdc: '2' })
     assert.deepEqual([over.status, over.body.error.code], [403, 'daily_cap_exceeded'])
-    assert.equal((await pay(world, party, { amount_usdc: '1' })).status, 201)
+    assert.equal((await pay(fixture, payer, { amount_usdc: '1' })).status, 201)
   })
 
   test('a suspended grant pays no more from the next request on, and its agent is told so', async () => {
-    const party = await makeParty(world)
-    assert.equal((await pay(world, party)).status, 201)
+    const payer = await createPayer(fixture)
+    assert.equal((await pay(fixture, payer)).status, 201)
     // A workspace's admin does this in the dashboard.
-    const rows = await world.query('select id from accounts where slug = $1', [party.slug])
-    const ways = openContext(readConfig(world.environment()), { clock: createClock(), logger: createLogger('silent') })
+    const rows = await fixture.query('select id from accounts where slug = $1', [payer.slug])
+    const ways = openContext(readConfig(fixture.environment()), {
+      clock: createClock(),
+      logger: createLogger('silent'),
+    })
     try {
-      await suspendGrant(ways.context, { accountId: String(rows[0]?.['id']), grantId: party.grantId, actor: OPERATOR })
+      await suspendGrant(ways.context, { accountId: String(rows[0]?.['id']), grantId: payer.grantId, actor: OPERATOR })
     } finally {
       await ways.close()
     }
-    const refused = await pay(world, party)
+    const refused = await pay(fixture, payer)
     assert.deepEqual([refused.status, refused.body.error.code], [404, 'permission_not_found'])
-    assert.deepEqual((await readAgent(world, party)).wallets, [])
+    assert.deepEqual((await readAgent(fixture, payer)).wallets, [])
   })
 
   test("a plan's wallets are capped in each mode by itself", async () => {
-    const { slug } = (await world.control('/workspaces', { name: 'Wallets' })).body.workspace
+    const { slug } = (await fixture.control('/workspaces', { name: 'Wallets' })).body.workspace
     for (const mode of ['test', 'live'] as const) {
-      for (let index = 0; index < 3; index += 1) await makeWallet(world, { slug, mode })
-      await assert.rejects(makeWallet(world, { slug, mode }), /wallet_cap_reached/)
+      for (let index = 0; index < 3; index += 1) await makeWallet(fixture, { slug, mode })
+      await assert.rejects(makeWallet(fixture, { slug, mode }), /wallet_cap_reached/)
     }
   })
 })

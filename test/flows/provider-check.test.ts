@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { runProgram } from '../support/run-program.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { before, describe, test } from 'node:test'
+import { runProgram } from '../support/sandbox/run-program.ts'
+import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const CHECK = 'server/src/provider-check/main.ts'
 const STEPS = 10
 
 describe('npm run provider:check, against the local enclave', () => {
-  let world: World
+  let fixture: SandboxFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openSharedSandboxFixture()
   })
-  after(() => world.close())
 
   async function check(args: readonly string[], change: Readonly<Record<string, string>> = {}) {
-    const env = { ...world.environment(), ...change }
+    const env = { ...fixture.environment(), ...change }
     const { exitCode, output } = await runProgram(CHECK, { args, env })
     for (const secret of [env['PRIVY_APP_SECRET'], env['ENCRYPTION_KEY'], 'webauthn:', 'Basic ']) {
       assert.ok(secret !== undefined && !output.includes(secret), output)
@@ -55,7 +54,7 @@ describe('npm run provider:check, against the local enclave', () => {
     assert.match(live.output, /^Refused: chain 8453 is not a known test chain\./)
     const other = await check(['--faucet'], { TEST_CHAIN_ID: '11155111' })
     assert.match(other.output, /^Refused: the first node of TEST_RPC_URLS is on chain 84532, not on 11155111\./)
-    const mixed = await check(['--faucet'], { TEST_RPC_URLS: world.environment()['LIVE_RPC_URLS'] ?? '' })
+    const mixed = await check(['--faucet'], { TEST_RPC_URLS: fixture.environment()['LIVE_RPC_URLS'] ?? '' })
     assert.match(mixed.output, /^Refused: the first node of TEST_RPC_URLS is on chain 8453, not on 84532\./)
     assert.deepEqual(
       [live, other, mixed].map(({ exitCode, verdicts }) => [exitCode, verdicts.length]),

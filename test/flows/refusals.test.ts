@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { call, type WireError } from '../support/json-client.ts'
-import { makeAddress, makeGrant, makeParty, makeWallet, pay, type Party, type PartyOptions } from '../support/party.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { call, type WireError } from '../support/http-client.ts'
+import {
+  makeAddress,
+  makeGrant,
+  createPayer,
+  makeWallet,
+  pay,
+  type PayerFixture,
+  type PayerOptions,
+} from '../support/sandbox/payer-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -10,10 +18,10 @@ interface Case {
   readonly code: string | undefined
   readonly status: number
   readonly type: string
-  readonly party?: PartyOptions
-  readonly prepare?: (world: World, party: Party) => Promise<unknown>
-  readonly payment: (party: Party) => Body
-  readonly details?: (party: Party, world: World) => Body | null
+  readonly payer?: PayerOptions
+  readonly prepare?: (fixture: SandboxFixture, payer: PayerFixture) => Promise<unknown>
+  readonly payment: (payer: PayerFixture) => Body
+  readonly details?: (payer: PayerFixture, fixture: SandboxFixture) => Body | null
 }
 
 const ALLOWED = makeAddress()
@@ -36,23 +44,23 @@ const CASES: readonly Case[] = [
   {
     ...NOT_FOUND,
     code: 'permission_not_found',
-    prepare: (world, { grantId }) => world.control(`/grants/${grantId}/revoke`),
+    prepare: (fixture, { grantId }) => fixture.control(`/grants/${grantId}/revoke`),
     payment: () => ({}),
   },
   {
     ...FORBIDDEN,
     code: 'contract_not_allowed',
-    party: { grant: { contract_allowlist: [CONTRACT] } },
+    payer: { grant: { contract_allowlist: [CONTRACT] } },
     payment: () => ({}),
-    details: (_party, world) => ({
+    details: (_party, fixture) => ({
       contract_allowlist: [CONTRACT],
-      requested: world.sandbox.facts.chains.test.usdc,
+      requested: fixture.sandbox.facts.chains.test.usdc,
     }),
   },
   {
     ...FORBIDDEN,
     code: 'recipient_not_allowed',
-    party: { grant: { recipient_allowlist: [ALLOWED] } },
+    payer: { grant: { recipient_allowlist: [ALLOWED] } },
     payment: () => ({}),
     details: ({ recipient }) => ({ recipient_allowlist: [ALLOWED], requested: recipient }),
   },
@@ -65,76 +73,76 @@ const CASES: readonly Case[] = [
   {
     ...FORBIDDEN,
     code: 'insufficient_balance',
-    party: { fundUsdc: '3.5' },
+    payer: { fundUsdc: '3.5' },
     payment: () => ({ amount_usdc: '3.500001' }),
     details: () => ({ balance_usdc: '3.5', pending_usdc: '0', requested: '3.500001' }),
   },
   {
     ...FORBIDDEN,
     code: 'plan_cap_exceeded',
-    party: { mode: 'live' },
-    prepare: (world, { slug }) =>
-      world.control(`/workspaces/${slug}/plan`, { plan: 'developer', allowance_used: 1000 }),
+    payer: { mode: 'live' },
+    prepare: (fixture, { slug }) =>
+      fixture.control(`/workspaces/${slug}/plan`, { plan: 'developer', allowance_used: 1000 }),
     payment: () => ({}),
   },
 ]
 
 describe('a refused payment', () => {
-  let world: World
+  let fixture: OwnSandboxFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openSandboxFixture()
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
-  for (const { code, status, type, party: options = {}, prepare, payment, details } of CASES) {
+  for (const { code, status, type, payer: options = {}, prepare, payment, details } of CASES) {
     test(`${code ?? 'a bad body'} is ${status} ${type}, tells why, and leaves no record`, async () => {
-      const party = await makeParty(world, options)
-      await prepare?.(world, party)
-      const refused = await pay(world, party, payment(party))
+      const payer = await createPayer(fixture, options)
+      await prepare?.(fixture, payer)
+      const refused = await pay(fixture, payer, payment(payer))
       assert.equal(refused.status, status, refused.text)
       assert.deepEqual([refused.body.error.type, refused.body.error.code], [type, code])
-      if (details !== undefined) assert.deepEqual(refused.body.error.details, details(party, world))
-      assert.equal(await countRecords(party), 0)
+      if (details !== undefined) assert.deepEqual(refused.body.error.details, details(payer, fixture))
+      assert.equal(await countRecords(payer), 0)
     })
   }
 
   test('a body that has the wrong shape is told every issue', async () => {
-    const party = await makeParty(world)
-    const { status, body } = await pay(world, party, { memo: 7, idempotency_key: 'x', agent_id: '' })
+    const payer = await createPayer(fixture)
+    const { status, body } = await pay(fixture, payer, { memo: 7, idempotency_key: 'x', agent_id: '' })
     assert.equal(status, 400)
     const issues = body.error.details as unknown as readonly { path: string }[]
     assert.deepEqual(issues.map(({ path }) => path).sort(), ['agent_id', 'memo'])
   })
 
   test('no key, a key with a typo and a revoked key are 401', async () => {
-    const party = await makeParty(world)
-    await world.control('/keys/revoke', { key: party.key })
-    for (const key of ['', `${party.key.slice(0, -1)}!`, 'svc_test_nonsense', party.key]) {
-      const { status, body } = await pay(world, party, { key })
+    const payer = await createPayer(fixture)
+    await fixture.control('/keys/revoke', { key: payer.key })
+    for (const key of ['', `${payer.key.slice(0, -1)}!`, 'svc_test_nonsense', payer.key]) {
+      const { status, body } = await pay(fixture, payer, { key })
       assert.deepEqual([status, body.error.type, body.error.code], [401, 'unauthenticated', undefined])
     }
   })
 
   test('an expired grant is 403 permission_expired from the second on in which it ends', async () => {
-    const { now } = (await call(world.sandbox.facts.control_url, 'GET', '/')).body
+    const { now } = (await call(fixture.sandbox.facts.control_url, 'GET', '/')).body
     const expiresAt = new Date(Date.parse(now) + HOUR_SECONDS * 1_000).toISOString()
-    const party = await makeParty(world, { grant: { expires_at: expiresAt } })
-    assert.equal((await pay(world, party)).status, 201)
-    await world.advanceClock(HOUR_SECONDS)
-    const { status, body } = await pay(world, party)
+    const payer = await createPayer(fixture, { grant: { expires_at: expiresAt } })
+    assert.equal((await pay(fixture, payer)).status, 201)
+    await fixture.advanceClock(HOUR_SECONDS)
+    const { status, body } = await pay(fixture, payer)
     assert.deepEqual([status, body.error.code], [403, 'permission_expired'])
     assert.deepEqual(body.error.details, { expires_at: expiresAt })
-    const me = await call(world.baseUrl, 'GET', `/v1/agents/${party.agentId}`, { key: party.key })
+    const me = await call(fixture.baseUrl, 'GET', `/v1/agents/${payer.agentId}`, { key: payer.key })
     assert.deepEqual([me.body.agent.status, me.body.agent.wallets], ['active', []])
   })
 
   test('the daily cap can be used up exactly, tells when it frees itself, and does after 24 hours', async () => {
-    const party = await makeParty(world, { dailyCapUsdc: '10' })
-    const first = (await pay(world, party, { amount_usdc: '4' })).body.payment
-    await world.advanceClock(HOUR_SECONDS)
-    assert.equal((await pay(world, party, { amount_usdc: '6' })).status, 201, 'a total exactly at the cap is allowed')
+    const payer = await createPayer(fixture, { dailyCapUsdc: '10' })
+    const first = (await pay(fixture, payer, { amount_usdc: '4' })).body.payment
+    await fixture.advanceClock(HOUR_SECONDS)
+    assert.equal((await pay(fixture, payer, { amount_usdc: '6' })).status, 201, 'a total exactly at the cap is allowed')
 
-    const refused = await pay(world, party, { amount_usdc: '0.000001' })
+    const refused = await pay(fixture, payer, { amount_usdc: '0.000001' })
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'daily_cap_exceeded'])
     assert.deepEqual(refused.body.error.details, {
       daily_cap_usdc: '10',
@@ -143,51 +151,51 @@ describe('a refused payment', () => {
       requested: '0.000001',
       resets_at: new Date(Date.parse(first.created_at) + DAY_MS).toISOString(),
     })
-    await world.advanceClock(DAY_SECONDS - HOUR_SECONDS)
-    assert.equal((await pay(world, party, { amount_usdc: '4' })).status, 201)
-    assert.equal((await pay(world, party, { amount_usdc: '0.000001' })).body.error.code, 'daily_cap_exceeded')
+    await fixture.advanceClock(DAY_SECONDS - HOUR_SECONDS)
+    assert.equal((await pay(fixture, payer, { amount_usdc: '4' })).status, 201)
+    assert.equal((await pay(fixture, payer, { amount_usdc: '0.000001' })).body.error.code, 'daily_cap_exceeded')
   })
 
   test('an amount above the whole cap is told that no waiting helps', async () => {
-    const party = await makeParty(world, { maxPerTxUsdc: '50', dailyCapUsdc: '10' })
-    assert.equal(detailOf((await pay(world, party, { amount_usdc: '11' })).body.error, 'resets_at'), null)
+    const payer = await createPayer(fixture, { maxPerTxUsdc: '50', dailyCapUsdc: '10' })
+    assert.equal(detailOf((await pay(fixture, payer, { amount_usdc: '11' })).body.error, 'resets_at'), null)
   })
 
   test("a plan's used-up allowance tells when the next month begins", async () => {
-    const party = await makeParty(world, { mode: 'live' })
-    await world.control(`/workspaces/${party.slug}/plan`, { plan: 'developer', allowance_used: 1_000 })
-    const { error } = (await pay(world, party)).body
+    const payer = await createPayer(fixture, { mode: 'live' })
+    await fixture.control(`/workspaces/${payer.slug}/plan`, { plan: 'developer', allowance_used: 1_000 })
+    const { error } = (await pay(fixture, payer)).body
     const { allowance, used, resets_at: resetsAt } = error.details ?? {}
     assert.deepEqual([allowance, used], [1_000, 1_000])
     assert.match(String(resetsAt), /^\d{4}-\d\d-01T00:00:00\.000Z$/)
-    const free = await makeParty(world)
-    await world.control(`/workspaces/${free.slug}/plan`, { plan: 'developer', allowance_used: 1_000 })
-    assert.equal((await pay(world, free)).status, 201, 'test mode is not counted')
+    const free = await createPayer(fixture)
+    await fixture.control(`/workspaces/${free.slug}/plan`, { plan: 'developer', allowance_used: 1_000 })
+    assert.equal((await pay(fixture, free)).status, 201, 'test mode is not counted')
   })
 
   test('a wallet of the other mode is not there', async () => {
-    const party = await makeParty(world)
-    const wallet = await makeWallet(world, { slug: party.slug, mode: 'live', fundUsdc: '5' })
-    assert.equal((await pay(world, party, { wallet })).body.error.code, 'wallet_not_found')
-    await assert.rejects(makeGrant(world, { ...party, wallet }), /wallet_not_found/)
+    const payer = await createPayer(fixture)
+    const wallet = await makeWallet(fixture, { slug: payer.slug, mode: 'live', fundUsdc: '5' })
+    assert.equal((await pay(fixture, payer, { wallet })).body.error.code, 'wallet_not_found')
+    await assert.rejects(makeGrant(fixture, { ...payer, wallet }), /wallet_not_found/)
   })
 
   test('the 31st payment of a minute is 429, says how long to wait, and is let through then', async () => {
-    const party = await makeParty(world)
+    const payer = await createPayer(fixture)
     for (let index = 0; index < 30; index += 1)
-      assert.equal((await pay(world, party, { amount_usdc: 'x' })).status, 400)
-    const { status, headers, body } = await pay(world, party)
+      assert.equal((await pay(fixture, payer, { amount_usdc: 'x' })).status, 400)
+    const { status, headers, body } = await pay(fixture, payer)
     assert.deepEqual([status, body.error.type, body.error.code], [429, 'rate_limited', 'rate_limit_exceeded'])
     assert.deepEqual([headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']], ['30', '0'])
     const seconds = Number(headers['retry-after'])
     assert.ok(seconds >= 1 && seconds <= 60)
     assert.match(body.error.message, new RegExp(`\\b${seconds} seconds`))
-    await world.advanceClock(seconds)
-    assert.equal((await pay(world, party)).status, 201)
+    await fixture.advanceClock(seconds)
+    assert.equal((await pay(fixture, payer)).status, 201)
   })
 
-  async function countRecords({ slug }: Party): Promise<number> {
-    const rows = await world.query(
+  async function countRecords({ slug }: PayerFixture): Promise<number> {
+    const rows = await fixture.query(
       'select p.id from payments p join accounts a on a.id = p.account_id where a.slug = $1',
       [slug],
     )

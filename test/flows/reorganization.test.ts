@@ -3,56 +3,56 @@ import { after, before, describe, test } from 'node:test'
 import {
   listDepositEvents,
   listPaymentEvents,
-  makeParty,
+  createPayer,
   makeWallet,
   pay,
   readPayment,
   waitForDeposits,
   waitForRecord,
-} from '../support/party.ts'
+} from '../support/sandbox/payer-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const CONFIRMATIONS = 3
 
 describe('a chain that takes blocks back', () => {
-  let world: World
+  let fixture: OwnSandboxFixture
   before(async () => {
-    world = await openWorld({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
-    await world.control('/chains/test', { mining: false })
+    fixture = await openSandboxFixture({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
+    await fixture.control('/chains/test', { mining: false })
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   test('a payment in a block that is not deep enough stays pending, and is confirmed when it is', async () => {
-    const party = await makeParty(world)
+    const payer = await createPayer(fixture)
     await mine(1)
-    const { payment } = (await pay(world, party)).body
+    const { payment } = (await pay(fixture, payer)).body
     await mine(CONFIRMATIONS - 1)
     await waitFor('its block is noted', () => minedBlock(payment.id))
-    assert.equal((await readPayment(world, party, payment.id)).status, 'pending')
+    assert.equal((await readPayment(fixture, payer, payment.id)).status, 'pending')
     await mine(1)
-    await waitForRecord(world, payment.id, 'confirmed')
+    await waitForRecord(fixture, payment.id, 'confirmed')
   })
 
   test('a payment whose block is taken back waits again, and is confirmed once', async () => {
-    const party = await makeParty(world)
+    const payer = await createPayer(fixture)
     await mine(1)
-    const { payment } = (await pay(world, party)).body
+    const { payment } = (await pay(fixture, payer)).body
     await mine(1)
     const first = await waitFor('its block is noted', () => minedBlock(payment.id))
-    await world.control('/chains/test', { reorg: 1 })
+    await fixture.control('/chains/test', { reorg: 1 })
     await waitFor('its block is forgotten', async () => (await minedBlock(payment.id)) === null)
-    assert.equal((await readPayment(world, party, payment.id)).status, 'pending')
+    assert.equal((await readPayment(fixture, payer, payment.id)).status, 'pending')
 
     await mine(1)
     const second = await waitFor('its block is noted anew', () => minedBlock(payment.id))
     assert.notEqual(second.hash, first.hash)
     await mine(CONFIRMATIONS - 1)
-    await waitForRecord(world, payment.id, 'confirmed')
-    const settled = await readPayment(world, party, payment.id)
+    await waitForRecord(fixture, payment.id, 'confirmed')
+    const settled = await readPayment(fixture, payer, payment.id)
     assert.deepEqual(settled, { ...payment, status: 'confirmed' })
-    assert.deepEqual(await listPaymentEvents(world, payment.id), ['payment.created', 'payment.confirmed'])
-    const transfers = await world.chains.test.listTransfers(party.wallet)
+    assert.deepEqual(await listPaymentEvents(fixture, payment.id), ['payment.created', 'payment.confirmed'])
+    const transfers = await fixture.chains.test.listTransfers(payer.wallet)
     assert.deepEqual(
       transfers.map(({ txHash }) => txHash),
       [payment.tx_hash],
@@ -60,51 +60,51 @@ describe('a chain that takes blocks back', () => {
   })
 
   test('blocks that are taken back after all was told, and come again, tell nothing a second time', async () => {
-    const party = await makeParty(world)
-    const wallet = await makeWallet(world, party)
+    const payer = await createPayer(fixture)
+    const wallet = await makeWallet(fixture, payer)
     await mine(1)
-    const { payment } = (await pay(world, party, { to: wallet })).body
+    const { payment } = (await pay(fixture, payer, { to: wallet })).body
     await mine(CONFIRMATIONS)
-    await waitForRecord(world, payment.id, 'confirmed')
-    const told = await waitForDeposits(world, wallet)
-    const first = await world.chains.test.listTransfers(party.wallet)
-    await world.control('/chains/test', { reorg: CONFIRMATIONS })
-    assert.deepEqual(await world.chains.test.listTransfers(party.wallet), [])
+    await waitForRecord(fixture, payment.id, 'confirmed')
+    const told = await waitForDeposits(fixture, wallet)
+    const first = await fixture.chains.test.listTransfers(payer.wallet)
+    await fixture.control('/chains/test', { reorg: CONFIRMATIONS })
+    assert.deepEqual(await fixture.chains.test.listTransfers(payer.wallet), [])
 
-    const fence = await makeWallet(world, party)
-    await world.control('/faucet', { mode: 'test', address: fence, amount_usdc: '1' })
+    const fence = await makeWallet(fixture, payer)
+    await fixture.control('/faucet', { mode: 'test', address: fence, amount_usdc: '1' })
     await mine(2 * CONFIRMATIONS)
     // It stands beside the payment or above: when it is told, the payment's new block has been read.
-    await waitForDeposits(world, fence)
-    const second = await world.chains.test.listTransfers(party.wallet)
+    await waitForDeposits(fixture, fence)
+    const second = await fixture.chains.test.listTransfers(payer.wallet)
     assert.deepEqual([first.length, second.length], [1, 1])
     assert.equal(second[0]?.txHash, payment.tx_hash)
     assert.notEqual(second[0]?.blockNumber, first[0]?.blockNumber)
-    assert.deepEqual(await listDepositEvents(world, wallet), told)
+    assert.deepEqual(await listDepositEvents(fixture, wallet), told)
     assert.deepEqual(
       told.map((deposit) => deposit.tx_hash),
       [payment.tx_hash],
     )
-    assert.deepEqual(await readPayment(world, party, payment.id), { ...payment, status: 'confirmed' })
-    assert.deepEqual(await listPaymentEvents(world, payment.id), ['payment.created', 'payment.confirmed'])
+    assert.deepEqual(await readPayment(fixture, payer, payment.id), { ...payment, status: 'confirmed' })
+    assert.deepEqual(await listPaymentEvents(fixture, payment.id), ['payment.created', 'payment.confirmed'])
   })
 
   test('ten readers and the watcher at once tell of a confirmation once', async () => {
-    const party = await makeParty(world)
+    const payer = await createPayer(fixture)
     await mine(1)
-    const { payment } = (await pay(world, party)).body
+    const { payment } = (await pay(fixture, payer)).body
     await mine(CONFIRMATIONS)
-    const read = await Promise.all(Array.from({ length: 10 }, () => readPayment(world, party, payment.id)))
+    const read = await Promise.all(Array.from({ length: 10 }, () => readPayment(fixture, payer, payment.id)))
     assert.deepEqual([...new Set(read.map(({ status }) => status))], ['confirmed'])
-    assert.deepEqual(await listPaymentEvents(world, payment.id), ['payment.created', 'payment.confirmed'])
+    assert.deepEqual(await listPaymentEvents(fixture, payment.id), ['payment.created', 'payment.confirmed'])
   })
 
   async function mine(blocks: number): Promise<void> {
-    await world.control('/chains/test', { mine: blocks })
+    await fixture.control('/chains/test', { mine: blocks })
   }
 
   async function minedBlock(id: string): Promise<{ hash: string } | null> {
-    const rows = await world.query('select mined_block_hash from payments where id = $1', [id])
+    const rows = await fixture.query('select mined_block_hash from payments where id = $1', [id])
     const hash: unknown = rows[0]?.['mined_block_hash']
     return typeof hash === 'string' ? { hash } : null
   }

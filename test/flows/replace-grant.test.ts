@@ -9,7 +9,7 @@ import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
 import { openContext } from '../../server/src/service.ts'
 import { formatAmount, microUsdc, parseAmount } from '../../server/src/values/money.ts'
-import { expectPayment, expectRefusal } from '../support/expect-outcome.ts'
+import { expectPayment, expectRefusal } from '../support/context/expect-outcome.ts'
 import {
   changeUnsigned,
   makeTerms,
@@ -19,23 +19,22 @@ import {
   signAndCrash,
   signChange,
   type Owned,
-} from '../support/owned-grants.ts'
-import { RECIPIENT } from '../support/seed.ts'
-import { openWorld, type World } from '../support/world.ts'
+} from '../support/context/grant-fixture.ts'
+import { RECIPIENT } from '../support/context/seed.ts'
+import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** D14, D16, with an enclave and a chain that are real: what each of the two allows is seen apart. */
 describe('a payment while its policy is replaced', () => {
-  let world: World
+  let fixture: SandboxFixture
   let ways: ReturnType<typeof openContext>
   let ctx: Context
   before(async () => {
-    world = await openWorld()
-    ways = openContext(readConfig(world.environment()), { clock: createClock(), logger: createLogger('silent') })
+    fixture = await openSharedSandboxFixture()
+    ways = openContext(readConfig(fixture.environment()), { clock: createClock(), logger: createLogger('silent') })
     ctx = ways.context
   })
   after(async () => {
     await ways.close()
-    await world.close()
   })
 
   test('by a narrower one is bound by the old one, then by both, then by the new one, and what was spent stays', async () => {
@@ -75,7 +74,7 @@ describe('a payment while its policy is replaced', () => {
     const owned = await openFunded()
     const old = await openActive(ctx, owned, makeTerms(10))
     const next = await openNext(ctx, owned, old, makeTerms(1))
-    const hold = world.enclave.hold('request')
+    const hold = fixture.enclave.hold('request')
     const under = pay(owned, '5')
     await hold.held
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
@@ -89,7 +88,7 @@ describe('a payment while its policy is replaced', () => {
   async function openFunded(): Promise<Owned> {
     const owned = await openOwned(ctx)
     const { wallet, mode } = owned
-    await world.control('/faucet', { mode, address: wallet.address, amount_usdc: '100' })
+    await fixture.control('/faucet', { mode, address: wallet.address, amount_usdc: '100' })
     return owned
   }
 

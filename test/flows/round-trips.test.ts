@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openService, type Service } from '../../server/src/service.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
-import { call, type JsonAnswer } from '../support/json-client.ts'
-import { startRoundTripCounter, type RoundTripCounter } from '../support/round-trip-counter.ts'
-import { RECIPIENT, seed, type Seed } from '../support/seed.ts'
-import { openTestContext, type TestContext } from '../support/test-context.ts'
+import { call, type JsonAnswer } from '../support/http-client.ts'
+import { startRoundTripCounter, type RoundTripCounter } from '../support/database/round-trip-counter.ts'
+import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
+import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
 /** Round trips to the database are what a request costs: each of these bounds is a promise of the architecture. */
 const READ_TRIPS_MAX = 2

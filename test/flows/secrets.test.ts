@@ -3,37 +3,39 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createApiKeySecret } from '../../server/src/values/api-key.ts'
-import { call } from '../support/json-client.ts'
-import { makeParty, pay } from '../support/party.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { call } from '../support/http-client.ts'
+import { createPayer, pay } from '../support/sandbox/payer-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 describe('secrets', () => {
-  let world: World
+  let fixture: OwnSandboxFixture
   before(async () => {
-    world = await openWorld({ serverEnv: () => ({ LOG_LEVEL: 'trace' }) })
+    fixture = await openSandboxFixture({ serverEnv: () => ({ LOG_LEVEL: 'trace' }) })
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   test('no key, signature or password stands in any log line, at any level, whatever goes wrong', async () => {
-    const party = await makeParty(world)
+    const payer = await createPayer(fixture)
     const unknown = createApiKeySecret('test')
-    await pay(world, party, { idempotency_key: 'one' })
+    await pay(fixture, payer, { idempotency_key: 'one' })
     for (const fault of ['reject', 'unavailable', 'lost_response']) {
-      await world.control('/enclave/faults', { fault, count: 1 })
-      await pay(world, party, { idempotency_key: fault })
+      await fixture.control('/enclave/faults', { fault, count: 1 })
+      await pay(fixture, payer, { idempotency_key: fault })
     }
-    await call(world.baseUrl, 'GET', '/v1/me', { key: unknown })
-    await call(world.baseUrl, 'POST', '/v1/payments', { key: party.key, body: { memo: 1 } })
-    const rotated = (await world.control('/keys/rotate', { key: party.key })).body.key.secret
-    await world.control('/keys/revoke', { key: rotated })
-    await world.control(`/grants/${party.grantId}/revoke`, {})
-    await world.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', ['bursar'])
-    await call(world.baseUrl, 'GET', '/v1/me', { key: party.key })
+    await call(fixture.baseUrl, 'GET', '/v1/me', { key: unknown })
+    await call(fixture.baseUrl, 'POST', '/v1/payments', { key: payer.key, body: { memo: 1 } })
+    const rotated = (await fixture.control('/keys/rotate', { key: payer.key })).body.key.secret
+    await fixture.control('/keys/revoke', { key: rotated })
+    await fixture.control(`/grants/${payer.grantId}/revoke`, {})
+    await fixture.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+      'bursar',
+    ])
+    await call(fixture.baseUrl, 'GET', '/v1/me', { key: payer.key })
 
-    const environment = world.environment()
-    const { workspace } = world.sandbox.facts
+    const environment = fixture.environment()
+    const { workspace } = fixture.sandbox.facts
     const secrets = {
-      key: party.key,
+      key: payer.key,
       rotated,
       unknown,
       ...workspace.keys,
@@ -43,7 +45,7 @@ describe('secrets', () => {
       passkeySignature: 'webauthn:',
       privateKey: 'PRIVATE KEY',
     }
-    const logs = readLogs(world.dataDir)
+    const logs = readLogs(fixture.dataDir)
     assert.match(logs['server.log'] ?? '', /"request"/)
     for (const [file, text] of Object.entries(logs)) {
       for (const [name, secret] of Object.entries(secrets)) {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Wallet } from '../../server/src/console/contract/wallets.ts'
 import type { Config } from '../../server/src/config.ts'
-import { openDesk } from '../console/desk.ts'
-import { openConsoleServer, type ConsoleServer } from '../support/console-server.ts'
+import { openConsoleFixture } from '../console/console-fixture.ts'
+import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { seed } from '../support/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/test-service.ts'
+import { seed } from '../support/context/seed.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 const NEEDED_WEI = 200_000n * 10n ** 9n
 
@@ -110,12 +110,12 @@ describe('the page of a wallet that pays its own gas', () => {
   after(() => server.close())
 
   test('shows its coins, also when the chain does not respond; where gas is sponsored there are none to show', async () => {
-    const desk = await openDesk(server)
-    const { browser } = desk
+    const fixture = await openConsoleFixture(server)
+    const { browser } = fixture
     const create = async (mode: 'test' | 'live') =>
-      (await browser.ask<{ wallet: Wallet }>('POST', desk.at('wallets'), { mode, name: 'Treasury' }, 201)).wallet
+      (await browser.ask<{ wallet: Wallet }>('POST', fixture.at('wallets'), { mode, name: 'Treasury' }, 201)).wallet
     const show = async ({ address, mode }: Wallet) =>
-      (await browser.ask<{ wallet: Wallet }>('GET', `${desk.at(`wallets/${address}`)}?mode=${mode}`)).wallet.coin
+      (await browser.ask<{ wallet: Wallet }>('GET', `${fixture.at(`wallets/${address}`)}?mode=${mode}`)).wallet.coin
     const [test, live] = [await create('test'), await create('live')]
     server.chains.test.coinWei = 15n * 10n ** 16n
     assert.deepEqual(await show(test), { symbol: 'ETH', balance: '0.15' })

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { AddedServer } from '../../sandbox/src/processes/servers.ts'
-import { call, type JsonAnswer } from '../support/json-client.ts'
-import { makeKeys, makeParty, makeWallet, pay, waitForRecord, type Party } from '../support/party.ts'
+import { call, type JsonAnswer } from '../support/http-client.ts'
+import {
+  makeKeys,
+  createPayer,
+  makeWallet,
+  pay,
+  waitForRecord,
+  type PayerFixture,
+} from '../support/sandbox/payer-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const PARALLEL = 50
 /** A key's rate for payments is 30 a minute. */
@@ -14,63 +21,63 @@ const HOUR_SECONDS = 60 * 60
 const GRACE_SECONDS = 24 * HOUR_SECONDS
 
 describe('two server processes on one database', () => {
-  let world: World
+  let fixture: OwnSandboxFixture
   let second: AddedServer
   let bases: readonly [string, string]
   before(async () => {
-    world = await openWorld()
-    second = await world.sandbox.addServer({ port: 0 })
-    bases = [world.baseUrl, second.baseUrl]
+    fixture = await openSandboxFixture()
+    second = await fixture.sandbox.addServer({ port: 0 })
+    bases = [fixture.baseUrl, second.baseUrl]
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   test('50 parallel payments with one key are one record, one transfer and 50 equal answers', async () => {
-    const party = await makeParty(world)
-    const answers = await payInParallel(party, PARALLEL, { idempotency_key: 'one' })
+    const payer = await createPayer(fixture)
+    const answers = await payInParallel(payer, PARALLEL, { idempotency_key: 'one' })
     assert.deepEqual(countOutcomes(answers), { 201: PARALLEL })
     const payments = new Set(answers.map(({ body }) => JSON.stringify({ ...body.payment, status: '' })))
     assert.equal(payments.size, 1)
     const first = answers.filter(({ headers }) => headers['idempotent-replayed'] !== 'true')
     assert.equal(first.length, 1, 'one of them is the first, all others are replays')
     const { id, tx_hash: txHash } = answers[0]?.body.payment ?? {}
-    await waitForRecord(world, String(id), 'confirmed')
-    const transfers = await world.chains.test.listTransfers(party.wallet)
+    await waitForRecord(fixture, String(id), 'confirmed')
+    const transfers = await fixture.chains.test.listTransfers(payer.wallet)
     assert.deepEqual(
       transfers.map((transfer) => transfer.txHash),
       [txHash],
     )
-    assert.deepEqual(await countRecords(party), { confirmed: 1 })
+    assert.deepEqual(await countRecords(payer), { confirmed: 1 })
   })
 
   test('50 parallel payments against a cap that allows 7 make exactly 7', async () => {
-    const party = await makeParty(world, { dailyCapUsdc: '7' })
-    const answers = await payInParallel(party, PARALLEL, {})
+    const payer = await createPayer(fixture, { dailyCapUsdc: '7' })
+    const answers = await payInParallel(payer, PARALLEL, {})
     assert.deepEqual(countOutcomes(answers), { 201: 7, daily_cap_exceeded: 43 })
-    await checkTransfers(party, 7)
+    await checkTransfers(payer, 7)
   })
 
   test('50 parallel payments against a balance that allows 7 make exactly 7', async () => {
-    const party = await makeParty(world, { fundUsdc: '7.999999' })
-    const answers = await payInParallel(party, PARALLEL, {})
+    const payer = await createPayer(fixture, { fundUsdc: '7.999999' })
+    const answers = await payInParallel(payer, PARALLEL, {})
     assert.deepEqual(countOutcomes(answers), { 201: 7, insufficient_balance: 43 })
-    await checkTransfers(party, 7)
-    assert.equal(await world.chains.test.balanceOf(party.wallet), 999_999n)
+    await checkTransfers(payer, 7)
+    assert.equal(await fixture.chains.test.balanceOf(payer.wallet), 999_999n)
   })
 
   test('50 parallel live payments against an allowance that allows 7 make exactly 7', async () => {
-    const party = await makeParty(world, { mode: 'live' })
-    await world.control(`/workspaces/${party.slug}/plan`, { plan: 'developer', allowance_used: 993 })
-    const answers = await payInParallel(party, PARALLEL, {})
+    const payer = await createPayer(fixture, { mode: 'live' })
+    await fixture.control(`/workspaces/${payer.slug}/plan`, { plan: 'developer', allowance_used: 993 })
+    const answers = await payInParallel(payer, PARALLEL, {})
     assert.deepEqual(countOutcomes(answers), { 201: 7, plan_cap_exceeded: 43 })
-    await checkTransfers(party, 7)
+    await checkTransfers(payer, 7)
   })
 
   test('10 parallel new agents where 3 are left make exactly 3, and an existing id is still 201', async () => {
-    const party = await makeParty(world)
-    const keys = await makeKeys(world, party, KEYS)
+    const payer = await createPayer(fixture)
+    const keys = await makeKeys(fixture, payer, KEYS)
     const create = (index: number, id: string): Promise<JsonAnswer> =>
       call(baseOf(index), 'POST', '/v1/agents', { key: keyOf(keys, index), body: { id } })
-    // The party has one already.
+    // The payer has one already.
     for (let index = 0; index < AGENT_CAP - 4; index += 1) assert.equal((await create(index, `a${index}`)).status, 201)
     const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => create(index, `late ${index}`)))
     assert.deepEqual(countOutcomes(answers), { 201: 3, agent_cap_reached: 7 })
@@ -78,60 +85,60 @@ describe('two server processes on one database', () => {
   })
 
   test('10 parallel wallets where a plan has room for 2 more make exactly 2', async () => {
-    const { slug } = await makeParty(world)
-    const made = await Promise.allSettled(Array.from({ length: 10 }, () => makeWallet(world, { slug, mode: 'test' })))
+    const { slug } = await createPayer(fixture)
+    const made = await Promise.allSettled(Array.from({ length: 10 }, () => makeWallet(fixture, { slug, mode: 'test' })))
     assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 2)
   })
 
   test('a rotated key works on both for 24 hours and says until when; its successor does not', async () => {
-    const party = await makeParty(world)
-    const { key, grace_until: graceUntil } = (await world.control('/keys/rotate', { key: party.key })).body
+    const payer = await createPayer(fixture)
+    const { key, grace_until: graceUntil } = (await fixture.control('/keys/rotate', { key: payer.key })).body
     for (const base of bases) {
-      const old = await call(base, 'GET', '/v1/agents', { key: party.key })
+      const old = await call(base, 'GET', '/v1/agents', { key: payer.key })
       assert.deepEqual([old.status, old.headers['service-rotation-grace-until']], [200, graceUntil])
       const fresh = await call(base, 'GET', '/v1/agents', { key: key.secret })
       assert.deepEqual([fresh.status, fresh.headers['service-rotation-grace-until']], [200, undefined])
     }
-    const limited = await pay(world, party, { amount_usdc: '11' })
+    const limited = await pay(fixture, payer, { amount_usdc: '11' })
     assert.equal(limited.headers['service-rotation-grace-until'], graceUntil, 'on refusals too')
-    await world.advanceClock(GRACE_SECONDS)
+    await fixture.advanceClock(GRACE_SECONDS)
     for (const base of bases) {
-      assert.equal((await call(base, 'GET', '/v1/agents', { key: party.key })).status, 401)
+      assert.equal((await call(base, 'GET', '/v1/agents', { key: payer.key })).status, 401)
       assert.equal((await call(base, 'GET', '/v1/agents', { key: key.secret })).status, 200)
     }
   })
 
   test('a revoked key is refused on the very next request, on both', async () => {
-    const party = await makeParty(world)
-    for (const base of bases) assert.equal((await call(base, 'GET', '/v1/me', { key: party.key })).status, 200)
-    await world.control('/keys/revoke', { key: party.key })
+    const payer = await createPayer(fixture)
+    for (const base of bases) assert.equal((await call(base, 'GET', '/v1/me', { key: payer.key })).status, 200)
+    await fixture.control('/keys/revoke', { key: payer.key })
     for (const baseUrl of bases) {
-      assert.equal((await call(baseUrl, 'GET', '/v1/me', { key: party.key })).status, 401)
-      assert.equal((await pay(world, party, { baseUrl })).status, 401)
+      assert.equal((await call(baseUrl, 'GET', '/v1/me', { key: payer.key })).status, 401)
+      assert.equal((await pay(fixture, payer, { baseUrl })).status, 401)
     }
   })
 
   test('a revoked grant pays on neither', async () => {
-    const party = await makeParty(world)
-    for (const baseUrl of bases) assert.equal((await pay(world, party, { baseUrl })).status, 201)
-    await world.control(`/grants/${party.grantId}/revoke`)
+    const payer = await createPayer(fixture)
+    for (const baseUrl of bases) assert.equal((await pay(fixture, payer, { baseUrl })).status, 201)
+    await fixture.control(`/grants/${payer.grantId}/revoke`)
     for (const baseUrl of bases) {
-      assert.equal((await pay(world, party, { baseUrl })).body.error.code, 'permission_not_found')
+      assert.equal((await pay(fixture, payer, { baseUrl })).body.error.code, 'permission_not_found')
     }
   })
 
   test('60 requests of one key at once, over both, are let through, and the 61st is not', async () => {
-    const { key } = await makeParty(world, { plan: 'pro' })
-    // Making the party took one request.
+    const { key } = await createPayer(fixture, { plan: 'pro' })
+    // Creating the payer took one request.
     const requests = Array.from({ length: 70 }, (_, index) => call(baseOf(index), 'GET', '/v1/me', { key }))
     assert.deepEqual(countOutcomes(await Promise.all(requests)), { 200: 59, rate_limit_exceeded: 11 })
   })
 
-  async function payInParallel(party: Party, count: number, change: object): Promise<JsonAnswer[]> {
-    const keys = await makeKeys(world, party, KEYS)
+  async function payInParallel(payer: PayerFixture, count: number, change: object): Promise<JsonAnswer[]> {
+    const keys = await makeKeys(fixture, payer, KEYS)
     return await Promise.all(
       Array.from({ length: count }, (_, index) =>
-        pay(world, party, { ...change, key: keyOf(keys, index >> 1), baseUrl: baseOf(index) }),
+        pay(fixture, payer, { ...change, key: keyOf(keys, index >> 1), baseUrl: baseOf(index) }),
       ),
     )
   }
@@ -140,14 +147,14 @@ describe('two server processes on one database', () => {
     return bases[index % 2 === 0 ? 0 : 1]
   }
 
-  async function checkTransfers(party: Party, count: number): Promise<void> {
-    await waitFor('every payment is confirmed', async () => (await countRecords(party))['confirmed'] === count)
-    assert.deepEqual(await countRecords(party), { confirmed: count })
-    assert.equal((await world.chains[party.mode].listTransfers(party.wallet)).length, count)
+  async function checkTransfers(payer: PayerFixture, count: number): Promise<void> {
+    await waitFor('every payment is confirmed', async () => (await countRecords(payer))['confirmed'] === count)
+    assert.deepEqual(await countRecords(payer), { confirmed: count })
+    assert.equal((await fixture.chains[payer.mode].listTransfers(payer.wallet)).length, count)
   }
 
-  async function countRecords({ wallet }: Party): Promise<Record<string, number>> {
-    const rows = await world.query('select status, count(*) from payments where wallet_address = $1 group by 1', [
+  async function countRecords({ wallet }: PayerFixture): Promise<Record<string, number>> {
+    const rows = await fixture.query('select status, count(*) from payments where wallet_address = $1 group by 1', [
       wallet,
     ])
     return Object.fromEntries(rows.map((row) => [String(row['status']), Number(row['count'])]))

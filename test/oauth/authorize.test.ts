@@ -15,7 +15,7 @@ import {
   type Changes,
   type OauthServer,
   type RegisteredClient,
-} from '../support/oauth-server.ts'
+} from '../support/service/oauth-server.ts'
 
 /** Faults that are never answered at the redirect URI: id and reference, what is changed, the error's code and parameter. */
 const PAGES: readonly (readonly [string, Changes, string, string?])[] = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
-import { seed } from '../support/seed.ts'
-import { seedOwner, signUpPerson } from '../support/people.ts'
-import { readRows } from '../support/read-rows.ts'
+import { seed } from '../support/context/seed.ts'
+import { seedOwner, signUpPerson } from '../support/context/people.ts'
+import { readRows } from '../support/database/read-rows.ts'
 import {
   AUTH_URL,
   challengeOf,
@@ -18,7 +18,7 @@ import {
   type Changes,
   type OauthServer,
   type RegisteredClient,
-} from '../support/oauth-server.ts'
+} from '../support/service/oauth-server.ts'
 
 /** Facts, section 1.K, as far as HTTP shows it; the rest is in a browser. */
 describe('the consent form', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openOauthServer, type OauthServer } from '../support/oauth-server.ts'
+import { openOauthServer, type OauthServer } from '../support/service/oauth-server.ts'
 
 const PROGRAMS: readonly (readonly [string, string])[] = [
   ['/.well-known/oauth-authorization-server', 'GET'],

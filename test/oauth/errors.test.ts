@@ -11,7 +11,7 @@ import {
   REDIRECT_URI,
   type OauthServer,
   type RegisteredClient,
-} from '../support/oauth-server.ts'
+} from '../support/service/oauth-server.ts'
 
 const RUNS = 150
 const SERVER: oauth.AuthorizationServer = { issuer: AUTH_URL }

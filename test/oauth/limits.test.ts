@@ -8,7 +8,7 @@ import {
   openOauthServer,
   type OauthServer,
   type RegisteredClient,
-} from '../support/oauth-server.ts'
+} from '../support/service/oauth-server.ts'
 
 /** D33; facts, L1 and L6. */
 describe('the limits of the authorization server', () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readBody, sendRaw, type Answer } from '../support/http-client.ts'
-import { AUTH_URL, BASE_URL, expectOauthError, openOauthServer, type OauthServer } from '../support/oauth-server.ts'
+import {
+  AUTH_URL,
+  BASE_URL,
+  expectOauthError,
+  openOauthServer,
+  type OauthServer,
+} from '../support/service/oauth-server.ts'
 
 const AS_PATH = '/.well-known/oauth-authorization-server'
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'

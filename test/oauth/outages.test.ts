@@ -9,9 +9,10 @@ import {
   readTokens,
   type OauthServer,
   type RegisteredClient,
-} from '../support/oauth-server.ts'
-import { readRows } from '../support/read-rows.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+} from '../support/service/oauth-server.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('what the authorization server answers when it cannot', () => {
   let given: OauthServer
@@ -43,7 +44,7 @@ describe('what the authorization server answers when it cannot', () => {
     }
     assert.equal((await given.ask({ path: '/.well-known/oauth-authorization-server' })).status, 200)
     proxy.restore()
-    while ((await given.ask({ path: '/readyz' })).status !== 200);
+    await waitFor('readiness', async () => (await given.ask({ path: '/readyz' })).status === 200)
     readTokens(await given.exchange(approved))
     readTokens(await given.refresh(tokens))
     locationOf(await given.consent(handle), 303)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectPage, openOauthServer, type OauthServer } from '../support/oauth-server.ts'
+import { expectPage, openOauthServer, type OauthServer } from '../support/service/oauth-server.ts'
 
 /** Facts, K1, K9 and K10. */
 describe('the page of an error', () => {

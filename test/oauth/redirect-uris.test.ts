@@ -8,7 +8,7 @@ import {
   openOauthServer,
   readTokens,
   type OauthServer,
-} from '../support/oauth-server.ts'
+} from '../support/service/oauth-server.ts'
 
 /**
  * The registered URI and the one that is asked for. The whole table of strings is beside

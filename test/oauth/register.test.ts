@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sendRaw, type Call } from '../support/http-client.ts'
-import { startFakeServer } from '../support/fake-server.ts'
+import { startFakeServer } from '../support/wires/fake-server.ts'
 import {
   AUTH_URL,
   BASE_URL,
@@ -10,7 +10,7 @@ import {
   REDIRECT_URI,
   type OauthServer,
   type RegisteredClient,
-} from '../support/oauth-server.ts'
+} from '../support/service/oauth-server.ts'
 
 const PATH = '/oauth/register'
 const URIS = [REDIRECT_URI]

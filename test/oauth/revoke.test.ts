@@ -8,7 +8,7 @@ import {
   type Changes,
   type OauthServer,
   type RegisteredClient,
-} from '../support/oauth-server.ts'
+} from '../support/service/oauth-server.ts'
 
 const PATH = '/oauth/revoke'
 const UNKNOWN_CLIENT = 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV'

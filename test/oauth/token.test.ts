@@ -15,7 +15,7 @@ import {
   type OauthServer,
   type RegisteredClient,
   type WireTokens,
-} from '../support/oauth-server.ts'
+} from '../support/service/oauth-server.ts'
 
 const PATH = '/oauth/token'
 const UNKNOWN_CLIENT = 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV'

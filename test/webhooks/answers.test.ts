@@ -4,8 +4,13 @@ import { gzipSync } from 'node:zlib'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import type { AttemptError } from '../../server/src/domain/webhooks/delivery.ts'
-import { makeAccount } from '../support/deliveries.ts'
-import { deliverOne, openSending, type Sending, type Subscription } from '../support/sending.ts'
+import { makeAccount } from '../support/context/delivery-rows.ts'
+import {
+  deliverOne,
+  openSenderFixture,
+  type SenderFixture,
+  type Subscription,
+} from '../support/context/sender-fixture.ts'
 
 const CAP = 16 * 1024
 const BINARY = Buffer.from([0, 255, 254, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x1b, 0x5b, 0x32, 0x4a, 0])
@@ -71,11 +76,11 @@ const FAILURES: Readonly<Record<string, readonly [Answer | number, Expected]>> =
 }
 
 describe('an answer', () => {
-  let sending: Sending
+  let sending: SenderFixture
   let account: Account
   let subscription: Subscription
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
   })
   beforeEach(async () => {
     account = await makeAccount(sending.ctx)

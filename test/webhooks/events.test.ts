@@ -9,20 +9,20 @@ import { appendEvent } from '../../server/src/domain/webhooks/append-event.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
 import { getEndpoint, listEndpoints } from '../../server/src/domain/webhooks/queries.ts'
 import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
-import { announce, announceMany, makeAccount, makeEvent } from '../support/deliveries.ts'
-import { expectPayment, expectRefusal } from '../support/expect-outcome.ts'
-import { readRows } from '../support/read-rows.ts'
-import { paymentRequest, seed } from '../support/seed.ts'
-import { deliverOne, openSending, type Sending } from '../support/sending.ts'
+import { announce, announceMany, makeAccount, makeEvent } from '../support/context/delivery-rows.ts'
+import { expectPayment, expectRefusal } from '../support/context/expect-outcome.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { paymentRequest, seed } from '../support/context/seed.ts'
+import { deliverOne, openSenderFixture, type SenderFixture } from '../support/context/sender-fixture.ts'
 
 const BURST = 300
 
 describe('an event', () => {
-  let sending: Sending
+  let sending: SenderFixture
   let ctx: Context
   let account: Account
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
     ctx = sending.ctx
   })
   beforeEach(async () => {

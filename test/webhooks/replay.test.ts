@@ -10,20 +10,26 @@ import { getDelivery } from '../../server/src/domain/webhooks/queries.ts'
 import { replayDelivery } from '../../server/src/domain/webhooks/replay-delivery.ts'
 import { replayRange } from '../../server/src/domain/webhooks/replay-range.ts'
 import { sendTestEvent } from '../../server/src/domain/webhooks/send-test-event.ts'
-import { announce, makeAccount } from '../support/deliveries.ts'
-import { deliverOne, openSending, type Log, type Sending, type Subscription } from '../support/sending.ts'
+import { announce, makeAccount } from '../support/context/delivery-rows.ts'
+import {
+  deliverOne,
+  openSenderFixture,
+  type Log,
+  type SenderFixture,
+  type Subscription,
+} from '../support/context/sender-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 
 describe('a replay', () => {
-  let sending: Sending
+  let sending: SenderFixture
   let ctx: Context
   let account: Account
   let subscription: Subscription
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
     ctx = sending.ctx
   })
   beforeEach(async () => {

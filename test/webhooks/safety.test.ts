@@ -9,24 +9,24 @@ import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
 import type { AttemptError } from '../../server/src/domain/webhooks/delivery.ts'
 import { createHostResolver } from '../../server/src/lib/outbound/resolve-host.ts'
-import { announce, makeAccount } from '../support/deliveries.ts'
-import { startFakeDns, type FakeDns } from '../support/fake-dns.ts'
-import { readRows } from '../support/read-rows.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { createSelfSigned } from '../support/self-signed.ts'
-import { openSending, type Sending } from '../support/sending.ts'
+import { announce, makeAccount } from '../support/context/delivery-rows.ts'
+import { startFakeDns, type FakeDns } from '../support/wires/fake-dns.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { startReceiver } from '../support/wires/receiver.ts'
+import { createSelfSigned } from '../support/wires/self-signed.ts'
+import { openSenderFixture, type SenderFixture } from '../support/context/sender-fixture.ts'
 
 const PUBLIC = '93.184.216.34'
 
 // Each address and spelling is tried in `allowed-address.test.ts` and `check-url.test.ts`, each way to it in `agents.test.ts`.
 
 describe('where events go', () => {
-  let sending: Sending
+  let sending: SenderFixture
   let ctx: Context
   let account: Account
   let dns: FakeDns
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
     ctx = sending.ctx
     dns = await startFakeDns({
       'private.example': { A: ['10.0.0.1'] },

@@ -7,9 +7,15 @@ import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint
 import { deleteEndpoint } from '../../server/src/domain/webhooks/delete-endpoint.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
 import { getEndpoint } from '../../server/src/domain/webhooks/queries.ts'
-import { readAudit } from '../support/audit.ts'
-import { announce, countDeliveries, makeAccount } from '../support/deliveries.ts'
-import { deliverOne, endOf, openSending, type Sending, type Subscription } from '../support/sending.ts'
+import { readAudit } from '../support/context/audit.ts'
+import { announce, countDeliveries, makeAccount } from '../support/context/delivery-rows.ts'
+import {
+  deliverOne,
+  endOf,
+  openSenderFixture,
+  type SenderFixture,
+  type Subscription,
+} from '../support/context/sender-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const SECOND_MS = 1_000
@@ -18,12 +24,12 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 describe('the schedule', () => {
-  let sending: Sending
+  let sending: SenderFixture
   let ctx: Context
   let account: Account
   let subscription: Subscription
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
     ctx = sending.ctx
   })
   beforeEach(async () => {

@@ -7,9 +7,14 @@ import type { Context } from '../../server/src/domain/context.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
 import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
 import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
-import { announce, makeAccount } from '../support/deliveries.ts'
-import type { Received } from '../support/receiver.ts'
-import { deliverOne, openSending, type Sending, type Subscription } from '../support/sending.ts'
+import { announce, makeAccount } from '../support/context/delivery-rows.ts'
+import type { Received } from '../support/wires/receiver.ts'
+import {
+  deliverOne,
+  openSenderFixture,
+  type SenderFixture,
+  type Subscription,
+} from '../support/context/sender-fixture.ts'
 
 /** What jsonb, or a second serialization, would not leave as it is. */
 const AWKWARD = {
@@ -27,12 +32,12 @@ const AWKWARD = {
 }
 
 describe('what is sent', () => {
-  let sending: Sending
+  let sending: SenderFixture
   let ctx: Context
   let account: Account
   let subscription: Subscription
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
     ctx = sending.ctx
   })
   beforeEach(async () => {

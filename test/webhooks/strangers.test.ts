@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
-import { announce, announceMany, makeAccount, makeEndpoint } from '../support/deliveries.ts'
-import { readRows } from '../support/read-rows.ts'
-import { startReceiver, type Receiver } from '../support/receiver.ts'
-import { openSending, type Sending } from '../support/sending.ts'
+import { announce, announceMany, makeAccount, makeEndpoint } from '../support/context/delivery-rows.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import { startReceiver, type Receiver } from '../support/wires/receiver.ts'
+import { openSenderFixture, type SenderFixture } from '../support/context/sender-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const ENDPOINTS = 240
@@ -19,10 +19,10 @@ const UNDER_WAY = `select endpoint_id, count(*) as count from deliveries
   where leased_until is not null and account_id = any ($1) group by endpoint_id order by endpoint_id`
 
 describe('a stranger whose endpoints take every post and never answer', () => {
-  let sending: Sending
+  let sending: SenderFixture
   let hanging: Receiver
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
   })
   afterEach(async () => {
     await hanging.close()

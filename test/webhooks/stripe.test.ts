@@ -5,20 +5,20 @@ import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
 import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
-import { announce, makeAccount } from '../support/deliveries.ts'
-import type { Received } from '../support/receiver.ts'
-import { openSending, type Sending, type Subscription } from '../support/sending.ts'
+import { announce, makeAccount } from '../support/context/delivery-rows.ts'
+import type { Received } from '../support/wires/receiver.ts'
+import { openSenderFixture, type SenderFixture, type Subscription } from '../support/context/sender-fixture.ts'
 
 const REFUSED = Stripe.errors.StripeSignatureVerificationError
 const TEXT = 'é✓ "\\ \u2028 \u{1F980}'
 
 // Case 1: the form of the signature is one that a widely used verifier takes as it is (D44).
 describe("the verifier of `stripe`'s own package", () => {
-  let sending: Sending
+  let sending: SenderFixture
   let account: Account
   let subscription: Subscription
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
   })
   beforeEach(async () => {
     account = await makeAccount(sending.ctx)

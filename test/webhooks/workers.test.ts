@@ -4,11 +4,11 @@ import type { Account } from '../../server/src/domain/accounts/account.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { LEASE_MS } from '../../server/src/domain/webhooks/delivery.ts'
 import { openContext } from '../../server/src/service.ts'
-import { announce, announceMany, makeAccount } from '../support/deliveries.ts'
-import { later } from '../support/moved-clock.ts'
-import { openConnections, readRows } from '../support/read-rows.ts'
-import { openSending, type Sending, type Subscription } from '../support/sending.ts'
-import { startStatementGate, type StatementGate } from '../support/statement-gate.ts'
+import { announce, announceMany, makeAccount } from '../support/context/delivery-rows.ts'
+import { later } from '../support/context/moved-clock.ts'
+import { openConnections, readRows } from '../support/database/read-rows.ts'
+import { openSenderFixture, type SenderFixture, type Subscription } from '../support/context/sender-fixture.ts'
+import { startStatementGate, type StatementGate } from '../support/database/statement-gate.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
@@ -17,11 +17,11 @@ const IN_FLIGHT_MAX = 4
 const WORK_MS = 5
 
 describe('senders', () => {
-  let sending: Sending
+  let sending: SenderFixture
   let ctx: Context
   let account: Account
   before(async () => {
-    sending = await openSending()
+    sending = await openSenderFixture()
     ctx = sending.ctx
   })
   beforeEach(async () => {

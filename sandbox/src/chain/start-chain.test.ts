@@ -8,7 +8,9 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { isProcessAlive } from '../postgres/process-facts.ts'
 import { callRpc } from './call-rpc.ts'
-import { findFreePort, makeFolder, startTestChain, TEST_CHAIN_ID, waitFor } from '../../test/support/chain-fixture.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import { makeFolder, startTestChain, TEST_CHAIN_ID } from '../../test/support/chain-fixture.ts'
 import { deployUsdc } from './deploy-usdc.ts'
 import { mintUsdc } from './mint-usdc.ts'
 import { startChain } from './start-chain.ts'
@@ -25,7 +27,7 @@ test('a restarted chain has its blocks, receipts, logs and contract', async (t) 
   const first = await startTestChain(t, { stateFile })
   const usdc = await deployUsdc(first.rpcUrl)
   const hash = await mintUsdc(first.rpcUrl, { to: recipient, amountMicro: 5n })
-  const before = await waitFor(() => findReceipt(first.rpcUrl, hash))
+  const before = await waitFor('the receipt', () => findReceipt(first.rpcUrl, hash))
   await first.stop()
   assert.equal(isProcessAlive(first.pid), false)
 
@@ -41,9 +43,9 @@ test('a transaction is saved without being asked, and a damaged state file gives
   const stateFile = join(makeFolder(), 'chain.state')
   const first = await startTestChain(t, { stateFile })
   await deployUsdc(first.rpcUrl)
-  await waitFor(() => Promise.resolve(existsSync(stateFile) || undefined))
+  await waitFor('the state file', () => existsSync(stateFile))
   const hash = await mintUsdc(first.rpcUrl, { to: recipient, amountMicro: 5n })
-  const receipt = await waitFor(() => findReceipt(first.rpcUrl, hash))
+  const receipt = await waitFor('the receipt', () => findReceipt(first.rpcUrl, hash))
   await first.save()
   await first.stop()
   truncateSync(stateFile, Math.floor(readFileSync(stateFile).length / 2))
@@ -78,7 +80,7 @@ test('a reorganisation takes a receipt away until the transaction is mined into 
   assert.equal(replaced.transactions.length, 0)
 
   chain.setMining(true)
-  const after = await waitFor(() => findReceipt(chain.rpcUrl, hash))
+  const after = await waitFor('the receipt', () => findReceipt(chain.rpcUrl, hash))
   assert.equal(after.status, '0x1')
   assert.ok(Number(after.blockNumber) > height)
 })
@@ -94,7 +96,7 @@ test('no block comes while mining is off, and the waiting transaction is mined w
   for (let saves = 0; saves < 5; saves += 1) await chain.save()
   assert.equal(await chain.blockNumber(), height)
   chain.setMining(true)
-  assert.equal((await waitFor(() => findReceipt(chain.rpcUrl, hash))).status, '0x1')
+  assert.equal((await waitFor('the receipt', () => findReceipt(chain.rpcUrl, hash))).status, '0x1')
 })
 
 test('a count of blocks outside its limits is refused', async (t) => {
@@ -118,7 +120,7 @@ test('a node that dies is reported once', async (t) => {
   const details: string[] = []
   const chain = await startTestChain(t, { onExit: (detail) => details.push(detail) })
   process.kill(chain.pid, 'SIGKILL')
-  await waitFor(() => Promise.resolve(details[0]))
+  await waitFor('the end of the chain', () => details[0])
   await chain.stop()
   assert.deepEqual(details, ["the chain's node ended (SIGKILL)"])
 })

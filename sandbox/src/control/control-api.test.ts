@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { setTimeout as delay } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
 import { createClient, textAt, type Answer, type Body, type Client } from '../demo/http-client.ts'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
-const POLL_MS = 50
+const STATUS_MS_MAX = 60_000
 
 let sandbox: ThrowAwaySandbox
 let control: Client
@@ -33,10 +33,10 @@ async function makeSpender({ fund = '50', sign = true } = {}) {
   return { slug, api, wallet, pay, terms, grantId: textAt(granted.body, 'grant.id'), granted }
 }
 
-/** The test runner's time limit bounds the wait. */
 async function awaitStatus(api: Client, { body }: Answer, status: string): Promise<void> {
   const id = textAt(body, 'payment.id')
-  while (textAt((await api.get(`/v1/payments/${id}`)).body, 'payment.status') !== status) await delay(POLL_MS)
+  const look = async () => textAt((await api.get(`/v1/payments/${id}`)).body, 'payment.status') === status
+  await waitFor(`the payment to be ${status}`, look, STATUS_MS_MAX)
 }
 
 async function nowAt(path: string): Promise<number> {

@@ -10,7 +10,7 @@ import type { Hex } from 'viem'
 import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { openGrant, transfer } from '../../test/support/test-grant.ts'
-import { waitFor } from '../../test/support/wait-for.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 
@@ -108,7 +108,9 @@ test('a transaction that the chain did not answer for is accepted, and sent agai
   const { transaction_id } = await transferSelfPaid(enclave, grant, USDC)
   taking = 'take'
   await transferSelfPaid(enclave, grant, USDC)
-  await waitFor(async () => received.some((raw) => (parseTransaction(raw).nonce ?? 0) === 0))
+  await waitFor('the first transaction to be broadcast', async () =>
+    received.some((raw) => (parseTransaction(raw).nonce ?? 0) === 0),
+  )
   assert.deepEqual(new Set(received.map((raw) => parseTransaction(raw).nonce ?? 0)), new Set([0, 1]))
   assert.equal(await findStatus(transaction_id), 'broadcasted')
 })
@@ -117,5 +119,5 @@ test('a transaction whose nonce another one has used, and that has no receipt, i
   const grant = await openGrant(enclave, USDC)
   const { transaction_id } = await transferSelfPaid(enclave, grant, USDC)
   taking = { refuse: 'nonce too low' }
-  await waitFor(async () => (await findStatus(transaction_id)) === 'failed')
+  await waitFor('the transaction to fail', async () => (await findStatus(transaction_id)) === 'failed')
 })

@@ -8,7 +8,7 @@ import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { openGrant, signedUpdate, transfer } from '../../test/support/test-grant.ts'
 import type { TestGrant, TransferInput } from '../../test/support/test-grant.ts'
-import { waitFor } from '../../test/support/wait-for.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 import { ANSWER_FAULTS } from './answer-faults.ts'
 import type { AnswerFault } from './answer-faults.ts'
 import { createFaults, SEND_FAULTS } from './faults.ts'
@@ -48,7 +48,7 @@ const balance = async () => await chain.balanceOf(grant.wallet.address)
 
 /** Waits until a send has been mined after the balance was `start`. */
 const waitForLanding = async (start: bigint, count = 1n) => {
-  await waitFor(async () => (await balance()) === start - count * SENT)
+  await waitFor('the balance to have changed', async () => (await balance()) === start - count * SENT)
 }
 
 interface Expected {
@@ -144,7 +144,7 @@ async function watchTelling(fault: StatusFault, last: string): Promise<{ told: s
   await enclave.orderFault(fault)
   const { transaction_id } = await pay()
   const told: string[] = []
-  await waitFor(async () => {
+  await waitFor(`the status ${last}`, async () => {
     const { status, transaction_hash } = await findTx(transaction_id)
     const line = transaction_hash === null ? status : `${status}+hash`
     if (told.at(-1) !== line) told.push(line)
@@ -233,7 +233,7 @@ test('a send at its own cost does not meet what can only become of a user operat
   const start = await balance()
   await enclave.orderFault('failed_never_lands')
   const { transaction_id } = await pay({ sponsor: false })
-  await waitFor(async () => (await findTx(transaction_id)).status === 'confirmed')
+  await waitFor('the transaction to be confirmed', async () => (await findTx(transaction_id)).status === 'confirmed')
   assert.equal(await enclave.countFaults(), 1)
   await enclave.control('faults', { fault: 'none' })
   await waitForLanding(start)
@@ -281,7 +281,7 @@ test('the profile can be chosen while the enclave runs', async () => {
   const { transaction_id } = await pay()
   assert.equal((await findTx(transaction_id)).transaction_hash, null)
   await enclave.control('profile', { profile: 'fast' })
-  await waitFor(async () => (await findTx(transaction_id)).transaction_hash !== null)
+  await waitFor("the transaction's hash", async () => (await findTx(transaction_id)).transaction_hash !== null)
 })
 
 test('random faults meet their share of the sends, the same ones for the same seed', () => {

@@ -11,7 +11,7 @@ import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { openGrant, transfer } from '../../test/support/test-grant.ts'
 import type { TestGrant, TransferInput } from '../../test/support/test-grant.ts'
 import type { WireTransaction } from '../../test/support/test-client.ts'
-import { waitFor } from '../../test/support/wait-for.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 let chain: TestChain
 let enclave: TestEnclave
@@ -42,10 +42,10 @@ const findByReference = async (referenceId: string) =>
 /** The wallet's remaining balance, after payments of 1 USDC each. */
 const balanceOf = async (grant: TestGrant) => await chain.balanceOf(grant.wallet.address)
 const waitForStatus = async (id: string, status: string) => {
-  await waitFor(async () => (await findTx(id)).status === status)
+  await waitFor('the transaction to have the status', async () => (await findTx(id)).status === status)
 }
 const waitForHash = async (id: string): Promise<Hash> => {
-  await waitFor(async () => (await findTx(id)).transaction_hash !== null)
+  await waitFor("the transaction's hash", async () => (await findTx(id)).transaction_hash !== null)
   return (await findTx(id)).transaction_hash ?? '0x'
 }
 const countNonces = async (grant: TestGrant, tag: string) =>
@@ -79,7 +79,7 @@ test('timeout holds the connection until it ends, signs nothing, and lets the sa
   await enclave.orderFault('timeout')
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
   const held = pay(grant, again)
-  await waitFor(async () => (await enclave.countFaults()) === 0)
+  await waitFor('the faults to be met', async () => (await enclave.countFaults()) === 0)
   const first = await Promise.race([held.then(() => 'the held one'), pay(grant).then(() => 'the next one')])
   assert.equal(first, 'the next one')
   await restart()
@@ -172,7 +172,10 @@ test('a user operation that is pending when the enclave is killed is bundled aft
     await slow.kill()
     assert.equal(await balanceOf(stranger), 1_000_000n)
     slow = await startTestEnclave(options)
-    await waitFor(async () => (await slow.client.transactions().get(transaction_id)).status === 'confirmed')
+    await waitFor(
+      'the transaction to be confirmed',
+      async () => (await slow.client.transactions().get(transaction_id)).status === 'confirmed',
+    )
     assert.equal(await balanceOf(stranger), 0n)
   } finally {
     await slow.stop()

@@ -10,7 +10,7 @@ import { CAIP2, makeDataDir, removeDataDir, startTestEnclave } from '../../test/
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { formatPolicy, formatTransfer, openGrant, signedUpdate, transfer } from '../../test/support/test-grant.ts'
 import type { TestGrant, TransferInput } from '../../test/support/test-grant.ts'
-import { waitFor } from '../../test/support/wait-for.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 const VIOLATION = {
   status: 400,
@@ -43,7 +43,7 @@ const findStatus = async (id: string) => (await enclave.client.transactions().ge
 
 const findTx = async (id: string) => await enclave.client.transactions().get(id)
 const waitForHash = async (id: string): Promise<Hash> => {
-  await waitFor(async () => (await findTx(id)).transaction_hash !== null)
+  await waitFor("the transaction's hash", async () => (await findTx(id)).transaction_hash !== null)
   return (await findTx(id)).transaction_hash ?? '0x'
 }
 
@@ -60,7 +60,10 @@ test('a sponsored payment is answered without its hash, and is mined as a user o
   assert.equal(operationHash, answer.user_operation_hash)
   assert.equal(sender, `0x${grant.wallet.address.slice(2).toLowerCase().padStart(64, '0')}`)
   assert.equal(await chain.rpc('eth_getCode', [grant.wallet.address, 'latest']), delegationCode)
-  await waitFor(async () => (await findStatus(answer.transaction_id)) === 'confirmed')
+  await waitFor(
+    'the transaction to be confirmed',
+    async () => (await findStatus(answer.transaction_id)) === 'confirmed',
+  )
   const tx = await findTx(answer.transaction_id)
   assert.deepEqual(tx, {
     id: answer.transaction_id,
@@ -89,7 +92,7 @@ test('as with the provider, a sponsored payment is pending without a hash for a 
     const { transaction_id } = await transfer(realistic, grant, chain.usdc)
     const told: string[] = []
     let hashAfterMs = 0
-    await waitFor(async () => {
+    await waitFor('the transaction to be finalized', async () => {
       const { status, transaction_hash } = await realistic.client.transactions().get(transaction_id)
       if (transaction_hash === null) assert.equal(status, 'pending')
       else if (hashAfterMs === 0) hashAfterMs = performance.now() - answeredAt
@@ -116,11 +119,15 @@ test('a payment that is not sponsored has its hash in the answer, and the wallet
   assert.equal(tx.sponsored, false)
   assert.equal((await chain.findReceipt(await waitForHash(answer.transaction_id))).status, '0x1')
   assert.ok(BigInt(String(await chain.rpc('eth_getBalance', [grant.wallet.address, 'latest']))) < coin)
-  await waitFor(async () => (await findStatus(answer.transaction_id)) === 'confirmed')
+  await waitFor(
+    'the transaction to be confirmed',
+    async () => (await findStatus(answer.transaction_id)) === 'confirmed',
+  )
   // Sponsored sends and the wallet's own transactions together: the authorization in the first sponsored send uses one
   // of the wallet's nonces.
   const rest = [await pay(grant), await pay(grant, { sponsor: false })]
-  for (const { transaction_id } of rest) await waitFor(async () => (await findStatus(transaction_id)) === 'confirmed')
+  for (const { transaction_id } of rest)
+    await waitFor('the transaction to be confirmed', async () => (await findStatus(transaction_id)) === 'confirmed')
 })
 
 test('a wallet without coin cannot pay for itself, and is told so in the words of a node', async () => {
@@ -153,7 +160,7 @@ test('a replay gets the first answer and signs nothing; another body under the k
       code: 'invalid_data',
     },
   })
-  await waitFor(async () => (await findStatus(first.transaction_id)) === 'confirmed')
+  await waitFor('the transaction to be confirmed', async () => (await findStatus(first.transaction_id)) === 'confirmed')
   assert.equal(await chain.balanceOf(grant.wallet.address), 1_000_000n)
 })
 
@@ -222,7 +229,7 @@ test('30 payments at once are all mined, each in a transaction of its own', asyn
   const grant = await openFundedGrant(30_000_000n)
   const answers = await Promise.all(Array.from({ length: 30 }, async () => await pay(grant)))
   for (const { transaction_id } of answers)
-    await waitFor(async () => (await findStatus(transaction_id)) === 'confirmed')
+    await waitFor('the transaction to be confirmed', async () => (await findStatus(transaction_id)) === 'confirmed')
   const hashes = await Promise.all(answers.map(({ transaction_id }) => waitForHash(transaction_id)))
   assert.equal(new Set(hashes).size, 30)
   assert.equal(await chain.balanceOf(grant.wallet.address), 0n)
@@ -250,7 +257,7 @@ test('of payments at once that together exceed the balance, only those that fit 
   const answers = await Promise.all(Array.from({ length: 8 }, async () => await pay(grant)))
   const ids = answers.map(({ transaction_id }) => transaction_id)
   const ends = ['confirmed', 'execution_reverted']
-  for (const id of ids) await waitFor(async () => ends.includes(await findStatus(id)))
+  for (const id of ids) await waitFor('the transaction to end', async () => ends.includes(await findStatus(id)))
   const statuses = await Promise.all(ids.map(findStatus))
   assert.equal(statuses.filter((status) => status === 'confirmed').length, 3)
 })

@@ -9,7 +9,7 @@ import { CAIP2, makeDataDir, removeDataDir, startTestEnclave } from '../../test/
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { CHAIN_ID, openGrant, signedUpdate, transfer } from '../../test/support/test-grant.ts'
 import type { TestGrant } from '../../test/support/test-grant.ts'
-import { waitFor } from '../../test/support/wait-for.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 import type { ConditionRecord } from './records.ts'
 import type { TypedData } from './typed-data.ts'
 
@@ -146,7 +146,10 @@ for (const [name, change] of REFUSED) {
 
 test('the wallet accepts its wrapped signature once it has code, and a plain one no more', async () => {
   const { transaction_id } = await transfer(enclave, grant, chain.usdc)
-  await waitFor(async () => (await enclave.client.transactions().get(transaction_id)).status === 'confirmed')
+  await waitFor(
+    'the transaction to be confirmed',
+    async () => (await enclave.client.transactions().get(transaction_id)).status === 'confirmed',
+  )
   const hash = hashTypedData(toViem(formatData()))
   const check = async (signature: Hex): Promise<unknown> => {
     const data = encodeFunctionData({ abi: erc1271Abi, args: [hash, signature] })

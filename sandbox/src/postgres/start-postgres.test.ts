@@ -11,17 +11,9 @@ import { Client } from 'pg'
 import { pollUntil } from './process-poll.ts'
 import { isProcessAlive } from './process-facts.ts'
 import { type Postgres, startPostgres, type StartPostgresOptions } from './start-postgres.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
 
 const WAIT_MS = 20_000
-
-const findFreePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  await new Promise((resolve) => server.close(resolve))
-  return address.port
-}
 
 const folders: string[] = []
 

@@ -47,5 +47,5 @@ it('is not held by a process that only has the same id', () => {
 it('says so when it can not be written', () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
-  assert.throws(() => takeDataDir(join(file, 'below')), { message: /can't be written .*BURSAR_DATA_DIR/ })
+  assert.throws(() => takeDataDir(join(file, 'below')), { message: /cannot be written .*BURSAR_DATA_DIR/ })
 })

@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Address, Hash, Hex } from 'viem'
 import { callRpc } from '../../src/chain/call-rpc.ts'
@@ -8,7 +6,8 @@ import { mintUsdc } from '../../src/chain/mint-usdc.ts'
 import { startChain } from '../../src/chain/start-chain.ts'
 import { makeDataDir, removeDataDir } from './test-enclave.ts'
 import { CHAIN_ID } from './test-grant.ts'
-import { waitFor } from './wait-for.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
 
 const BLOCK_TIME_SECONDS = 0.25
 /** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
@@ -51,15 +50,8 @@ export async function startTestChain(): Promise<TestChain> {
   const rpc = async (method: string, params: readonly unknown[] = []): Promise<unknown> =>
     await callRpc(rpcUrl, method, params)
   const findReceipt = async (hash: Hash): Promise<Receipt> => {
-    const found: Receipt[] = []
-    await waitFor(async () => {
-      const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as Receipt | null
-      if (receipt !== null) found.push(receipt)
-      return receipt !== null
-    })
-    const [receipt] = found
-    if (receipt === undefined) throw new Error(`No receipt of ${hash}.`)
-    return receipt
+    const look = async () => (await rpc('eth_getTransactionReceipt', [hash])) as Receipt | null
+    return await waitFor(`the receipt of ${hash}`, look)
   }
   return {
     rpcUrl,
@@ -82,14 +74,4 @@ export async function startTestChain(): Promise<TestChain> {
       await removeDataDir(dataDir)
     },
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('No free port.')
-  return address.port
 }

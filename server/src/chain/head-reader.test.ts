@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { pino } from 'pino'
-import { startFakeChain, type FakeChain } from '../../../test/support/fake-chain.ts'
-import { address } from '../../../test/support/seed.ts'
+import { startFakeChain, type FakeChain } from '../../../test/support/wires/fake-chain.ts'
+import { address } from '../../../test/support/context/seed.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { openChain, RECEIPTS_PER_BATCH_MAX, type Chain } from './open-chain.ts'
 

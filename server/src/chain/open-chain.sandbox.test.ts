@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
 import { createWalletClient, encodeFunctionData, erc20Abi, http, type Hash } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -18,6 +15,8 @@ import { ChainUnavailable } from './errors.ts'
 import { openChain, type Chain } from './open-chain.ts'
 import type { Receipt } from './receipt.ts'
 import { decideSettlement } from './settlement.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 const CHAIN_ID = 84532
 
@@ -42,15 +41,6 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 function open(chainId: number): Chain {
   const logger = pino({ level: 'silent' })
   return openChain({ mode: 'test', chainId, rpcUrls: [node.rpcUrl], usdc, confirmations: 1 }, { logger })
@@ -62,13 +52,8 @@ function address(text: string): Address {
   return parsed
 }
 
-/** Ends at the latest with the test runner's time limit. */
 async function awaitReceipt(hash: Hash): Promise<Receipt> {
-  for (;;) {
-    const receipt = (await chain.readReceipts([hash])).get(hash)
-    if (receipt !== undefined) return receipt
-    await setTimeout(20)
-  }
+  return await waitFor(`the receipt of ${hash}`, async () => (await chain.readReceipts([hash])).get(hash))
 }
 
 describe('a local chain', () => {

@@ -3,17 +3,22 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { after, describe, it } from 'node:test'
 import { pino } from 'pino'
 import { parseAddress, type Address } from '../values/address.ts'
 import { ChainUnavailable } from './errors.ts'
 import { openChain, RECEIPTS_PER_BATCH_MAX } from './open-chain.ts'
 import { NODE_COOLDOWN_MS } from './rpc-nodes.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
-const TIMEOUT_MS = 400
+/** Longer than a busy machine needs to respond to itself. */
+const PATIENT_MS = 20_000
+/** For a node that hangs, beside one that responds in this time even on a busy machine. */
+const HASTY_MS = 1_500
 
 type Call = { id: number; method: string; params: unknown[] }
 type Answer = (calls: Call[], response: ServerResponse, request: IncomingMessage) => void
@@ -121,7 +126,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.end(JSON.stringify(body))
 }
 
-function open(nodes: readonly { url: string }[], timeoutMs = TIMEOUT_MS) {
+function open(nodes: readonly { url: string }[], timeoutMs = PATIENT_MS) {
   const lines: string[] = []
   const sink = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) })
   const chain = openChain(
@@ -130,11 +135,6 @@ function open(nodes: readonly { url: string }[], timeoutMs = TIMEOUT_MS) {
   )
   chains.push(chain)
   return Object.assign(chain, { log: () => lines.join('') })
-}
-
-/** Waits until the condition holds. Ends at the latest with the test runner's time limit. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(1)
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<ChainUnavailable> {
@@ -228,7 +228,7 @@ describe('a chain with one node', () => {
     node.answer = () => undefined
     const chain = open([node], 60_000)
     const failure = failureOf(chain.readHead())
-    await until(() => node.batches.length === 1)
+    await waitFor('a request', () => node.batches.length === 1)
     chain.close()
     await failure
     assert.match((await failureOf(chain.readHead())).message, /closed/)
@@ -266,12 +266,16 @@ const FAULTS: [string, Answer, RegExp][] = [
   ],
 ]
 
+function timeoutFor(fault: string): number {
+  return fault.endsWith('hangs') ? HASTY_MS : PATIENT_MS
+}
+
 describe('a chain with two nodes', () => {
   for (const [name, answer, message] of FAULTS) {
     it(`skips a first node that ${name}, and remembers it`, async () => {
       const [first, second] = [await startNode(), await startNode({ head: 20 })]
       first.answer = answer
-      const chain = open([first, second])
+      const chain = open([first, second], timeoutFor(name))
       assert.equal(await chain.readHead(), 20n)
       assert.equal(await chain.readHead(), 20n)
       assert.equal(first.batches.length, 1)
@@ -280,7 +284,7 @@ describe('a chain with two nodes', () => {
     it(`names the fault of a node that ${name}, and nothing secret`, async () => {
       const node = await startNode()
       node.answer = answer
-      const chain = open([node])
+      const chain = open([node], timeoutFor(name))
       const error = await failureOf(chain.readHead())
       assert.match(error.message, message)
       assert.match(error.message, /test chain \(84532\).*#0 127\.0\.0\.1/)
@@ -292,11 +296,7 @@ describe('a chain with two nodes', () => {
 
   it('skips an address where nothing is listening', async () => {
     const second = await startNode({ head: 20 })
-    const gone = createServer().listen(0, '127.0.0.1')
-    await once(gone, 'listening')
-    const { port } = gone.address() as AddressInfo
-    gone.close()
-    await once(gone, 'close')
+    const port = await findFreePort()
     assert.equal(await open([{ url: `http://127.0.0.1:${port}` }, second]).readHead(), 20n)
   })
 
@@ -344,7 +344,7 @@ describe('a chain with two nodes', () => {
     const chain = open([first, second], 60_000)
     // The first node would keep this call waiting for a minute. Its connection is cut instead.
     const stuck = chain.readHead()
-    await until(() => first.batches.length === 1)
+    await waitFor('a request', () => first.batches.length === 1)
     first.answer = (_, response) => response.destroy()
     first.hangUp()
     assert.equal(await stuck, 20n)
@@ -353,17 +353,17 @@ describe('a chain with two nodes', () => {
     first.answer = () => undefined
     cooldowns[0]?.abort()
     assert.equal(await chain.readHead(), 20n)
-    await until(() => first.batches.length === 2)
+    await waitFor('a second request', () => first.batches.length === 2)
     assert.equal(await chain.readHead(), 20n)
     first.hangUp()
-    await until(() => cooldowns.length === 2)
+    await waitFor('a second cooldown', () => cooldowns.length === 2)
 
     // The node works again: the next call starts the probe, and later calls use the node.
     first.answer = well
     cooldowns[1]?.abort()
     await setImmediate()
     assert.equal(await chain.readHead(), 20n)
-    await until(() => chain.log().includes('chain node back in service'))
+    await waitFor('the node to be back', () => chain.log().includes('chain node back in service'))
     assert.equal(await chain.readHead(), 16n)
   })
 })

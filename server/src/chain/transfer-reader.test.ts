@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { pino } from 'pino'
-import { RpcRefusal, startFakeChain, type FakeChain, type RpcCall } from '../../../test/support/fake-chain.ts'
-import { address } from '../../../test/support/seed.ts'
+import { RpcRefusal, startFakeChain, type FakeChain, type RpcCall } from '../../../test/support/wires/fake-chain.ts'
+import { address } from '../../../test/support/context/seed.ts'
 import type { Address } from '../values/address.ts'
 import { ChainUnavailable } from './errors.ts'
 import { openChain, type Chain } from './open-chain.ts'
@@ -12,7 +12,8 @@ const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
 const PAYER = address('0x52908400098527886e0f7030069857d2e4169ee7')
 const WALLET = address('0x8617e340b3d01fa5f11f306f4090fd50e238070d')
-const TIMEOUT_MS = 400
+/** Longer than a busy machine needs to respond to itself. */
+const TIMEOUT_MS = 20_000
 const RANGE = { from: 91n, to: 100n, recipients: [WALLET] }
 
 describe('readTransfers', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import pg from 'pg'
-import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { enableCoalescing, coalesceWrites } from './coalesce-writes.ts'
 
 /** Counts how often something is handed to the operating system. */

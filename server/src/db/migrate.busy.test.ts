@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import pg from 'pg'
-import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { createClock } from '../lib/clock.ts'
 import { migrate, type MigrateOptions } from './migrate.ts'
 import { readMigrations } from './migration.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
-const POLL_MS = 10
-const POLLS_MAX = 2_000
 const PATIENT = { tableTimeoutMs: 200, triesMax: 500, pauseMs: 10 }
 /** Longer than the database takes to see a deadlock. */
 const UNTIL_DEADLOCK = { ...PATIENT, tableTimeoutMs: 20_000 }
@@ -73,7 +71,7 @@ describe('migrate, beside a process that is at work', () => {
     await worker.query('begin')
     await worker.query('select 1 from payments')
     const migrated = start(PATIENT)
-    await until(() => warnings.length >= 2)
+    await waitFor('two warnings', () => warnings.length >= 2)
     await observer.query('select 1 from grants')
     await worker.query('commit')
     await migrated
@@ -118,7 +116,7 @@ describe('migrate, beside a process that is at work', () => {
     await become(INDEX_BUILD)
     // While it looks for a deadlock, it does not count as waiting.
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where ${INDEX_BUILD}`
-    await until(async () => (await observer.query(terminate)).rowCount !== 0)
+    await waitFor('the backend to be terminated', async () => (await observer.query(terminate)).rowCount !== 0)
     await cut
     await worker.query('commit')
     assert.deepEqual(await listUnfinished(), ['payments_listed'])
@@ -169,15 +167,7 @@ describe('migrate, beside a process that is at work', () => {
 
   async function become(condition: string): Promise<void> {
     const text = `select 1 from pg_stat_activity where datname = current_database() and ${condition}`
-    await until(async () => (await observer.query(text)).rowCount !== 0)
-  }
-
-  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-      if (await holds()) return
-      await delay(POLL_MS)
-    }
-    assert.fail('it never came about')
+    await waitFor(condition, async () => (await observer.query(text)).rowCount !== 0)
   }
 
   function codes(): unknown[] {

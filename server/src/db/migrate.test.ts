@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { createClock } from '../lib/clock.ts'
 import { migrate } from './migrate.ts'
 

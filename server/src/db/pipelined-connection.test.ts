@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { DatabaseUnavailable } from './errors.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
 import type { Query } from './query.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 describe('a pipelined connection', () => {
   let fresh: FreshDatabase
@@ -68,18 +69,19 @@ describe('a pipelined connection', () => {
 
   async function waitUntilAsleep(pid: number): Promise<void> {
     const asleep = "select 1 from pg_stat_activity where pid = $1 and wait_event = 'PgSleep'"
-    while ((await other.query(asleep, [pid])).rowCount === 0);
+    await waitFor('the backend to sleep', async () => (await other.query(asleep, [pid])).rowCount !== 0)
   }
 
   /** The loss is noticed a moment after it happened; until then a statement may be lost with it. */
   async function firstAnswer() {
-    for (;;) {
+    return await waitFor('a statement to be run', async () => {
       try {
         return await connection.run(echo(0))
       } catch (error) {
         assert.ok(error instanceof DatabaseUnavailable)
+        return null
       }
-    }
+    })
   }
 })
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
-import { startTcpProxy } from '../../../test/support/tcp-proxy.ts'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
+import { startTcpProxy } from '../../../test/support/wires/tcp-proxy.ts'
 import { createLogger } from '../lib/logger.ts'
 import { Database } from './database.ts'
 import { CommitUnknown, DatabaseUnavailable } from './errors.ts'
 import type { Query } from './query.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 describe('a transaction', () => {
   let fresh: FreshDatabase
@@ -130,7 +131,7 @@ describe('a transaction', () => {
       await transaction.commit([increment('h')])
     })
     outcome.catch(() => undefined)
-    while ((await find('h')) !== 1);
+    await waitFor('the commit', async () => (await find('h')) === 1)
     proxy.cut()
     await assert.rejects(outcome, CommitUnknown)
     proxy.restore()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readRows } from '../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../test/support/test-context.ts'
+import { readRows } from '../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../test/support/context/test-context.ts'
 import { enforceRateLimit } from './enforce-rate-limit.ts'
 
 describe('enforceRateLimit', () => {

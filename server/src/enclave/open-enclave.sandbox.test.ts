@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { createPublicClient, http } from 'viem'
@@ -21,6 +19,8 @@ import { EnclaveRefused } from './errors.ts'
 import { openEnclave, type Enclave } from './open-enclave.ts'
 import { comparePolicy, type PolicyTerms } from './policy-rules.ts'
 import type { TransferOrder } from './send-transfer.ts'
+import { findFreePort } from '../../../test/support/free-port.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 
 const CHAIN_ID = 84532
 const MINUTE_MS = 60_000
@@ -67,15 +67,6 @@ after(async () => {
   await node.stop()
   await rm(folder, { recursive: true, force: true })
 })
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 function open(appSecret: string, timeoutMs = 5_000): Enclave {
   const options = { apiUrl, appId: 'app', appSecret, timeoutMs }
@@ -162,11 +153,10 @@ async function activate(granted: Awaited<ReturnType<typeof grant>>, signers = gr
 async function awaitFunds(wallet: Address): Promise<void> {
   const client = createPublicClient({ transport: http(node.rpcUrl) })
   const data = `0x70a08231${wallet.slice(2).padStart(64, '0')}` as const
-  for (;;) {
+  await waitFor(`USDC in ${wallet}`, async () => {
     const { data: balance } = await client.call({ to: usdc, data })
-    if (BigInt(balance ?? '0x0') > 0n) return
-    await setTimeout(20)
-  }
+    return BigInt(balance ?? '0x0') > 0n
+  })
 }
 
 describe('the local enclave', () => {

@@ -8,7 +8,13 @@ import { parseAddress } from '../values/address.ts'
 import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
 import { openEnclave } from './open-enclave.ts'
 import { comparePolicy, type PolicyTerms } from './policy-rules.ts'
-import { sendJson, signedObject, startStubEnclave, type StubEnclave } from '../../../test/support/stub-enclave.ts'
+import {
+  HASTY_MS,
+  sendJson,
+  signedObject,
+  startStubEnclave,
+  type StubEnclave,
+} from '../../../test/support/wires/stub-enclave.ts'
 
 const WALLET_ID = 'w00000000000000000000001'
 const ADDRESS = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
@@ -23,7 +29,7 @@ let stub: StubEnclave
 let enclave: ReturnType<StubEnclave['open']>
 before(async () => {
   stub = await startStubEnclave()
-  enclave = stub.open(500)
+  enclave = stub.open()
 })
 after(() => {
   enclave.close()
@@ -118,7 +124,9 @@ describe('an enclave that responds', () => {
     stub.answer((response) => sendJson(response, 503, {}))
     await assert.rejects(enclave.checkReachable(), EnclaveUnavailable)
     stub.answer(() => undefined)
-    await assert.rejects(enclave.checkReachable(), { name: 'EnclaveUnavailable', code: 'timeout' })
+    const hasty = stub.open({ timeoutMs: HASTY_MS })
+    await assert.rejects(hasty.checkReachable(), { name: 'EnclaveUnavailable', code: 'timeout' })
+    hasty.close()
   })
 })
 

@@ -1,46 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { parseAddress, type Address } from '../values/address.ts'
-import { microUsdc } from '../values/money.ts'
-import type { TransferOutcome, TransferOrder } from './send-transfer.ts'
-import { generateSignerKey } from './signer-key.ts'
+import type { TransferOutcome } from './send-transfer.ts'
 import {
+  acceptTransfer,
+  HASTY_MS,
+  makeOrder,
+  ORDER_SIGNER,
   sendJson,
-  startStubEnclave,
   STUB_APP_SECRET,
+  startStubEnclave,
   type StubAnswer,
   type StubEnclave,
-} from '../../../test/support/stub-enclave.ts'
+} from '../../../test/support/wires/stub-enclave.ts'
 
-const TIMEOUT_MS = 300
 const HASH = `0x${'ab'.repeat(32)}`
-const key = generateSignerKey()
-
-function address(text: string): Address {
-  const parsed = parseAddress(text)
-  assert.ok(parsed)
-  return parsed
-}
-
-function order(change: Partial<TransferOrder> = {}): TransferOrder {
-  return {
-    enclaveWalletId: 'w00000000000000000000001',
-    signerPrivateKey: key.privateKey,
-    chainId: 84532,
-    contract: address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'),
-    to: address('0x52908400098527886e0f7030069857d2e4169ee7'),
-    sponsored: true,
-    amountMicro: microUsdc(1_500_000n),
-    referenceId: 'pay_1',
-    attemptKey: 'attempt-1',
-    expiresAt: new Date('2100-01-01T00:00:00.000Z'),
-    ...change,
-  }
-}
-
-function accept(data: object): StubAnswer {
-  return (response) => sendJson(response, 200, { method: 'eth_sendTransaction', data })
-}
 
 function refuse(status: number, body: unknown): StubAnswer {
   return (response) => sendJson(response, status, body)
@@ -48,12 +21,16 @@ function refuse(status: number, body: unknown): StubAnswer {
 
 let stub: StubEnclave
 let enclave: ReturnType<StubEnclave['open']>
+/** For the outcomes that come of waiting in vain. */
+let hasty: typeof enclave
 before(async () => {
   stub = await startStubEnclave()
-  enclave = stub.open(TIMEOUT_MS)
+  enclave = stub.open()
+  hasty = stub.open({ timeoutMs: HASTY_MS })
 })
 after(() => {
   enclave.close()
+  hasty.close()
   stub.close()
 })
 
@@ -295,7 +272,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'unknown',
     'malformed_answer',
   ],
-  ['a success without a transaction id', accept({ hash: HASH }), 'unknown', 'malformed_answer'],
+  ['a success without a transaction id', acceptTransfer({ hash: HASH }), 'unknown', 'malformed_answer'],
   [
     'an error within a success',
     refuse(200, { method: 'eth_sendTransaction', error: { code: 'x', message: 'y' } }),
@@ -308,9 +285,9 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
 describe('the outcome of sendTransfer', () => {
   for (const [name, data, txHash, userOperationHash = null] of ACCEPTED) {
     it(`is accepted for ${name}`, async () => {
-      stub.answer(accept(data))
+      stub.answer(acceptTransfer(data))
       const accepted = { kind: 'accepted', transactionId: 'tx1', txHash, userOperationHash }
-      assert.deepEqual(await enclave.sendTransfer(order()), accepted)
+      assert.deepEqual(await enclave.sendTransfer(makeOrder()), accepted)
     })
   }
 
@@ -318,7 +295,7 @@ describe('the outcome of sendTransfer', () => {
     it(`is "${outcome}" after ${name}, with one request`, async () => {
       stub.answer(answer)
       const sent = stub.requests.length
-      const told = await enclave.sendTransfer(order())
+      const told = await (code === 'timeout' ? hasty : enclave).sendTransfer(makeOrder())
       assert.deepEqual([told.kind, codeOf(told)], [outcome, code])
       assert.equal(stub.requests.length, sent + 1)
     })
@@ -328,26 +305,26 @@ describe('the outcome of sendTransfer', () => {
     const gone = await startStubEnclave()
     gone.close()
     const nobody = gone.open()
-    const answer = await nobody.sendTransfer(order())
+    const answer = await nobody.sendTransfer(makeOrder())
     assert.deepEqual([answer.kind, codeOf(answer)], ['unknown', 'econnrefused'])
     nobody.close()
   })
 
   it('puts nothing secret into errors and logs', async () => {
     stub.answer(refuse(500, { error: 'Oops' }))
-    const answer = await enclave.sendTransfer(order())
+    const answer = await enclave.sendTransfer(makeOrder())
     assert.ok(answer.kind === 'unknown')
     const { error } = answer
     const signature = stub.requests.at(-1)?.headers['privy-authorization-signature']
     assert.ok(typeof signature === 'string' && signature.length > 60)
     const told = `${error.message} ${error.stack} ${JSON.stringify(error)} ${stub.log()}`
     assert.match(told, /500 unexpected_status/)
-    for (const secret of [STUB_APP_SECRET, key.privateKey, signature]) assert.ok(!told.includes(secret))
+    for (const secret of [STUB_APP_SECRET, ORDER_SIGNER.privateKey, signature]) assert.ok(!told.includes(secret))
   })
 
   it('cuts a long reason and removes control characters', async () => {
     stub.answer(refuse(400, { error: `a\n\u202eb${'c'.repeat(5_000)}`, code: 'invalid_data' }))
-    const answer = await enclave.sendTransfer(order())
+    const answer = await enclave.sendTransfer(makeOrder())
     assert.ok(answer.kind === 'not_sent')
     assert.match(answer.reason, /^a bc+$/)
     assert.equal(answer.reason.length, 300)

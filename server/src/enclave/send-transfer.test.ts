@@ -3,52 +3,21 @@ import { createPublicKey, verify } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { formatRequestForAuthorizationSignature, type WalletApiRequestSignatureInput } from '@privy-io/node'
 import { encodeFunctionData, erc20Abi } from 'viem'
-import { parseAddress, type Address } from '../values/address.ts'
 import { microUsdc } from '../values/money.ts'
-import type { TransferOrder } from './send-transfer.ts'
-import { generateSignerKey } from './signer-key.ts'
 import {
-  sendJson,
+  acceptTransfer,
+  makeOrder,
+  ORDER_SIGNER,
   signedObject,
   startStubEnclave,
-  type StubAnswer,
   type StubEnclave,
-} from '../../../test/support/stub-enclave.ts'
-
-const TIMEOUT_MS = 300
-const key = generateSignerKey()
-
-function address(text: string): Address {
-  const parsed = parseAddress(text)
-  assert.ok(parsed)
-  return parsed
-}
-
-function order(change: Partial<TransferOrder> = {}): TransferOrder {
-  return {
-    enclaveWalletId: 'w00000000000000000000001',
-    signerPrivateKey: key.privateKey,
-    chainId: 84532,
-    contract: address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'),
-    to: address('0x52908400098527886e0f7030069857d2e4169ee7'),
-    amountMicro: microUsdc(1_500_000n),
-    sponsored: true,
-    referenceId: 'pay_1',
-    attemptKey: 'attempt-1',
-    expiresAt: new Date('2100-01-01T00:00:00.000Z'),
-    ...change,
-  }
-}
-
-function accept(data: object): StubAnswer {
-  return (response) => sendJson(response, 200, { method: 'eth_sendTransaction', data })
-}
+} from '../../../test/support/wires/stub-enclave.ts'
 
 let stub: StubEnclave
 let enclave: ReturnType<StubEnclave['open']>
 before(async () => {
   stub = await startStubEnclave()
-  enclave = stub.open(TIMEOUT_MS)
+  enclave = stub.open()
 })
 after(() => {
   enclave.close()
@@ -57,25 +26,25 @@ after(() => {
 
 describe('the request of sendTransfer', () => {
   it('makes the wallet pay the gas if it is not sponsored', async () => {
-    stub.answer(accept({ transaction_id: 'tx1', hash: `0x${'a'.repeat(64)}` }))
-    await enclave.sendTransfer(order({ sponsored: false }))
+    stub.answer(acceptTransfer({ transaction_id: 'tx1', hash: `0x${'a'.repeat(64)}` }))
+    await enclave.sendTransfer(makeOrder({ sponsored: false }))
     const body = stub.requests.at(-1)?.body as { sponsor?: unknown }
     assert.equal(body.sponsor, false)
   })
 
   it('is a sponsored call of transfer, with every member explicit, a key and an expiry', async () => {
-    stub.answer(accept({ transaction_id: 'tx1', hash: '' }))
-    await enclave.sendTransfer(order())
+    stub.answer(acceptTransfer({ transaction_id: 'tx1', hash: '' }))
+    await enclave.sendTransfer(makeOrder())
     const request = stub.requests.at(-1)
     assert.equal(`${request?.method} ${request?.path}`, 'POST /v1/wallets/w00000000000000000000001/rpc')
-    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [order().to, 1_500_000n] })
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [makeOrder().to, 1_500_000n] })
     assert.deepEqual(request?.body, {
       method: 'eth_sendTransaction',
       chain_type: 'ethereum',
       caip2: 'eip155:84532',
       sponsor: true,
       reference_id: 'pay_1',
-      params: { transaction: { to: order().contract, data, value: '0x0', chain_id: 84532 } },
+      params: { transaction: { to: makeOrder().contract, data, value: '0x0', chain_id: 84532 } },
     })
     assert.equal(request.headers['privy-idempotency-key'], 'attempt-1')
     assert.equal(request.headers['privy-request-expiry'], String(Date.UTC(2100, 0, 1)))
@@ -84,15 +53,15 @@ describe('the request of sendTransfer', () => {
 
   for (const path of ['', '/privy']) {
     it(`carries the signer's signature over exactly what was sent, at the address "${path}"`, async () => {
-      const own = stub.open(TIMEOUT_MS, path)
-      stub.answer(accept({ transaction_id: 'tx1', hash: '' }))
-      await own.sendTransfer(order())
+      const own = stub.open({ path })
+      stub.answer(acceptTransfer({ transaction_id: 'tx1', hash: '' }))
+      await own.sendTransfer(makeOrder())
       own.close()
       const request = stub.requests.at(-1)
       assert.ok(request)
       const signed = signedObject(stub.apiUrl, request) as WalletApiRequestSignatureInput
       const payload = formatRequestForAuthorizationSignature(signed)
-      const spki = createPublicKey({ key: Buffer.from(key.publicKey, 'base64'), format: 'der', type: 'spki' })
+      const spki = createPublicKey({ key: Buffer.from(ORDER_SIGNER.publicKey, 'base64'), format: 'der', type: 'spki' })
       const signature = Buffer.from(String(request.headers['privy-authorization-signature']), 'base64')
       assert.ok(verify('sha256', payload, { key: spki, dsaEncoding: 'der' }, signature))
     })
@@ -100,25 +69,25 @@ describe('the request of sendTransfer', () => {
 
   it('reuses one connection', async () => {
     const own = stub.open()
-    stub.answer(accept({ transaction_id: 'tx1', hash: '' }))
+    stub.answer(acceptTransfer({ transaction_id: 'tx1', hash: '' }))
     stub.sockets.clear()
-    for (let i = 0; i < 5; i++) await own.sendTransfer(order())
+    for (let i = 0; i < 5; i++) await own.sendTransfer(makeOrder())
     own.close()
     assert.equal(stub.sockets.size, 1)
   })
 
   it('is not sent when it has expired already', async () => {
     const sent = stub.requests.length
-    const answer = await enclave.sendTransfer(order({ expiresAt: new Date(0) }))
+    const answer = await enclave.sendTransfer(makeOrder({ expiresAt: new Date(0) }))
     assert.ok(answer.kind === 'not_sent')
     assert.equal(answer.code, 'request_expired')
     assert.equal(stub.requests.length, sent)
   })
 
   it('is not sent with a malformed key, and the error does not repeat the key', async () => {
-    await assert.rejects(enclave.sendTransfer(order({ signerPrivateKey: 'SIGNER-SECRET' })), (error: Error) => {
+    await assert.rejects(enclave.sendTransfer(makeOrder({ signerPrivateKey: 'SIGNER-SECRET' })), (error: Error) => {
       return error instanceof TypeError && !error.stack?.includes('SIGNER-SECRET')
     })
-    await assert.rejects(enclave.sendTransfer(order({ amountMicro: microUsdc(0n) })), RangeError)
+    await assert.rejects(enclave.sendTransfer(makeOrder({ amountMicro: microUsdc(0n) })), RangeError)
   })
 })

@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { EnclaveUnavailable } from './errors.ts'
-import { sendJson, startStubEnclave, type StubAnswer, type StubEnclave } from '../../../test/support/stub-enclave.ts'
+import {
+  HASTY_MS,
+  sendJson,
+  startStubEnclave,
+  type StubAnswer,
+  type StubEnclave,
+} from '../../../test/support/wires/stub-enclave.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
 const OPERATION = `0x${'cd'.repeat(32)}`
 const FOUND = { transactionId: 'tx1', txHash: null, userOperationHash: null, status: 'broadcasted' }
-const TIMEOUT_MS = 300
 
 let stub: StubEnclave
 let enclave: ReturnType<StubEnclave['open']>
 before(async () => {
   stub = await startStubEnclave()
-  enclave = stub.open(TIMEOUT_MS)
+  enclave = stub.open()
 })
 beforeEach(() => {
   stub.requests.length = 0
@@ -65,7 +70,9 @@ describe('awaitTxHash', () => {
 
   it('gives up at its time limit when the enclave hangs', async () => {
     stub.answer(() => undefined)
-    assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 500 }), null)
+    const hasty = stub.open({ timeoutMs: HASTY_MS })
+    assert.equal(await hasty.awaitTxHash('tx1', { timeoutMs: 500 }), null)
+    hasty.close()
     assert.equal(stub.requests.length, 1)
   })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { createFreshDatabase, type FreshDatabase } from '../../../test/support/fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { Database } from '../db/database.ts'
 import { createLogger } from '../lib/logger.ts'
 import { computed, nullable } from '../db/column.ts'

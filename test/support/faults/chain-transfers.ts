@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { entryPointAddress } from '../../../sandbox/src/chain/account-contracts.ts'
-import type { FaultWorld } from './fault-world.ts'
+import type { FaultFixture } from './fault-fixture.ts'
 
 /** A Transfer log of USDC, as the chain itself has it. */
 export interface ChainTransfer {
@@ -24,7 +24,7 @@ interface Log {
   readonly logIndex: string
 }
 
-type Chain = Pick<FaultWorld, 'sandbox' | 'clock' | 'payers'>
+type Chain = Pick<FaultFixture, 'sandbox' | 'clock' | 'payers'>
 
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** `UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)` (ERC-4337). */
@@ -37,10 +37,10 @@ const QUIET_MS_MAX = 90_000
 const QUIET_POLL_MS = 500
 
 /** Every transfer out of the wallets that pay, in the chain's order. */
-export async function listChainTransfers(world: Chain): Promise<ChainTransfer[]> {
-  const logs = await listLogs(world, 0, await readHead(world))
-  const wallets = new Set(world.payers.map(({ wallet }) => wallet.toLowerCase()))
-  const blockMs = await readBlockTimes(world, [...new Set(logs.map(({ blockNumber }) => blockNumber))])
+export async function listChainTransfers(fixture: Chain): Promise<ChainTransfer[]> {
+  const logs = await listLogs(fixture, 0, await readHead(fixture))
+  const wallets = new Set(fixture.payers.map(({ wallet }) => wallet.toLowerCase()))
+  const blockMs = await readBlockTimes(fixture, [...new Set(logs.map(({ blockNumber }) => blockNumber))])
   return logs.flatMap((log, index) => {
     const from = addressIn(log.topics[1])
     if (log.topics[0] !== TRANSFER_TOPIC || !wallets.has(from)) return []
@@ -53,43 +53,43 @@ export async function listChainTransfers(world: Chain): Promise<ChainTransfer[]>
       from,
       to: addressIn(log.topics[2]),
       amountMicro: BigInt(log.data),
-      landedAtMs: world.clock.toSandboxTime(blockMs.get(log.blockNumber) ?? Number.NaN),
+      landedAtMs: fixture.clock.toSandboxTime(blockMs.get(log.blockNumber) ?? Number.NaN),
       operationHash: operation?.transactionHash === log.transactionHash ? (operation.topics[1] ?? null) : null,
     }
   })
 }
 
 /** Waits until no transfer has come for a while, so that the clock can be moved with nothing on its way. */
-export async function waitForQuietChain(world: Chain): Promise<void> {
+export async function waitForQuietChain(fixture: Chain): Promise<void> {
   const deadline = performance.now() + QUIET_MS_MAX
-  let seen = await readHead(world)
+  let seen = await readHead(fixture)
   let quietSince = performance.now()
   while (performance.now() - quietSince < QUIET_MS && performance.now() < deadline) {
     await delay(QUIET_POLL_MS)
-    const head = await readHead(world)
-    if (head > seen && (await listLogs(world, seen + 1, head)).length > 0) quietSince = performance.now()
+    const head = await readHead(fixture)
+    if (head > seen && (await listLogs(fixture, seen + 1, head)).length > 0) quietSince = performance.now()
     seen = head
   }
 }
 
-async function readHead(world: Chain): Promise<number> {
-  return Number(await callChain(world, 'eth_blockNumber', []))
+async function readHead(fixture: Chain): Promise<number> {
+  return Number(await callChain(fixture, 'eth_blockNumber', []))
 }
 
-async function listLogs(world: Chain, from: number, to: number): Promise<Log[]> {
-  const address = [world.sandbox.facts.chains.test.usdc, entryPointAddress]
+async function listLogs(fixture: Chain, from: number, to: number): Promise<Log[]> {
+  const address = [fixture.sandbox.facts.chains.test.usdc, entryPointAddress]
   const logs: Log[] = []
   for (let first = from; first <= to; first += BLOCKS_PER_REQUEST) {
     const [fromBlock, toBlock] = [toHex(first), toHex(Math.min(first + BLOCKS_PER_REQUEST - 1, to))]
-    logs.push(...((await callChain(world, 'eth_getLogs', [{ fromBlock, toBlock, address }])) as Log[]))
+    logs.push(...((await callChain(fixture, 'eth_getLogs', [{ fromBlock, toBlock, address }])) as Log[]))
   }
   return logs
 }
 
-async function readBlockTimes(world: Chain, numbers: readonly string[]): Promise<Map<string, number>> {
+async function readBlockTimes(fixture: Chain, numbers: readonly string[]): Promise<Map<string, number>> {
   const times = new Map<string, number>()
   for (const number of numbers) {
-    const block = (await callChain(world, 'eth_getBlockByNumber', [number, false])) as { timestamp: string }
+    const block = (await callChain(fixture, 'eth_getBlockByNumber', [number, false])) as { timestamp: string }
     times.set(number, Number(block.timestamp) * SECOND_MS)
   }
   return times

@@ -1,6 +1,6 @@
 import type { QueryResultRow as Row } from 'pg'
 import type { ChainTransfer } from './chain-transfers.ts'
-import type { Payer } from './fault-world.ts'
+import type { Payer } from './fault-fixture.ts'
 
 export interface RecordedPayment {
   readonly id: string

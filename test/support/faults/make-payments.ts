@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { call, type JsonAnswer } from '../json-client.ts'
-import { makeAddress } from '../party.ts'
+import { call, type JsonAnswer } from '../http-client.ts'
+import { makeAddress } from '../sandbox/payer-fixture.ts'
 import { waitForQuietChain } from './chain-transfers.ts'
-import { formatUsdc, type FaultWorld } from './fault-world.ts'
+import { formatUsdc, type FaultFixture } from './fault-fixture.ts'
 import { createRandom, pick } from './random.ts'
 
 export interface PaymentLoad {
@@ -57,7 +57,7 @@ const HURRY_SECONDS = 15
 
 /** Payments of concurrent callers under random faults; resolves when all callers are done. */
 export async function makePayments(
-  world: FaultWorld,
+  fixture: FaultFixture,
   load: PaymentLoad,
   onProgress: (line: string) => void = () => undefined,
 ): Promise<LoadReport> {
@@ -69,25 +69,25 @@ export async function makePayments(
     orders: 0,
     recorded: 0,
   }
-  const draw = createOrders(world, load.seed)
-  await world.control('/enclave/faults', { fault: 'random', share: load.share, seed: load.seed })
+  const draw = createOrders(fixture, load.seed)
+  await fixture.control('/enclave/faults', { fault: 'random', share: load.share, seed: load.seed })
   const perWave = Math.ceil(load.payments / load.waves)
   for (let wave = 1; wave <= load.waves + WAVES_MORE_MAX && report.recorded < load.payments; wave += 1) {
-    if (wave > 1) await world.clock.advance(load.waveSeconds)
+    if (wave > 1) await fixture.clock.advance(load.waveSeconds)
     const orders = Math.min(perWave, load.payments - report.recorded)
-    const making = makeWave(world, report, { draw, callers: load.callers, orders })
-    await (load.isHurried === true ? hurry(world, making) : making)
+    const making = makeWave(fixture, report, { draw, callers: load.callers, orders })
+    await (load.isHurried === true ? hurry(fixture, making) : making)
     onProgress(`wave ${wave}: ${report.recorded} payments of ${report.orders} orders`)
-    await waitForQuietChain(world)
+    await waitForQuietChain(fixture)
   }
-  await world.control('/enclave/faults', { fault: 'none' })
-  await world.control('/enclave/clock', { offset_seconds: 0 })
+  await fixture.control('/enclave/faults', { fault: 'none' })
+  await fixture.control('/enclave/clock', { offset_seconds: 0 })
   return report
 }
 
-async function hurry(world: FaultWorld, work: Promise<void>): Promise<void> {
+async function hurry(fixture: FaultFixture, work: Promise<void>): Promise<void> {
   const isDone = work.then(() => true)
-  while (!(await Promise.race([isDone, delay(HURRY_MS, false)]))) await world.clock.advance(HURRY_SECONDS)
+  while (!(await Promise.race([isDone, delay(HURRY_MS, false)]))) await fixture.clock.advance(HURRY_SECONDS)
 }
 
 interface Order {
@@ -97,7 +97,7 @@ interface Order {
   readonly unrest: number | null
 }
 
-function createOrders({ payers }: FaultWorld, seed: number): () => Order {
+function createOrders({ payers }: FaultFixture, seed: number): () => Order {
   const random = createRandom(seed)
   const recipients = Array.from({ length: RECIPIENTS }, makeAddress)
   let drawn = 0
@@ -117,7 +117,7 @@ function createOrders({ payers }: FaultWorld, seed: number): () => Order {
 }
 
 async function makeWave(
-  world: FaultWorld,
+  fixture: FaultFixture,
   report: LoadReport,
   { draw, callers, orders }: { draw: () => Order; callers: number; orders: number },
 ): Promise<void> {
@@ -129,21 +129,21 @@ async function makeWave(
       // Counted before it is known, so that no caller begins one too many.
       report.orders += 1
       report.recorded += 1
-      if (!(await pay(world, report, draw()))) report.recorded -= 1
+      if (!(await pay(fixture, report, draw()))) report.recorded -= 1
     }
   }
   await Promise.all(Array.from({ length: callers }, work))
 }
 
 /** Pays as a caller would that retries with the same key while the outcome is open; returns whether a payment was recorded. */
-async function pay(world: FaultWorld, report: LoadReport, { body, retries, unrest }: Order): Promise<boolean> {
-  if (unrest !== null) await disturb(world, unrest)
-  let answer = await send(world, body)
+async function pay(fixture: FaultFixture, report: LoadReport, { body, retries, unrest }: Order): Promise<boolean> {
+  if (unrest !== null) await disturb(fixture, unrest)
+  let answer = await send(fixture, body)
   const isRecorded = answer.status === 201 || answer.status >= 500
   for (let left = retries; answer.status >= 500 && left > 0; left -= 1) {
     report.retries += 1
     await delay(RETRY_MS)
-    answer = await send(world, body)
+    answer = await send(fixture, body)
   }
   if (answer.status === 201) {
     report.acknowledged.set(body.idempotency_key, answer.body.payment.id)
@@ -156,16 +156,16 @@ async function pay(world: FaultWorld, report: LoadReport, { body, retries, unres
 }
 
 /** Each request has another key than the one before it: a key may pay 30 times a minute. */
-async function send(world: FaultWorld, body: object): Promise<JsonAnswer> {
+async function send(fixture: FaultFixture, body: object): Promise<JsonAnswer> {
   for (let changes = 0; ; changes += 1) {
-    const answer = await call(world.sandbox.facts.base_url, 'POST', '/v1/payments', { key: world.takeKey(), body })
+    const answer = await call(fixture.sandbox.facts.base_url, 'POST', '/v1/payments', { key: fixture.takeKey(), body })
     if (answer.status !== 429 || changes >= KEY_CHANGES_MAX) return answer
     await delay(KEY_CHANGE_MS)
   }
 }
 
-async function disturb(world: FaultWorld, offsetSeconds: number): Promise<void> {
-  await world.control('/enclave/clock', { offset_seconds: offsetSeconds })
-  await world.control('/enclave/faults', { fault: 'reads_lag', count: LAGGING_READS })
-  await world.control('/chains/test', { fail_transfers: 1 })
+async function disturb(fixture: FaultFixture, offsetSeconds: number): Promise<void> {
+  await fixture.control('/enclave/clock', { offset_seconds: offsetSeconds })
+  await fixture.control('/enclave/faults', { fault: 'reads_lag', count: LAGGING_READS })
+  await fixture.control('/chains/test', { fail_transfers: 1 })
 }

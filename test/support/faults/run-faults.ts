@@ -11,7 +11,7 @@ import {
   type SignedSend,
   type Violation,
 } from './check-landings.ts'
-import { openFaultWorld } from './fault-world.ts'
+import { openFaultFixture } from './fault-fixture.ts'
 import { AMOUNT_MEAN, makePayments, type LoadReport } from './make-payments.ts'
 import { settleAll } from './settle-all.ts'
 
@@ -48,22 +48,22 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRun> {
   const { payments, waves, wallets, agentsPerWallet, onProgress } = options
   const perWave = BigInt(Math.ceil(payments / waves / (wallets * agentsPerWallet)))
   const capMicro = (perWave * AMOUNT_MEAN * BigInt(Math.min(waves * TENTHS_OF_WAVE, CAP_TENTHS_OF_WAVE))) / 10n
-  const world = await openFaultWorld({ wallets, agentsPerWallet, keys: options.keys, capMicro })
+  const fixture = await openFaultFixture({ wallets, agentsPerWallet, keys: options.keys, capMicro })
   try {
-    const report = await makePayments(world, { ...options, waveSeconds: WAVE_SECONDS }, onProgress)
-    const rounds = await settleAll(world, onProgress)
-    const faults = await world.countFaults()
-    const transfers = await listChainTransfers(world)
-    const recorded = (await world.database.query(PAYMENTS_WITH_EVENTS)).map(toRecordedPayment)
+    const report = await makePayments(fixture, { ...options, waveSeconds: WAVE_SECONDS }, onProgress)
+    const rounds = await settleAll(fixture, onProgress)
+    const faults = await fixture.countFaults()
+    const transfers = await listChainTransfers(fixture)
+    const recorded = (await fixture.database.query(PAYMENTS_WITH_EVENTS)).map(toRecordedPayment)
     // The enclave's file is its own while it runs.
-    await world.sandbox.stop()
-    const sends = listSends(world.sandbox.dataDir)
+    await fixture.sandbox.stop()
+    const sends = listSends(fixture.sandbox.dataDir)
     const { acknowledged } = report
-    const evidence = { payers: world.payers, payments: recorded, transfers, sends, acknowledged }
+    const evidence = { payers: fixture.payers, payments: recorded, transfers, sends, acknowledged }
     const violations = findViolations(evidence)
     return { report, evidence, faults, rounds, fullestWindowPercent: findFullestWindow(evidence), violations }
   } finally {
-    await world.sandbox.remove()
+    await fixture.sandbox.remove()
   }
 }
 

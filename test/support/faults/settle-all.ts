@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { waitFor } from '../wait-for.ts'
 import { listChainTransfers } from './chain-transfers.ts'
-import type { FaultWorld } from './fault-world.ts'
+import type { FaultFixture } from './fault-fixture.ts'
 
 /** Beyond the settling time, and beyond the longest time between two looks at one payment (both are 10 minutes). */
 const STEP_SECONDS = 11 * 60
@@ -12,12 +12,12 @@ const LOOKS_MS_MAX = 120_000
  * Moves the clock on until two rounds of looks have changed nothing, and returns how many rounds it took. A round ends
  * when every pending payment has been looked at since the clock was moved.
  */
-export async function settleAll(world: FaultWorld, onProgress: (line: string) => void = () => undefined) {
+export async function settleAll(fixture: FaultFixture, onProgress: (line: string) => void = () => undefined) {
   let before = ''
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    await world.clock.advance(STEP_SECONDS)
-    await waitFor('every pending payment has been looked at', async () => (await countDue(world)) === 0, LOOKS_MS_MAX)
-    const after = await fingerprint(world)
+    await fixture.clock.advance(STEP_SECONDS)
+    await waitFor('every pending payment has been looked at', async () => (await countDue(fixture)) === 0, LOOKS_MS_MAX)
+    const after = await fingerprint(fixture)
     onProgress(`settling, round ${round}: ${after === before ? 'nothing changed' : 'something changed'}`)
     if (after === before) return round
     before = after
@@ -26,7 +26,7 @@ export async function settleAll(world: FaultWorld, onProgress: (line: string) =>
 }
 
 /** Pending payments that are due for a look, or were settled by the chain's watcher only in part. */
-async function countDue({ database, clock }: FaultWorld): Promise<number> {
+async function countDue({ database, clock }: FaultFixture): Promise<number> {
   const [row] = await database.query(
     `select count(*)::integer as due from payments where status = 'pending' and next_look_at <= $1`,
     [new Date(clock.toSandboxTime(Date.now()))],
@@ -34,11 +34,11 @@ async function countDue({ database, clock }: FaultWorld): Promise<number> {
   return Number(row?.['due'])
 }
 
-async function fingerprint(world: FaultWorld): Promise<string> {
-  const rows = await world.database.query(
+async function fingerprint(fixture: FaultFixture): Promise<string> {
+  const rows = await fixture.database.query(
     'select id, status, failure_code, pending_reason, tx_hash, log_index from payments order by id',
   )
-  const transfers = await listChainTransfers(world)
+  const transfers = await listChainTransfers(fixture)
   return createHash('sha256')
     .update(JSON.stringify([rows, transfers.length]))
     .digest('hex')

@@ -10,10 +10,10 @@ import {
   setRole,
   stopClock,
   type ConnectedClient,
-} from '../../../../test/support/connections.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { startRoundTripCounter } from '../../../../test/support/round-trip-counter.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { startRoundTripCounter } from '../../../../test/support/database/round-trip-counter.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { Database } from '../../db/database.ts'
 import { createLogger } from '../../lib/logger.ts'
 import type { Bucket } from '../../limiter/bucket.ts'

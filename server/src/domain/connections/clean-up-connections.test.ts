@@ -10,10 +10,10 @@ import {
   seedTokens,
   sessionOf,
   stopClock,
-} from '../../../../test/support/connections.ts'
-import { readPlan } from '../../../../test/support/read-plan.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { readPlan } from '../../../../test/support/database/read-plan.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { cleanUpConnections } from './clean-up-connections.ts'
 import { decideAuthorizationRequest } from './decide-authorization-request.ts'

@@ -10,8 +10,8 @@ import {
   setRole,
   stopClock,
   type SeededConnection,
-} from '../../../../test/support/connections.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { cleanUpConnections } from './clean-up-connections.ts'
 import {
   ACCESS_TOKEN_LIFETIME_SECONDS,

@@ -14,10 +14,10 @@ import {
   setRole,
   stopClock,
   type SeededRequest,
-} from '../../../../test/support/connections.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { agent } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { agent } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'

@@ -14,9 +14,9 @@ import {
   setRole,
   stopClock,
   type CodeExchange,
-} from '../../../../test/support/connections.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { CODE_LIFETIME_MS } from './limits.ts'

@@ -13,10 +13,10 @@ import {
   seedTokens,
   setRole,
   stopClock,
-} from '../../../../test/support/connections.ts'
-import { readPlan } from '../../../../test/support/read-plan.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { readPlan } from '../../../../test/support/database/read-plan.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { SCOPES } from '../../values/scope.ts'

@@ -13,9 +13,9 @@ import {
   seedTokens,
   setRole,
   stopClock,
-} from '../../../../test/support/connections.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { SCOPES } from '../../values/scope.ts'
 import type { Context } from '../context.ts'
 import { authenticateToken } from './authenticate-token.ts'

@@ -9,8 +9,8 @@ import {
   seedTokens,
   stopClock,
   type ConnectedClient,
-} from '../../../../test/support/connections.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'

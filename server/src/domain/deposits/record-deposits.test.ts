@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { listDeposits, listToldDeposits, makeTxHash, readCursor } from '../../../../test/support/deposits.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { RECIPIENT, seed, seedWallet, type Seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import {
+  listDeposits,
+  listToldDeposits,
+  makeTxHash,
+  readCursor,
+} from '../../../../test/support/context/deposit-rows.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { RECIPIENT, seed, seedWallet, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { LoggedTransfer } from '../../chain/transfer-log.ts'
 import { DatabaseUnavailable } from '../../db/errors.ts'

@@ -8,8 +8,8 @@ import {
   seedRequest,
   sessionOf,
   type SeededRequest,
-} from '../../../../test/support/connections.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import {
   changeUnsigned,
   openActive,
@@ -17,9 +17,9 @@ import {
   openPending,
   signChange,
   type Owned,
-} from '../../../../test/support/owned-grants.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/grant-fixture.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import { listAgents } from '../agents/queries.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readAudit } from '../../../../test/support/audit.ts'
+import { readAudit } from '../../../../test/support/context/audit.ts'
 import {
   exchange,
   isAlive,
@@ -9,13 +9,13 @@ import {
   seedRequest,
   seedTokens,
   sessionOf,
-} from '../../../../test/support/connections.ts'
-import { expectPayment, expectRefusal } from '../../../../test/support/expect-outcome.ts'
-import { later } from '../../../../test/support/moved-clock.ts'
-import { makeTerms } from '../../../../test/support/owned-grants.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/connection-rows.ts'
+import { expectPayment, expectRefusal } from '../../../../test/support/context/expect-outcome.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
+import { makeTerms } from '../../../../test/support/context/grant-fixture.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import { getAgent, listAgents } from '../agents/queries.ts'

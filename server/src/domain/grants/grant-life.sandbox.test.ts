@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readAudit } from '../../../../test/support/audit.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
+import { readAudit } from '../../../../test/support/context/audit.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import {
   changeUnsigned,
   openOwned,
@@ -10,9 +10,9 @@ import {
   signAndCrash,
   signChange,
   type Owned,
-} from '../../../../test/support/owned-grants.ts'
-import { listEventTypes } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/grant-fixture.ts'
+import { listEventTypes } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from './grant.ts'
 import { suspendGrant } from './suspend-grant.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../audit/audit-entry.ts'
-import { readAudit } from '../../../../test/support/audit.ts'
-import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/enclave-context.ts'
-import type { LostChange } from '../../../../test/support/enclave-proxy.ts'
-import { later } from '../../../../test/support/moved-clock.ts'
+import { readAudit } from '../../../../test/support/context/audit.ts'
+import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
+import type { LostChange } from '../../../../test/support/wires/enclave-proxy.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   changeUnsigned,
   listEnforced,
@@ -16,11 +16,11 @@ import {
   readFates,
   signChange,
   type Owned,
-} from '../../../../test/support/owned-grants.ts'
-import { seedOwner } from '../../../../test/support/people.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { agent } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/grant-fixture.ts'
+import { seedOwner } from '../../../../test/support/context/people.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { agent } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { createAgent } from '../agents/create-agent.ts'

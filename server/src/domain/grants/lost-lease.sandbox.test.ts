@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/enclave-context.ts'
-import { later } from '../../../../test/support/moved-clock.ts'
+import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   changeUnsigned,
   listEnforced,
@@ -10,8 +10,8 @@ import {
   readFates,
   signAndCrash,
   signChange,
-} from '../../../../test/support/owned-grants.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/grant-fixture.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { submitSignature } from './submit-signature.ts'

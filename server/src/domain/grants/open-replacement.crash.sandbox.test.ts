@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import {
   changeUnsigned,
   listEnforced,
@@ -12,8 +12,8 @@ import {
   signAndCrash,
   signChange,
   type GrantPair,
-} from '../../../../test/support/owned-grants.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/grant-fixture.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 
 describe('the enclave has the new policy, and the service died before recording it', () => {

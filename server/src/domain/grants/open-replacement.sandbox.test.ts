@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../audit/audit-entry.ts'
-import { readAudit } from '../../../../test/support/audit.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
-import { later } from '../../../../test/support/moved-clock.ts'
+import { readAudit } from '../../../../test/support/context/audit.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   changeUnsigned,
   listEnforced,
@@ -16,10 +16,10 @@ import {
   openPending,
   readFates,
   signChange,
-} from '../../../../test/support/owned-grants.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { address } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/grant-fixture.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { address } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { microUsdc } from '../../values/money.ts'
 import { getAgent } from '../agents/queries.ts'

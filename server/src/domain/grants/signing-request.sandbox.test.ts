@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readAudit } from '../../../../test/support/audit.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/enclave-context.ts'
-import { later } from '../../../../test/support/moved-clock.ts'
+import { readAudit } from '../../../../test/support/context/audit.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   changeUnsigned,
   listEnforced,
@@ -13,9 +13,9 @@ import {
   signAndCrash,
   signChange,
   type Owned,
-} from '../../../../test/support/owned-grants.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/grant-fixture.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { getGrant } from './queries.ts'
 import type { GrantChange } from './grant.ts'

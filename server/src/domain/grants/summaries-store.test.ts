@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { signUpPerson } from '../../../../test/support/people.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { signUpPerson } from '../../../../test/support/context/people.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { getGrantSummary } from './queries.ts'
 
 describe('who can sign a grant', () => {

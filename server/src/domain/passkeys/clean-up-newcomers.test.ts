@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { frozenAt } from '../../../../test/support/moved-clock.ts'
-import { justProved, signInPerson, signUpMember, signUpPerson, type Person } from '../../../../test/support/people.ts'
-import { readPlan } from '../../../../test/support/read-plan.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { frozenAt } from '../../../../test/support/context/moved-clock.ts'
+import {
+  justProved,
+  signInPerson,
+  signUpMember,
+  signUpPerson,
+  type Person,
+} from '../../../../test/support/context/people.ts'
+import { readPlan } from '../../../../test/support/database/read-plan.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'

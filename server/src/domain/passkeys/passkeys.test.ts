@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readAudit } from '../../../../test/support/audit.ts'
-import { later } from '../../../../test/support/moved-clock.ts'
+import { readAudit } from '../../../../test/support/context/audit.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   makePasskey,
   signInPerson,
@@ -9,9 +9,9 @@ import {
   signUpPerson,
   toBytes,
   type Person,
-} from '../../../../test/support/people.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/people.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { addPasskey } from './add-passkey.ts'
 import { CEREMONY_MS } from './ceremony.ts'

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { expectPayment } from '../../../../test/support/expect-outcome.ts'
-import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
+import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from './payment.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 
 const FENCE_MS = ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
 
@@ -50,7 +51,7 @@ describe('clocks that differ', () => {
     given.clock.setOffset(FENCE_MS)
     const lookUps = given.enclave.lookUps
     const retry = pay(seeded)
-    while (given.enclave.lookUps === lookUps) await new Promise(setImmediate)
+    await waitFor('a look-up', () => given.enclave.lookUps !== lookUps)
     assert.ok(left() > 0)
     assert.equal(requestsOf(request.referenceId).length, 1)
     given.clock.setOffset(FENCE_MS + slowMs)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectPayment, expectRefusal } from '../../../../test/support/expect-outcome.ts'
-import { RECIPIENT, address, paymentRequest, seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { expectPayment, expectRefusal } from '../../../../test/support/context/expect-outcome.ts'
+import { RECIPIENT, address, paymentRequest, seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { replayPayment } from './replay-payment.ts'
 

@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { OPERATOR } from '../audit/audit-entry.ts'
-import { expectPayment } from '../../../../test/support/expect-outcome.ts'
-import { listEventTypes, openConnections, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
-import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
-import type { SigningRequest } from '../../../../test/support/fake-enclave.ts'
+import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
+import {
+  listEventTypes,
+  openConnections,
+  readAllowance,
+  readRows,
+} from '../../../../test/support/database/read-rows.ts'
+import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import type { SigningRequest } from '../../../../test/support/wires/fake-enclave.ts'
 import { openEnclave } from '../../enclave/open-enclave.ts'
 import { changePlan } from '../accounts/change-plan.ts'
 import type { Context } from '../context.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
 import { createPayment } from './create-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from './payment.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 
 const SHORT_TIMEOUT_MS = 150
 
@@ -67,7 +72,7 @@ describe('a payment whose outcome at the enclave is unknown', () => {
     given.enclave.behave = () => 'sign'
     const lookUps = given.enclave.lookUps
     const retry = pay(seeded, hasty)
-    while (given.enclave.lookUps === lookUps) await nextTurn()
+    await waitFor('a look-up', () => given.enclave.lookUps !== lookUps)
     assert.equal(requestsOf(id).length, 1)
     passFence()
     const payment = expectPayment(await retry, 'replayed')

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { expectPayment } from '../../../../test/support/expect-outcome.ts'
-import type { FakeReceipt } from '../../../../test/support/fake-chain.ts'
-import { listEventTypes, openConnections, readAllowance, readRows } from '../../../../test/support/read-rows.ts'
-import { paymentRequest, seed, type Seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
+import type { FakeReceipt } from '../../../../test/support/wires/fake-chain.ts'
+import {
+  listEventTypes,
+  openConnections,
+  readAllowance,
+  readRows,
+} from '../../../../test/support/database/read-rows.ts'
+import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { microUsdc } from '../../values/money.ts'
 import { createPayment } from './create-payment.ts'
 import { formatPayment } from './format-payment.ts'

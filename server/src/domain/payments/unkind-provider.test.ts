@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { OddAnswer } from '../../../../test/support/fake-enclave.ts'
-import type { FakeReceipt } from '../../../../test/support/fake-chain.ts'
-import { expectPayment } from '../../../../test/support/expect-outcome.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import type { OddAnswer } from '../../../../test/support/wires/fake-enclave.ts'
+import type { FakeReceipt } from '../../../../test/support/wires/fake-chain.ts'
+import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { settlePayments } from './settle-payments.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const FENCE_MS = ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
@@ -114,7 +115,7 @@ describe('a provider that misbehaves', () => {
       assert.ok(open)
       const lookUps = given.enclave.lookUps
       const retry = create(seeded, { idempotencyKey: 'k' })
-      while (given.enclave.lookUps === lookUps) await new Promise(setImmediate)
+      await waitFor('a look-up', () => given.enclave.lookUps !== lookUps)
       assert.equal(requestsOf(open).length, 1)
       passFence()
       expectPayment(await retry, 'replayed')

@@ -8,9 +8,9 @@ import {
   signUpMember,
   signUpPerson,
   toBytes,
-} from '../../../../test/support/people.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/people.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { listAuditActions } from '../../../../test/support/audit.ts'
-import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
+import { listAuditActions } from '../../../../test/support/context/audit.ts'
+import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
 import {
   answer,
   DEVICE,
@@ -9,9 +9,9 @@ import {
   signUpMember,
   signUpPerson,
   type Person,
-} from '../../../../test/support/people.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/people.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { cleanUpSessions } from './clean-up-sessions.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { listAuditActions } from '../../../../test/support/audit.ts'
+import { listAuditActions } from '../../../../test/support/context/audit.ts'
 import {
   DEVICE,
   makePasskey,
@@ -8,9 +8,9 @@ import {
   signUpMember,
   signUpPerson,
   toBytes,
-} from '../../../../test/support/people.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/people.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { addPasskey } from '../passkeys/add-passkey.ts'
 import { countRecoveryCodes } from '../passkeys/queries.ts'

@@ -6,8 +6,8 @@ import {
   restoreSoftwarePasskey,
   type PasskeyAssertion,
 } from '../../../../sandbox/src/passkey/software-passkey.ts'
-import { listAuditActions, readAudit } from '../../../../test/support/audit.ts'
-import { later } from '../../../../test/support/moved-clock.ts'
+import { listAuditActions, readAudit } from '../../../../test/support/context/audit.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   answer,
   DEVICE,
@@ -17,9 +17,9 @@ import {
   signUpPerson,
   toBytes,
   type Person,
-} from '../../../../test/support/people.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/people.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { CEREMONY_MS } from '../passkeys/ceremony.ts'
@@ -254,9 +254,9 @@ describe('signing up and in', () => {
       ['origin', { ...relyingParty, origin: 'http://evil.example' }, true],
       ['relying party', { ...relyingParty, id: 'evil.example' }, true],
     ]
-    for (const [what, party, isRightChallenge] of wrong) {
+    for (const [what, payer, isRightChallenge] of wrong) {
       const { ceremony, options } = await openSignUp(ctx, { name: 'Eve', policy: 'open' })
-      const passkey = makePasskey({ relyingParty: party }, options.user.id)
+      const passkey = makePasskey({ relyingParty: payer }, options.user.id)
       const response = passkey.register(isRightChallenge ? toBytes(options.challenge) : randomBytes(32))
       await assert.rejects(signUp(ctx, { ceremony, response, device: DEVICE }), INVALID, what)
       const right = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))

@@ -12,10 +12,10 @@ import {
   makeEndpoint,
   outcomeOf,
   readDelivery,
-} from '../../../../test/support/deliveries.ts'
-import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/delivery-rows.ts'
+import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Account } from '../accounts/account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_FREE, announce, clearQueues, makeAccount, makeEndpoint } from '../../../../test/support/deliveries.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+import {
+  ALL_FREE,
+  announce,
+  clearQueues,
+  makeAccount,
+  makeEndpoint,
+} from '../../../../test/support/context/delivery-rows.ts'
+import { runUnlimited } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Query, RawRow } from '../../db/query.ts'
 import type { Context } from '../context.ts'
 import { ENDPOINTS_MAX } from './endpoint.ts'
@@ -53,8 +59,8 @@ describe('the plans of a claim', () => {
     await clearQueues(ctx)
     const pages: number[] = []
     for (const length of [SHORT_QUEUE, LONG_QUEUE]) {
-      await readRows(
-        ctx.db,
+      await runUnlimited(
+        given.config.database.url,
         `insert into deliveries
             (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
           select account_id, 'dlv_' || $3 || '_' || number || id, mode, id, $2, 'payment.created', 'event', 'pending',

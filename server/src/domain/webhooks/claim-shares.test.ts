@@ -8,9 +8,9 @@ import {
   makeAccount,
   makeEndpoint,
   outcomeOf,
-} from '../../../../test/support/deliveries.ts'
-import { later } from '../../../../test/support/moved-clock.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/delivery-rows.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import { RETRY_DELAYS_MS, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'

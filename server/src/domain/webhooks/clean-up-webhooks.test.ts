@@ -11,10 +11,10 @@ import {
   makeEndpoint,
   readDelivery,
   readOnlyDelivery,
-} from '../../../../test/support/deliveries.ts'
-import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/delivery-rows.ts'
+import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Account } from '../accounts/account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
@@ -24,7 +24,7 @@ import { changeEndpoint } from './change-endpoint.ts'
 import { cleanUpWebhooks } from './clean-up-webhooks.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
-import { makeEvent } from '../../../../test/support/deliveries.ts'
+import { makeEvent } from '../../../../test/support/context/delivery-rows.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
 const DAY_MS = 24 * 60 * 60 * 1_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { readAudit } from '../../../../test/support/audit.ts'
+import { readAudit } from '../../../../test/support/context/audit.ts'
 import {
   announce,
   claim,
@@ -12,10 +12,10 @@ import {
   outcomeOf,
   readDelivery,
   readOnlyDelivery,
-} from '../../../../test/support/deliveries.ts'
-import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
-import { openConnections, readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/delivery-rows.ts'
+import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Account } from '../accounts/account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'

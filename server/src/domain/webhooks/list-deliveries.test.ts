@@ -8,10 +8,10 @@ import {
   finish,
   makeAccount,
   makeEndpoint,
-} from '../../../../test/support/deliveries.ts'
-import { frozenAt, later } from '../../../../test/support/moved-clock.ts'
-import { readRows } from '../../../../test/support/read-rows.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/test-context.ts'
+} from '../../../../test/support/context/delivery-rows.ts'
+import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'

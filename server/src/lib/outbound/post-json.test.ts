@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { openPoster, postFromChild, type Poster } from '../../../../test/support/outbound.ts'
-import { startRawServer, type RawServer } from '../../../../test/support/raw-server.ts'
+import { openPoster, postFromChild, type Poster } from '../../../../test/support/wires/open-poster.ts'
+import { startRawServer, type RawServer } from '../../../../test/support/wires/raw-server.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer as createPlainServer, type AddressInfo, type Server } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions } from 'node:tls'
-import { openPoster, postFromChild, type Poster } from '../../../../test/support/outbound.ts'
-import { startRawServer, type RawServer } from '../../../../test/support/raw-server.ts'
-import { createSelfSigned } from '../../../../test/support/self-signed.ts'
+import { openPoster, postFromChild, type Poster } from '../../../../test/support/wires/open-poster.ts'
+import { startRawServer, type RawServer } from '../../../../test/support/wires/raw-server.ts'
+import { createSelfSigned } from '../../../../test/support/wires/self-signed.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 const trusted = createSelfSigned('localhost')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startFakeDns, type FakeDns } from '../../../../test/support/fake-dns.ts'
+import { startFakeDns, type FakeDns } from '../../../../test/support/wires/fake-dns.ts'
 import type { ResolveHost } from './policy.ts'
 import { createHostResolver } from './resolve-host.ts'
 

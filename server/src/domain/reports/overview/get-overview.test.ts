@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../audit/audit-entry.ts'
-import { frozenAt } from '../../../../../test/support/moved-clock.ts'
-import { seedPayment } from '../../../../../test/support/payment-rows.ts'
-import { readRows } from '../../../../../test/support/read-rows.ts'
-import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../../test/support/seed.ts'
-import { openTestContext, type TestContext } from '../../../../../test/support/test-context.ts'
+import { frozenAt } from '../../../../../test/support/context/moved-clock.ts'
+import { seedPayment } from '../../../../../test/support/context/payment-rows.ts'
+import { readRows } from '../../../../../test/support/database/read-rows.ts'
+import {
+  agent,
+  paymentRequest,
+  seed,
+  seedGrant,
+  seedWallet,
+  type Seed,
+} from '../../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../../test/support/wait-for.ts'
 import { createAccount } from '../../accounts/create-account.ts'
 import { createAgent } from '../../agents/create-agent.ts'

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { planProcesses } from './plan-processes.ts'
+
+const MANY = Array.from(
+  { length: 13 },
+  (_, index) => `server/src/domain/many/${String(index).padStart(2, '0')}.test.ts`,
+)
+const BROWSER = Array.from({ length: 13 }, (_, index) => `test/browser/${String(index).padStart(2, '0')}.test.ts`)
+const HOOKED = 'server/src/values/hooked.test.ts'
+
+describe('the processes that run the tests', () => {
+  let root: string
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), 'bursar-plan-'))
+    for (const file of [...MANY, ...BROWSER, HOOKED, 'server/src/db/a.test.ts', 'test/api/a.test.ts']) {
+      mkdirSync(dirname(join(root, file)), { recursive: true })
+      const hook = file === HOOKED ? 'after(() => {})\n' : '  after(() => {})\n'
+      writeFileSync(join(root, file), hook)
+    }
+  })
+  after(() => rmSync(root, { recursive: true }))
+
+  const plan = (...files: string[]) => planProcesses(root, files).map((process) => process.files)
+
+  test('files of a folder share a process, and more than twelve are split evenly', () => {
+    assert.deepEqual(plan(...MANY), [MANY.slice(0, 7), MANY.slice(7)])
+  })
+
+  test('browser tests share one process, however many they are, and it starts first', () => {
+    assert.deepEqual(plan('test/api/a.test.ts', ...BROWSER), [BROWSER, ['test/api/a.test.ts']])
+  })
+
+  test('a file that stops processes or has a hook at its top runs alone', () => {
+    const alone = [HOOKED, 'server/src/db/a.test.ts']
+    assert.deepEqual(plan(...alone, MANY[0] ?? ''), [...alone.map((file) => [file]), [MANY[0]]])
+  })
+
+  test('every file runs exactly once', () => {
+    const files = [...MANY, ...BROWSER, HOOKED, 'server/src/db/a.test.ts', 'test/api/a.test.ts']
+    assert.deepEqual(
+      plan(...files)
+        .flat()
+        .toSorted(),
+      files.toSorted(),
+    )
+  })
+})

@@ -1,0 +1,31 @@
+import type { SoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
+import type { Account } from '../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { addMember } from '../../server/src/domain/members/add-member.ts'
+import type { Role } from '../../server/src/domain/members/role.ts'
+import { seedAccount } from '../support/context/connection-rows.ts'
+import type { ConsoleServer } from '../support/service/console-server.ts'
+import type { Browser } from './browser.ts'
+import { openVisitor } from './person.ts'
+
+/** Somebody at the dashboard of a workspace. */
+export interface ConsoleFixture {
+  readonly account: Account
+  readonly browser: Browser
+  readonly userId: string
+  readonly passkey: SoftwarePasskey
+  /** The path of an endpoint of the workspace. */
+  at(path: string): string
+}
+
+/** Somebody new, in a workspace of their own where none is given. */
+export async function openConsoleFixture(
+  server: ConsoleServer,
+  { role = 'owner', account: given, name }: { role?: Role; account?: Account; name?: string } = {},
+): Promise<ConsoleFixture> {
+  const { browser, userId, passkey } = await openVisitor(server, name)
+  const account = given ?? (await seedAccount(server.context))
+  await addMember(server.context, { account, userId, role, actor: OPERATOR })
+  const at = (path: string) => `/console/workspaces/${account.slug}${path === '' ? '' : `/${path}`}`
+  return { account, browser, userId, passkey, at }
+}

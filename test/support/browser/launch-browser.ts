@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { createBrotliDecompress } from 'node:zlib'
+import { chromium, type Browser, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
+
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/bursar', import.meta.url))
+const SYSTEM_BROWSER = '/usr/bin/chromium'
+/** What a page may take until it shows what is waited for; the machine may be busy. */
+const TIMEOUT_MS = 20_000
+
+/** A Chromium: `CHROMIUM_PATH`, the system's, or the one that npm brought. Web security is as in anybody's browser. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM_PATH'] ?? (await findBrowser())
+  // Without a sandbox of its own, since tests run as root too; they open our pages only. Sites under `.example`
+  // (RFC 2606) are on this computer.
+  const names = '--host-resolver-rules=MAP *.example 127.0.0.1'
+  return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-zygote', names] })
+}
+
+/** A person's browser, empty, with an authenticator that says yes: a passkey made in it can be found again in it. */
+export async function openPerson(
+  browser: Browser,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<Person> {
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(TIMEOUT_MS)
+  const page = await context.newPage()
+  const faults: string[] = []
+  context.on('page', (opened) => watch(opened, faults))
+  watch(page, faults)
+  const authenticator = await addAuthenticator(page)
+  return { context, page, faults, authenticator, close: () => context.close() }
+}
+
+export interface Person {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** What pages complained of: scripts that failed, and whatever the Content Security Policy stopped. */
+  readonly faults: readonly string[]
+  readonly authenticator: Authenticator
+  close(): Promise<void>
+}
+
+export interface Authenticator {
+  readonly session: CDPSession
+  readonly id: string
+}
+
+/** Authenticators belong to a page; another page of the same person needs one with the same passkeys. */
+async function addAuthenticator(page: Page): Promise<Authenticator> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('WebAuthn.enable')
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  return { session, id: authenticatorId }
+}
+
+/** Lays one authenticator aside and takes up another, which holds the passkeys given; answers it. */
+export async function swapAuthenticator(
+  page: Page,
+  { session, id }: Authenticator,
+  credentials: Awaited<ReturnType<typeof readCredentials>> = [],
+): Promise<Authenticator> {
+  await session.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: id })
+  await session.detach()
+  const authenticator = await addAuthenticator(page)
+  for (const credential of credentials) {
+    await authenticator.session.send('WebAuthn.addCredential', { authenticatorId: authenticator.id, credential })
+  }
+  return authenticator
+}
+
+/** The passkeys in an authenticator. */
+export async function readCredentials({ session, id }: Authenticator) {
+  return (await session.send('WebAuthn.getCredentials', { authenticatorId: id })).credentials
+}
+
+function watch(page: Page, faults: string[]): void {
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('console', (message) => {
+    // A refused request is told as an error too, and some tests refuse on purpose.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text())
+  })
+}
+
+async function findBrowser(): Promise<string> {
+  if (existsSync(SYSTEM_BROWSER)) return SYSTEM_BROWSER
+  const unpacked = join(CACHE, 'chromium')
+  if (existsSync(unpacked)) return unpacked
+  // Not where the package itself would put it, in the system's temporary folder: that is other people's too.
+  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
+  const packed = join(entry.slice(0, entry.indexOf(join('chromium', 'build'))), 'chromium', 'bin', 'chromium.br')
+  await mkdir(dirname(unpacked), { recursive: true })
+  const mine = `${unpacked}.${randomUUID()}`
+  try {
+    await pipeline(createReadStream(packed), createBrotliDecompress(), createWriteStream(mine, { mode: 0o755 }))
+    await rename(mine, unpacked)
+  } finally {
+    await rm(mine, { force: true })
+  }
+  return unpacked
+}

@@ -1,0 +1,121 @@
+import type { Locator, Page } from 'playwright-core'
+import type { AgentHost } from '../sandbox/agent-host.ts'
+
+/** What a person does on the dashboard's pages, found by role and name as assistive technology finds it. */
+
+const TABS_MAX = 60
+
+/** Signs up from any page of the shell, and answers the recovery codes. Ends where the person wanted to go. */
+export async function signUp(page: Page, name: string, path = '/sign-up'): Promise<string[]> {
+  await page.goto(path)
+  return await fillSignUp(page, name)
+}
+
+/** The same, on the sign-up page that is open. */
+export async function fillSignUp(page: Page, name: string): Promise<string[]> {
+  await page.getByLabel('Your name').fill(name)
+  await button(page, 'Create a passkey').click()
+  const codes = await readRecoveryCodes(page)
+  await button(page, 'I have saved them').click()
+  await heading(page, 'Save your recovery codes').waitFor({ state: 'hidden' })
+  return codes
+}
+
+export async function readRecoveryCodes(page: Page): Promise<string[]> {
+  await button(page, 'I have saved them').waitFor()
+  const texts = await page.getByRole('main').getByRole('listitem').allInnerTexts()
+  return texts.map((text) => text.trim())
+}
+
+export async function signOut(page: Page, name: string): Promise<void> {
+  await button(page, name).click()
+  await personMenu(page).getByRole('button', { name: 'Sign out' }).click()
+  await heading(page, 'Sign in').waitFor()
+}
+
+/** What opens under the person's name. */
+export function personMenu(page: Page): Locator {
+  return page.getByRole('navigation', { name: 'Workspaces and account' })
+}
+
+/** On the sign-in page that is open. */
+export async function signIn(page: Page): Promise<void> {
+  await button(page, 'Sign in with a passkey').click()
+}
+
+/** Opens what an application sends the person to, up to the page on which they decide. */
+export async function openConsent(page: Page, url: URL): Promise<void> {
+  await page.goto(url.href)
+  await consentHeading(page).waitFor()
+}
+
+export function consentHeading(page: Page): Locator {
+  return page.getByRole('heading', { level: 1, name: /wants to act for you$/ })
+}
+
+/** Once it can be pressed: the page waits a moment, so that nobody approves by accident. */
+export async function approveButton(page: Page): Promise<Locator> {
+  const approve = page.getByRole('button', { name: 'Approve', disabled: false })
+  await approve.waitFor()
+  return approve
+}
+
+export async function approve(page: Page): Promise<void> {
+  await (await approveButton(page)).click()
+}
+
+/** Opens an invitation as somebody signed in, and joins. */
+export async function acceptInvitation(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.getByRole('button', { name: /^Join / }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+}
+
+/** Signs up, and joins the sandbox's workspace as an owner. */
+export async function joinDemo(page: Page, name: string, { workspace }: Pick<AgentHost, 'workspace'>): Promise<void> {
+  await signUp(page, name)
+  await acceptInvitation(page, workspace.invite_url)
+}
+
+/** How often an application was let in to a workspace, as its audit log says. The page's person must belong to it. */
+export async function countApprovals(page: Page, slug: string): Promise<number> {
+  const response = await page.request.get(`/console/workspaces/${slug}/audit`)
+  const { entries } = (await response.json()) as { entries: readonly { action: string }[] }
+  return entries.filter(({ action }) => action === 'connection.approved').length
+}
+
+/** Confirms in the dialog that is open, and waits until it is done: while it is open, nothing else is to be found. */
+export async function confirm(page: Page, name: string): Promise<void> {
+  const dialog = page.getByRole('alertdialog')
+  await dialog.getByRole('button', { name, exact: true }).click()
+  await dialog.waitFor({ state: 'hidden' })
+}
+
+/** Makes a link on the members page that is open, and answers it. */
+export async function createInvitation(page: Page, role: 'Viewer' | 'Admin' | 'Owner'): Promise<string> {
+  await page.getByLabel('Role', { exact: true }).selectOption(role)
+  await button(page, 'Create link').click()
+  return await page.getByLabel(`Link for a new ${role.toLowerCase()}`).inputValue()
+}
+
+/** Presses the Tab key until the element has the focus, as somebody without a mouse does. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor()
+  for (let presses = 0; presses < TABS_MAX; presses += 1) {
+    if (await hasFocus(page, target)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`the Tab key does not lead to ${String(target)}`)
+}
+
+export async function hasFocus(page: Page, target: Locator): Promise<boolean> {
+  return (await target.and(page.locator(':focus')).count()) === 1
+}
+
+export function button(page: Page, name: string): Locator {
+  return page.getByRole('button', { name, exact: true })
+}
+
+export function heading(page: Page, name: string): Locator {
+  return page.getByRole('heading', { name, exact: true })
+}

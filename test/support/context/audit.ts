@@ -1,0 +1,17 @@
+import type { Database } from '../../../server/src/db/database.ts'
+import type { QueryResultRow as Row } from 'pg'
+import { readRows } from '../database/read-rows.ts'
+
+/** A log's rows as they stand in the database, oldest first, without ids and times. */
+export async function readAudit(db: Database, logId: string): Promise<Row[]> {
+  return await readRows(
+    db,
+    `select actor_kind, actor_id, action, subject, details from audit_entries where log_id = $1 order by created_at, id`,
+    [logId],
+  )
+}
+
+/** What a log says was done, oldest first. */
+export async function listAuditActions(db: Database, logId: string): Promise<string[]> {
+  return (await readAudit(db, logId)).map((row) => String(row['action']))
+}

@@ -1,0 +1,223 @@
+import { hash, randomBytes } from 'node:crypto'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
+import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
+import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
+import { authenticateToken } from '../../../server/src/domain/connections/authenticate-token.ts'
+import type { Client } from '../../../server/src/domain/connections/client.ts'
+import { decideAuthorizationRequest } from '../../../server/src/domain/connections/decide-authorization-request.ts'
+import { exchangeCode } from '../../../server/src/domain/connections/exchange-code.ts'
+import { openAuthorizationRequest } from '../../../server/src/domain/connections/open-authorization-request.ts'
+import { refreshTokens } from '../../../server/src/domain/connections/refresh-tokens.ts'
+import { registerClient } from '../../../server/src/domain/connections/register-client.ts'
+import type { TokenRefusal, Tokens } from '../../../server/src/domain/connections/tokens.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import type { Membership } from '../../../server/src/domain/members/member.ts'
+import type { Role } from '../../../server/src/domain/members/role.ts'
+import type { AgentId } from '../../../server/src/values/agent-id.ts'
+import { createId } from '../../../server/src/values/ids.ts'
+import type { Mode } from '../../../server/src/values/mode.ts'
+import { SCOPES, type Scope } from '../../../server/src/values/scope.ts'
+import { readRows } from '../database/read-rows.ts'
+import { agent } from './seed.ts'
+
+type Ways = Pick<Context, 'db' | 'clock'>
+
+export const REDIRECT_URI = 'https://client.example/callback'
+
+export interface SeedConnectionOptions {
+  readonly account?: Account
+  readonly mode?: Mode
+  readonly agentId?: AgentId
+  /** Who consents; a new owner of the workspace where none is given. */
+  readonly membership?: Membership
+  readonly client?: Client
+  readonly redirectUri?: string
+  /** What is asked for, and granted. */
+  readonly scopes?: readonly Scope[]
+  readonly resource?: string | null
+}
+
+/** A request that waits for its decision. */
+export interface SeededRequest {
+  readonly membership: Membership
+  readonly mode: Mode
+  readonly agentId: AgentId
+  readonly client: Client
+  readonly redirectUri: string
+  readonly verifier: string
+  readonly handle: string
+}
+
+/** A connection that was approved, with its code. */
+export interface SeededConnection extends SeededRequest {
+  readonly code: string
+}
+
+export interface ConnectedClient extends SeededConnection {
+  readonly tokens: Tokens
+}
+
+export async function seedRequest(ctx: Ways, options: SeedConnectionOptions = {}): Promise<SeededRequest> {
+  const { mode = 'test', redirectUri = REDIRECT_URI, scopes = SCOPES } = options
+  const account = options.membership?.account ?? options.account ?? (await seedAccount(ctx))
+  const membership = options.membership ?? (await seedMember(ctx, account))
+  const agentId = options.agentId ?? agent(`agent-${randomBytes(4).toString('hex')}`)
+  await createAgent(ctx, { accountId: account.id, mode, id: agentId, actor: OPERATOR })
+  const client =
+    options.client ??
+    (await registerClient(ctx, { name: 'Test client', redirectUris: [redirectUri], scopes: [...SCOPES] }))
+  const verifier = randomBytes(32).toString('base64url')
+  const handle = await openAuthorizationRequest(ctx, {
+    clientId: client.id,
+    redirectUri,
+    scopes,
+    state: 'state of the client',
+    codeChallenge: hash('sha256', verifier, 'base64url'),
+    resource: options.resource ?? null,
+    agentId: null,
+  })
+  return { membership, mode, agentId, client, redirectUri, verifier, handle }
+}
+
+/** Registers a client, opens a request of it, and approves that as an owner of the workspace. */
+export async function seedConnection(ctx: Ways, options: SeedConnectionOptions = {}): Promise<SeededConnection> {
+  const request = await seedRequest(ctx, options)
+  const { membership, mode, agentId, handle } = request
+  const decided = await decideAuthorizationRequest(ctx, {
+    handle,
+    session: sessionOf(ctx, membership),
+    decision: { approve: true, membership, mode, agentId, scopes: null },
+  })
+  if (decided.code === undefined) throw new Error('the request was not approved')
+  return { ...request, code: decided.code }
+}
+
+/** Of the session in which a member decides, having proved to be there this moment. */
+export function sessionOf({ clock }: Pick<Context, 'clock'>, { userId }: Pick<Membership, 'userId'>) {
+  return { userId, verifiedAt: clock.now() }
+}
+
+/** The same, with its code exchanged. */
+export async function seedTokens(ctx: Ways, options: SeedConnectionOptions = {}): Promise<ConnectedClient> {
+  const seeded = await seedConnection(ctx, options)
+  return { ...seeded, tokens: issued(await exchange(ctx, seeded)) }
+}
+
+export interface CodeExchange {
+  readonly code: string
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly codeVerifier: string
+  readonly resource: string | null
+}
+
+/** Exchanges the code as its client does; `change` replaces parameters. */
+export function exchange(
+  ctx: Ways,
+  { code, client, redirectUri, verifier }: SeededConnection,
+  change: Partial<CodeExchange> = {},
+): Promise<Tokens | TokenRefusal> {
+  const parameters = { code, clientId: client.id, redirectUri, codeVerifier: verifier, resource: null }
+  return exchangeCode(ctx, { ...parameters, ...change })
+}
+
+/** Refreshes as the connection's client does. */
+export function refresh(
+  ctx: Ways,
+  { client }: Pick<SeededConnection, 'client'>,
+  refreshToken: string,
+  change: { clientId?: string; scopes?: readonly Scope[] | null; resource?: string | null } = {},
+): Promise<Tokens | TokenRefusal> {
+  return refreshTokens(ctx, { refreshToken, clientId: client.id, scopes: null, resource: null, ...change })
+}
+
+export function issued(answer: Tokens | TokenRefusal): Tokens {
+  if (answer.kind !== 'issued') throw new Error(`refused: ${answer.error}`)
+  return answer
+}
+
+export async function isAlive(ctx: Ways, accessToken: string): Promise<boolean> {
+  const found = await authenticateToken(ctx, { credential: accessToken, bucket: 'default', requiredScope: null })
+  return found !== null
+}
+
+export function seedAccount(ctx: Ways): Promise<Account> {
+  return createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan: 'developer', actor: OPERATOR })
+}
+
+/** A person without passkeys, as a member of the workspace. */
+export async function seedMember(ctx: Ways, account: Account, role: Role = 'owner'): Promise<Membership> {
+  const createdAt = ctx.clock.now()
+  const userId = createId('user', createdAt)
+  await readRows(ctx.db, 'insert into users (id, name, user_handle, created_at) values ($1, $2, $3, $4)', [
+    userId,
+    'Ada',
+    randomBytes(32),
+    createdAt,
+  ])
+  const membership: Membership = { account, userId, role, createdAt }
+  await joinWorkspace(ctx, membership)
+  return membership
+}
+
+/** Makes the membership anew; it must have been left before. */
+export async function joinWorkspace(ctx: Ways, { account, userId, role, createdAt }: Membership): Promise<void> {
+  await readRows(ctx.db, 'insert into members (account_id, user_id, role, created_at) values ($1, $2, $3, $4)', [
+    account.id,
+    userId,
+    role,
+    createdAt,
+  ])
+}
+
+export async function leaveWorkspace(ctx: Ways, { account, userId }: Membership): Promise<void> {
+  await readRows(ctx.db, 'delete from members where account_id = $1 and user_id = $2', [account.id, userId])
+}
+
+export async function setRole(ctx: Ways, { account, userId }: Membership, role: Role): Promise<void> {
+  await readRows(ctx.db, 'update members set role = $3 where account_id = $1 and user_id = $2', [
+    account.id,
+    userId,
+    role,
+  ])
+}
+
+/** What stands in the one connection of the workspace. */
+export async function readConnection(
+  ctx: Ways,
+  { membership }: Pick<SeededRequest, 'membership'>,
+): Promise<{ id: string; revokedBecause: string | null; currentRefreshTokens: number }> {
+  const rows = await readRows(
+    ctx.db,
+    `select c.id, c.revoked_because, count(t.*) as current from connections c
+      left join refresh_tokens t on t.account_id = c.account_id and t.connection_id = c.id and t.taken_at is null
+      where c.account_id = $1 group by c.id, c.revoked_because`,
+    [membership.account.id],
+  )
+  const [row] = rows
+  if (row === undefined || rows.length > 1) throw new Error(`the workspace has ${rows.length} connections`)
+  return { id: row['id'], revokedBecause: row['revoked_because'], currentRefreshTokens: Number(row['current']) }
+}
+
+/** What a log tells of connections, in the order in which it was written down. */
+export async function listActions(ctx: Ways, logId: string): Promise<string[]> {
+  const rows = await readRows(
+    ctx.db,
+    "select action from audit_entries where log_id = $1 and action like 'connection.%' order by created_at, id",
+    [logId],
+  )
+  return rows.map((row) => String(row['action']))
+}
+
+/** The same ways with a clock that stands until it is moved. */
+export function stopClock(ctx: Ways): Ways & { move: (milliseconds: number) => void } {
+  let time = ctx.clock.now().getTime()
+  return {
+    db: ctx.db,
+    clock: { now: () => new Date(time) },
+    move: (milliseconds) => {
+      time += milliseconds
+    },
+  }
+}

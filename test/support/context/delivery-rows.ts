@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
+import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import { EVENT_TYPES, type DomainEvent } from '../../../server/src/domain/events/event.ts'
+import { appendEvent } from '../../../server/src/domain/webhooks/append-event.ts'
+import { claimDeliveries } from '../../../server/src/domain/webhooks/claim-deliveries.ts'
+import { createEndpoint } from '../../../server/src/domain/webhooks/create-endpoint.ts'
+import {
+  LEASE_MS,
+  type AttemptOutcome,
+  type ClaimedDelivery,
+  type Delivery,
+} from '../../../server/src/domain/webhooks/delivery.ts'
+import type { EndpointWithSecret } from '../../../server/src/domain/webhooks/endpoint.ts'
+import { finishAttempt } from '../../../server/src/domain/webhooks/finish-attempt.ts'
+import { getDelivery } from '../../../server/src/domain/webhooks/queries.ts'
+import type { Places } from '../../../server/src/domain/webhooks/places.ts'
+import { createId } from '../../../server/src/values/ids.ts'
+import type { Mode } from '../../../server/src/values/mode.ts'
+import { readRows } from '../database/read-rows.ts'
+
+export const RECEIVER_URL = 'https://receiver.example/hooks'
+
+export async function makeAccount(ctx: Context): Promise<Account> {
+  return await createAccount(ctx, {
+    name: `Heard ${randomBytes(4).toString('hex')}`,
+    plan: 'developer',
+    actor: OPERATOR,
+  })
+}
+
+export async function makeEndpoint(
+  ctx: Context,
+  account: Account,
+  {
+    mode = 'test',
+    url = RECEIVER_URL,
+    events = EVENT_TYPES,
+  }: Partial<{
+    mode: Mode
+    url: string
+    events: readonly string[]
+  }> = {},
+): Promise<EndpointWithSecret> {
+  return await createEndpoint(ctx, { accountId: account.id, mode, url, events, actor: OPERATOR })
+}
+
+export function makeEvent(ctx: Context, account: Pick<Account, 'id'>, changes: Partial<DomainEvent> = {}): DomainEvent {
+  const createdAt = changes.createdAt ?? ctx.clock.now()
+  return {
+    id: createId('event', createdAt),
+    accountId: account.id,
+    mode: 'test',
+    type: 'payment.confirmed',
+    createdAt,
+    data: { payment: { memo: 'é✓', amount_usdc: '1.500000', z: 1, a: 2 } },
+    ...changes,
+  }
+}
+
+/** An event as whoever makes it true announces it. */
+export async function announce(
+  ctx: Context,
+  account: Pick<Account, 'id'>,
+  changes: Partial<DomainEvent> = {},
+): Promise<DomainEvent> {
+  const event = makeEvent(ctx, account, changes)
+  await ctx.db.transaction((transaction) => transaction.commit([...appendEvent(event)]))
+  return event
+}
+
+/** Many events at once, each a millisecond after the one before. */
+export async function announceMany(
+  ctx: Context,
+  account: Account,
+  { count, from, type = 'payment.confirmed' }: { count: number; from: Date; type?: DomainEvent['type'] },
+): Promise<void> {
+  const events = Array.from({ length: count }, (_, index) =>
+    makeEvent(ctx, account, { type, createdAt: new Date(from.getTime() + index) }),
+  )
+  await ctx.db.transaction((transaction) => transaction.commit(events.flatMap((event) => [...appendEvent(event)])))
+}
+
+/** Room for whatever a test has due. */
+export const ALL_FREE: Places = { free: 10_000, held: new Map() }
+
+export async function claim(
+  ctx: Context,
+  {
+    hangs = false,
+    inFlightMax = 4,
+    limit = 100,
+    places = ALL_FREE,
+  }: Partial<{ hangs: boolean; inFlightMax: number; limit: number; places: Places }> = {},
+): Promise<ClaimedDelivery[]> {
+  return await claimDeliveries(ctx, { hangs, inFlightMax, limit, places, leaseMs: LEASE_MS })
+}
+
+/** Claims what must be the only thing that is due. */
+export async function claimOne(ctx: Context): Promise<ClaimedDelivery> {
+  const claimed = await claim(ctx)
+  const [one] = claimed
+  if (one === undefined || claimed.length > 1) throw new Error(`${claimed.length} deliveries were claimed, not one`)
+  return one
+}
+
+/** What came of an attempt that is over now. */
+export function outcomeOf(ctx: Context, changes: Partial<AttemptOutcome> = {}): AttemptOutcome {
+  const durationMs = changes.durationMs ?? 120
+  const startedAt = new Date(ctx.clock.now().getTime() - durationMs)
+  const statusCode = changes.statusCode === undefined ? 200 : changes.statusCode
+  const isGood = statusCode !== null && statusCode < 300
+  return { startedAt, durationMs, statusCode, error: isGood ? null : 'http_error', responseBody: null, ...changes }
+}
+
+export async function finish(ctx: Context, claimed: ClaimedDelivery, statusCode: number): Promise<Delivery> {
+  await finishAttempt(ctx, { claimed, outcome: outcomeOf(ctx, { statusCode }) })
+  return await readDelivery(ctx, claimed.delivery)
+}
+
+export async function readDelivery(ctx: Context, { accountId, id }: Pick<Delivery, 'accountId' | 'id'>) {
+  return (await getDelivery(ctx, { accountId, id })).delivery
+}
+
+/** The only delivery of an endpoint, as it stands. */
+export async function readOnlyDelivery(ctx: Context, accountId: string, endpointId: string): Promise<Delivery> {
+  const rows = await readRows(ctx.db, 'select id from deliveries where account_id = $1 and endpoint_id = $2', [
+    accountId,
+    endpointId,
+  ])
+  if (rows.length !== 1) throw new Error(`the endpoint has ${rows.length} deliveries, not one`)
+  return await readDelivery(ctx, { accountId, id: String(rows[0]?.['id']) })
+}
+
+export async function countDeliveries(ctx: Context, accountId: string): Promise<number> {
+  const rows = await readRows(ctx.db, 'select count(*)::integer as count from deliveries where account_id = $1', [
+    accountId,
+  ])
+  return Number(rows[0]?.['count'])
+}
+
+/** Ends what other tests have left in the queues. */
+export async function clearQueues(ctx: Context): Promise<void> {
+  await readRows(
+    ctx.db,
+    `update deliveries set status = 'canceled', next_attempt_at = null, leased_until = null, finished_at = created_at
+      where status = 'pending'`,
+  )
+}

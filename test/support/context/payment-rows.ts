@@ -1,0 +1,105 @@
+import type { Context } from '../../../server/src/domain/context.ts'
+import type { Payment } from '../../../server/src/domain/payments/payment.ts'
+import {
+  insertPayment,
+  markAccepted,
+  markConfirmed,
+  markFailed,
+} from '../../../server/src/domain/payments/payments-store.ts'
+import { monthOf } from '../../../server/src/domain/plans/plan.ts'
+import { createId } from '../../../server/src/values/ids.ts'
+import { microUsdc, parseAmount } from '../../../server/src/values/money.ts'
+import { RECIPIENT, type Seed } from './seed.ts'
+import { readRows } from '../database/read-rows.ts'
+
+const WIDE = microUsdc(10n ** 18n)
+const SEND_WINDOW_MS = 2_000
+
+/** A payment as it would stand had it been made then, without its events. `status` pending by default, without a hash. */
+export async function seedPayment(
+  ctx: Context,
+  seeded: Seed,
+  {
+    status = 'pending',
+    at = ctx.clock.now(),
+    ...changes
+  }: Partial<Omit<Payment, 'createdAt'>> & { readonly at?: Date } = {},
+): Promise<Payment> {
+  const { amountUsdc = '1' } = changes
+  const id = createId('payment', at)
+  const payment: Payment = {
+    id,
+    accountId: seeded.account.id,
+    mode: seeded.mode,
+    agentId: seeded.agentId,
+    walletAddress: seeded.wallet,
+    grantId: seeded.grant.id,
+    to: RECIPIENT,
+    amountMicro: parseAmount(amountUsdc) ?? microUsdc(0n),
+    amountUsdc,
+    memo: null,
+    idempotencyKey: null,
+    credentialId: null,
+    status: 'pending',
+    failureCode: null,
+    txHash: null,
+    createdAt: at,
+    acceptedAt: null,
+    settledAt: null,
+    allowanceMonth: seeded.mode === 'live' ? monthOf(at) : null,
+    attempt: 1,
+    attemptUntil: null,
+    requestExpiresAt: null,
+    fencedUntil: null,
+    enclaveTransactionId: null,
+    userOperationHash: null,
+    senderNonce: null,
+    pendingReason: null,
+    firstBlock: null,
+    searchedBlock: null,
+    lookups: 0,
+    minedBlock: null,
+    minedBlockHash: null,
+    logIndex: null,
+    ...changes,
+  }
+  const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }
+  await ctx.db.runDurable(insertPayment({ ...payment, txHash: null }, admission))
+  if (status === 'pending' && payment.txHash === null) return payment
+  const txHash = payment.txHash ?? `0x${Buffer.from(id.slice(-16)).toString('hex').padStart(64, '0')}`
+  const accepted = await ctx.db.runDurable(
+    markAccepted(payment, { transactionId: id, txHash, userOperationHash: null }, { now: at, nextLookupAt: at }),
+  )
+  if (accepted === null) throw new Error('the payment was not accepted')
+  const settledAt = new Date(at.getTime() + SEND_WINDOW_MS)
+  if (status === 'pending') return accepted
+  const moved = await ctx.db.runDurable(
+    status === 'failed'
+      ? markFailed(accepted, payment.failureCode ?? 'reverted', settledAt)
+      : markConfirmed(accepted, { number: 100n, hash: '0x1', logIndex: 0n }, settledAt),
+  )
+  if (moved === null) throw new Error('the payment was not settled')
+  return moved
+}
+
+/**
+ * Many payments at once, a millisecond apart, the last one a millisecond before `before`; the memo of each ends with its
+ * number, from 1. Answers their ids, the oldest first.
+ */
+export async function seedManyPayments(
+  ctx: Context,
+  seeded: Seed,
+  { count, before, memo = 'number ' }: { readonly count: number; readonly before: Date; readonly memo?: string },
+): Promise<string[]> {
+  const times = Array.from({ length: count }, (_, index) => new Date(before.getTime() - count + index))
+  const ids = times.map((time) => createId('payment', time))
+  await readRows(
+    ctx.db,
+    `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro,
+        amount_usdc, memo, status, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt)
+      select $1, $2, t.id, $3, $4, $5, $6, 1000000, '1', $9 || t.n, 'pending', t.at, 1000000, 1000000, 0, 1
+      from unnest($7::text[], $8::timestamptz[]) with ordinality as t (id, at, n)`,
+    [seeded.account.id, seeded.mode, seeded.agentId, seeded.wallet, seeded.grant.id, RECIPIENT, ids, times, memo],
+  )
+  return ids
+}

@@ -1,0 +1,75 @@
+import {
+  createSoftwarePasskey,
+  type PasskeyAssertion,
+  type SoftwarePasskey,
+} from '../../../sandbox/src/passkey/software-passkey.ts'
+import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import { addMember } from '../../../server/src/domain/members/add-member.ts'
+import { createWorkspace } from '../../../server/src/domain/members/create-workspace.ts'
+import type { IssuedSession } from '../../../server/src/domain/sessions/issue-session.ts'
+import { openSignIn } from '../../../server/src/domain/sessions/open-sign-in.ts'
+import { openSignUp } from '../../../server/src/domain/sessions/open-sign-up.ts'
+import type { Role } from '../../../server/src/domain/members/role.ts'
+import type { Session } from '../../../server/src/domain/sessions/session.ts'
+import { signIn } from '../../../server/src/domain/sessions/sign-in.ts'
+import { signUp } from '../../../server/src/domain/sessions/sign-up.ts'
+
+export interface Person {
+  readonly userId: string
+  readonly passkey: SoftwarePasskey
+  readonly session: Session
+  /** The session's: what the cookie holds. */
+  readonly secret: string
+  readonly recoveryCodes: string[]
+}
+
+export const DEVICE = 'Test browser'
+
+/** Signs a person up with a passkey that lives in software. */
+export async function signUpPerson(ctx: Context, name = 'Ada'): Promise<Person> {
+  const { ceremony, options } = await openSignUp(ctx, { name, policy: 'open' })
+  const passkey = makePasskey(ctx, options.user.id)
+  const response = passkey.register(toBytes(options.challenge))
+  const { session, secret, recoveryCodes } = await signUp(ctx, { ceremony, response, device: DEVICE })
+  return { userId: session.userId, passkey, session, secret, recoveryCodes }
+}
+
+/** Signs a person up who has a workspace of their own, so that the audit log tells of them. */
+export async function signUpMember(ctx: Context, name?: string): Promise<Person> {
+  const person = await signUpPerson(ctx, name)
+  await createWorkspace(ctx, { userId: person.userId, name: 'Analytical Engines' })
+  return person
+}
+
+/** Signs a person in again, on another browser so to speak. */
+export async function signInPerson(ctx: Context, { passkey }: Pick<Person, 'passkey'>): Promise<IssuedSession> {
+  const { ceremony, options } = await openSignIn(ctx)
+  return await signIn(ctx, { ceremony, response: answer(passkey, options), device: DEVICE })
+}
+
+/** Signs a person up and makes them a member of a workspace. */
+export async function seedOwner(ctx: Context, account: Account, role: Role = 'owner'): Promise<Person> {
+  const person = await signUpPerson(ctx)
+  await addMember(ctx, { account, userId: person.userId, role, actor: OPERATOR })
+  return person
+}
+
+/** Of a session whose person has proved to be there this moment. */
+export function justProved({ clock }: Pick<Context, 'clock'>): { verifiedAt: Date } {
+  return { verifiedAt: clock.now() }
+}
+
+/** A passkey for this service that was not registered yet. */
+export function makePasskey(ctx: Pick<Context, 'relyingParty'>, userHandle: string): SoftwarePasskey {
+  return createSoftwarePasskey({ rpId: ctx.relyingParty.id, origin: ctx.relyingParty.origin, userHandle })
+}
+
+export function answer(passkey: SoftwarePasskey, options: { readonly challenge: string }): PasskeyAssertion {
+  return passkey.assert(toBytes(options.challenge))
+}
+
+export function toBytes(base64url: string): Buffer {
+  return Buffer.from(base64url, 'base64url')
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
+import { keepSigner } from '../../../server/src/domain/agents/agents-store.ts'
+import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import type { Grant } from '../../../server/src/domain/grants/grant.ts'
+import { signerSealContext } from '../../../server/src/domain/agents/signer-seal-context.ts'
+import { insertGrant, markActive } from '../../../server/src/domain/grants/grants-store.ts'
+import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
+import type { Plan } from '../../../server/src/domain/plans/plan.ts'
+import type { PaymentRequest } from '../../../server/src/domain/payments/payment-request.ts'
+import { insertWallet } from '../../../server/src/domain/wallets/wallets-store.ts'
+import { parseAddress, type Address } from '../../../server/src/values/address.ts'
+import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
+import { createId } from '../../../server/src/values/ids.ts'
+import type { Mode } from '../../../server/src/values/mode.ts'
+import { microUsdc, parseAmount, type MicroUsdc } from '../../../server/src/values/money.ts'
+
+export const RECIPIENT = address('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
+
+export interface Seed {
+  readonly account: Account
+  readonly mode: Mode
+  readonly agentId: AgentId
+  readonly wallet: Address
+  readonly grant: Grant
+  /** An API key's secret. */
+  readonly key: string
+}
+
+export interface SeedOptions {
+  readonly mode?: Mode
+  readonly plan?: Plan
+  readonly maxPerTx?: string
+  readonly dailyCap?: string
+  readonly recipients?: readonly Address[]
+  readonly contracts?: readonly Address[]
+  readonly expiresAt?: Date | null
+}
+
+/** A workspace with a key, an agent, a wallet and an active grant, as the owner's signature would have left them. */
+export async function seed(ctx: Context, options: SeedOptions = {}): Promise<Seed> {
+  const { mode = 'test', plan = 'developer' } = options
+  const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan, actor: OPERATOR })
+  const { secret } = await issueKey(ctx, { accountId: account.id, mode, actor: OPERATOR })
+  const agentId = agent(`agent-${randomBytes(4).toString('hex')}`)
+  await createAgent(ctx, { accountId: account.id, mode, id: agentId, actor: OPERATOR })
+  const wallet = await seedWallet(ctx, { account, mode })
+  const grant = await seedGrant(ctx, { account, mode, agentId, wallet }, options)
+  return { account, mode, agentId, wallet, grant, key: secret }
+}
+
+export async function seedWallet(ctx: Context, { account, mode }: Pick<Seed, 'account' | 'mode'>): Promise<Address> {
+  const wallet = address(`0x${randomBytes(20).toString('hex')}`)
+  const row = {
+    accountId: account.id,
+    mode,
+    address: wallet,
+    name: 'Seeded',
+    enclaveWalletId: randomBytes(12).toString('hex'),
+    ownerQuorumId: 'quorum',
+    owner: { credentialId: 'credential', publicKeyCose: new Uint8Array([1]) },
+    createdAt: ctx.clock.now(),
+  }
+  await ctx.db.runDurable(insertWallet(row))
+  return wallet
+}
+
+export async function seedGrant(
+  ctx: Context,
+  { account, mode, agentId, wallet }: Pick<Seed, 'account' | 'mode' | 'agentId' | 'wallet'>,
+  options: SeedOptions = {},
+): Promise<Grant> {
+  const { privateKey } = ctx.enclave.generateSignerKey()
+  const sealed = ctx.sealer.seal(privateKey, signerSealContext(account.id, mode, agentId))
+  await ctx.db.runDurable(keepSigner(account.id, mode, agentId, 'signer', sealed))
+  const grant: Grant = {
+    id: createId('grant', ctx.clock.now()),
+    accountId: account.id,
+    mode,
+    agentId,
+    walletAddress: wallet,
+    maxPerTxMicro: amount(options.maxPerTx ?? '10'),
+    dailyCapMicro: amount(options.dailyCap ?? '100'),
+    recipientAllowlist: options.recipients ?? [],
+    contractAllowlist: options.contracts ?? [ctx.chains[mode].usdc],
+    expiresAt: options.expiresAt ?? null,
+    status: 'pending',
+    enclavePolicyId: 'policy',
+    signingRequest: null,
+    createdAt: ctx.clock.now(),
+    activatedAt: null,
+    suspendedAt: null,
+    revokedAt: null,
+    replaces: null,
+    replacedBy: null,
+    activatedBy: null,
+  }
+  await ctx.db.runDurable(insertGrant(grant))
+  const active = await ctx.db.runDurable(markActive(account.id, grant.id, ctx.clock.now()))
+  if (active === null) throw new Error('the grant was not activated')
+  return active
+}
+
+/** A payment of the seeded agent from the seeded wallet. */
+export function paymentRequest(
+  seeded: Seed,
+  changes: Partial<PaymentRequest> & { amountUsdc?: string } = {},
+): PaymentRequest {
+  const amountUsdc = changes.amountUsdc ?? '1'
+  return {
+    accountId: seeded.account.id,
+    mode: seeded.mode,
+    agentId: seeded.agentId,
+    wallet: seeded.wallet,
+    to: RECIPIENT,
+    memo: null,
+    idempotencyKey: null,
+    credentialId: null,
+    boundAgentId: null,
+    ...changes,
+    amountUsdc,
+    amountMicro: amount(amountUsdc),
+  }
+}
+
+export function address(text: string): Address {
+  const parsed = parseAddress(text)
+  if (parsed === null) throw new Error(`${text} is not an address`)
+  return parsed
+}
+
+export function agent(text: string): AgentId {
+  const parsed = parseAgentId(text)
+  if (parsed === null) throw new Error(`${text} is not an agent id`)
+  return parsed
+}
+
+function amount(text: string): MicroUsdc {
+  return parseAmount(text) ?? microUsdc(0n)
+}

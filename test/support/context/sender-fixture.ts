@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import type { DomainEvent } from '../../../server/src/domain/events/event.ts'
+import { getDelivery } from '../../../server/src/domain/webhooks/queries.ts'
+import type { Delivery, DeliveryAttempt } from '../../../server/src/domain/webhooks/delivery.ts'
+import type { WebhookEndpoint } from '../../../server/src/domain/webhooks/endpoint.ts'
+import type { Loop } from '../../../server/src/lib/loop.ts'
+import type { Mode } from '../../../server/src/values/mode.ts'
+import { sendWebhooks } from '../../../server/src/jobs/send-webhooks.ts'
+import { announce, makeAccount, makeEndpoint } from './delivery-rows.ts'
+import { readRows } from '../database/read-rows.ts'
+import { startReceiver, type Receiver, type Reply } from '../wires/receiver.ts'
+import { openTestContext, type TestContext } from './test-context.ts'
+import { waitFor } from '../wait-for.ts'
+
+/** An endpoint with whoever is behind it. */
+export interface Subscription {
+  readonly receiver: Receiver
+  readonly endpoint: WebhookEndpoint
+  readonly secret: string
+}
+
+export interface Log {
+  readonly delivery: Delivery
+  readonly attempts: readonly DeliveryAttempt[]
+}
+
+const CANCEL = `update deliveries set status = 'canceled', next_attempt_at = null, leased_until = null, finished_at = $1
+  where status = 'pending'`
+
+/** Everything between an event and its receivers, with a clock that can be moved, and senders that are stopped at the end. */
+export interface SenderFixture {
+  readonly given: TestContext
+  readonly ctx: Context
+  subscribe(
+    account: Account,
+    options?: { mode?: Mode; events?: readonly string[]; reply?: Reply },
+  ): Promise<Subscription>
+  startSender(options?: { ctx?: Context; attemptMs?: number }): Loop
+  /** Moves the clock, forward or back. */
+  advance(milliseconds: number): void
+  /** Deliveries of an endpoint, oldest first. */
+  logs(endpoint: WebhookEndpoint): Promise<Log[]>
+  /** The one delivery of the event to the endpoint, once it looks so. */
+  logWhen(endpoint: WebhookEndpoint, event: { id: string }, looks: (log: Log) => boolean): Promise<Log>
+  /** Until a sender has looked what is due, later than now. */
+  lookedAround(): Promise<void>
+  /** Stops the senders of a test, closes its receivers, and leaves nothing due for the next one. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openSenderFixture(): Promise<SenderFixture> {
+  const given = await openTestContext((config) => ({ ...config, webhooksToLoopback: true }))
+  const ctx = given.context
+  let senders: Loop[] = []
+  let receivers: Receiver[] = []
+  let offsetMs = 0
+
+  const subscribe: SenderFixture['subscribe'] = async (account, { mode = 'test', events, reply = 200 } = {}) => {
+    const receiver = await startReceiver()
+    receiver.reply(reply)
+    receivers.push(receiver)
+    const wanted = events === undefined ? {} : { events }
+    return { receiver, ...(await makeEndpoint(ctx, account, { mode, url: receiver.url, ...wanted })) }
+  }
+
+  const logs: SenderFixture['logs'] = async ({ accountId, id }) => {
+    const text = 'select id from deliveries where account_id = $1 and endpoint_id = $2 order by created_at, id'
+    const rows = await readRows(ctx.db, text, [accountId, id])
+    return await Promise.all(rows.map((row) => getDelivery(ctx, { accountId, id: String(row['id']) })))
+  }
+
+  const reset = async (): Promise<void> => {
+    const [stopping, closing] = [senders, receivers]
+    senders = []
+    receivers = []
+    // What is under way ends with its connection.
+    await Promise.all(closing.map((receiver) => receiver.close()))
+    await Promise.all(stopping.map((sender) => sender.stop()))
+    await readRows(ctx.db, CANCEL, [ctx.clock.now()])
+  }
+
+  return {
+    given,
+    ctx,
+    subscribe,
+    logs,
+    reset,
+    startSender(options = {}) {
+      const { ctx: context = ctx, ...rest } = options
+      const sender = sendWebhooks(context, rest)
+      senders.push(sender)
+      return sender
+    },
+    advance(milliseconds) {
+      offsetMs += milliseconds
+      given.clock.setOffset(offsetMs)
+    },
+    async logWhen(endpoint, event, looks) {
+      return await waitFor(`the delivery of ${event.id} to look so: ${String(looks)}`, async () => {
+        const found = (await logs(endpoint)).filter(({ delivery }) => delivery.eventId === event.id)
+        const [log] = found
+        if (found.length > 1) throw new Error(`${event.id} has ${found.length} deliveries`)
+        return log !== undefined && looks(log) && log
+      })
+    },
+    async lookedAround() {
+      const account = await makeAccount(ctx)
+      const { receiver } = await subscribe(account)
+      await announce(ctx, account)
+      await receiver.arrived(1)
+    },
+    async close() {
+      await reset()
+      await given.close()
+    },
+  }
+}
+
+/** An event of the account, and its one delivery once that has ended so. */
+export async function deliverOne(
+  sending: SenderFixture,
+  account: Account,
+  { endpoint }: Subscription,
+  changes: Partial<DomainEvent> = {},
+): Promise<Log & { event: DomainEvent }> {
+  const event = await announce(sending.ctx, account, changes)
+  return { event, ...(await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)) }
+}
+
+/** When the attempt ended. */
+export function endOf(attempt: DeliveryAttempt | undefined): number {
+  assert.ok(attempt !== undefined)
+  return attempt.startedAt.getTime() + attempt.durationMs
+}

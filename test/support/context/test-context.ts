@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { readConfig, type Config } from '../../../server/src/config.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import { createClock, type MovableClock } from '../../../server/src/lib/clock.ts'
+import { createLogger } from '../../../server/src/lib/logger.ts'
+import { openContext } from '../../../server/src/service.ts'
+import { startFakeChain, type FakeChain } from '../wires/fake-chain.ts'
+import { startFakeEnclave, type FakeEnclave } from '../wires/fake-enclave.ts'
+import { createFreshDatabase } from '../database/fresh-database.ts'
+
+export interface TestContext {
+  readonly context: Context
+  readonly config: Config
+  readonly clock: MovableClock
+  readonly enclave: FakeEnclave
+  readonly chains: { readonly test: FakeChain; readonly live: FakeChain }
+  /** Another process, as far as the database can tell: its own connections, the same wires. */
+  openAnother(): Context
+  close(): Promise<void>
+}
+
+/**
+ * The service's own context on a fresh database, with the enclave and the chains replaced at the socket. `change` is
+ * handed the configuration that fits them.
+ */
+export async function openTestContext(change: (config: Config) => Config = (config) => config): Promise<TestContext> {
+  const [database, enclave, test, live] = await Promise.all([
+    createFreshDatabase(),
+    startFakeEnclave(),
+    startFakeChain(84532),
+    startFakeChain(8453),
+  ])
+  const settings = {
+    BASE_URL: 'http://localhost:4100',
+    AUTH_URL: 'http://localhost:4101',
+    PORT: '0',
+    DATABASE_URL: database.url,
+    // Enough for a race; many test files share the server's connections.
+    DATABASE_CONNECTIONS: '5',
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    PRIVY_APP_ID: 'app',
+    PRIVY_APP_SECRET: 'secret',
+    PRIVY_API_URL: enclave.url,
+    TEST_RPC_URLS: test.url,
+    LIVE_RPC_URLS: live.url,
+    LOG_LEVEL: 'silent',
+  }
+  const config = change(readConfig(settings))
+  const clock = createClock()
+  enclave.now = () => clock.now()
+  const logger = createLogger('silent')
+  const opened = [openContext(config, { clock, logger })]
+  const [first] = opened
+  if (first === undefined) throw new Error('no context was opened')
+  return {
+    context: first.context,
+    config,
+    clock,
+    enclave,
+    chains: { test, live },
+    openAnother() {
+      const another = openContext(config, { clock, logger })
+      opened.push(another)
+      return another.context
+    },
+    async close() {
+      await Promise.all(opened.map((context) => context.close()))
+      await Promise.all([enclave.close(), test.close(), live.close()])
+      await database.drop()
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import { EVENT_TYPES, type DomainEvent } from '../../../server/src/domain/events/event.ts'
+import { createEndpoint } from '../../../server/src/domain/webhooks/create-endpoint.ts'
+import type { Delivery } from '../../../server/src/domain/webhooks/delivery.ts'
+import type { WebhookEndpoint } from '../../../server/src/domain/webhooks/endpoint.ts'
+import { listEndpoints } from '../../../server/src/domain/webhooks/queries.ts'
+import type { Mode } from '../../../server/src/values/mode.ts'
+import { announce, readDelivery } from './delivery-rows.ts'
+
+/** An endpoint of the workspace for every kind of event: the first that there is, else a new one. */
+export async function seedEndpoint(
+  ctx: Context,
+  { account, mode = 'test' }: { account: Account; mode?: Mode },
+): Promise<WebhookEndpoint> {
+  const [first] = await listEndpoints(ctx, { accountId: account.id, mode })
+  if (first !== undefined) return first
+  const wanted = { accountId: account.id, mode, url: 'https://hooks.example/seeded', events: EVENT_TYPES }
+  return (await createEndpoint(ctx, { ...wanted, actor: OPERATOR })).endpoint
+}
+
+/** A new event's delivery to the endpoint. */
+export async function seedDelivery(
+  ctx: Context,
+  { accountId, id, mode }: WebhookEndpoint,
+  changes: Partial<DomainEvent> = {},
+): Promise<Delivery> {
+  const event = await announce(ctx, { id: accountId }, { mode, ...changes })
+  return await readDelivery(ctx, { accountId, id: `dlv_${event.id.slice(4)}_${id.slice(4)}` })
+}

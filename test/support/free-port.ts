@@ -1,0 +1,24 @@
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
+
+/** Below the range from which systems take the ports of outgoing connections: those come and go at any moment. */
+const PORT_MIN = 10_000
+const PORT_MAX = 32_000
+
+/** Finds a port on which nobody listens. */
+export async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORT_MIN, PORT_MAX)
+    if (await isFreePort(port)) return port
+  }
+}
+
+export async function isFreePort(port: number): Promise<boolean> {
+  const server = createServer()
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  server.once('error', () => resolve(false))
+  server.listen(port, '127.0.0.1', () => resolve(true))
+  const free = await promise
+  if (free) await new Promise((closed) => server.close(closed))
+  return free
+}

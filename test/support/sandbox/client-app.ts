@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import type { AgentHost } from './agent-host.ts'
+import { call } from '../http-client.ts'
+import {
+  exchangeCode,
+  registerClient,
+  startAuthorization,
+  type Authorization,
+  type TokenAnswer,
+} from './oauth-client.ts'
+import { answerPage, formatPage, startSite } from '../browser/site.ts'
+
+/** An application that waits for the answer: on a loopback port, as one on a person's computer does, or on the web. */
+export interface ClientApp {
+  readonly origin: string
+  /** What came to its redirect URI, in order. */
+  readonly callbacks: readonly URL[]
+  /** The `Referer` of each. */
+  readonly referrers: readonly (string | undefined)[]
+  /** An authorization with the redirect URI of its port. */
+  start(change?: Readonly<Record<string, string>>): Authorization
+  close(): Promise<void>
+}
+
+interface ClientAppOptions {
+  readonly name?: string
+  /** Served over https under this name, under `.example`; else on loopback. */
+  readonly host?: string
+  /** Where its redirect URI sends the browser on to. */
+  readonly sendsOnTo?: string
+}
+
+export const CALLBACK_TITLE = 'The application has its answer'
+const CALLBACK_PATH = '/callback'
+
+export async function startClientApp(
+  authorizationServer: Pick<AgentHost, 'authUrl'>,
+  { name = 'Test client', host, sendsOnTo }: ClientAppOptions = {},
+): Promise<ClientApp> {
+  const callbacks: URL[] = []
+  const referrers: (string | undefined)[] = []
+  const site = await startSite(
+    ({ url = '/', headers: { referer } }, response) => {
+      const asked = new URL(url, site.origin)
+      // Browsers ask for an icon too.
+      if (asked.pathname !== CALLBACK_PATH) {
+        response.writeHead(404).end()
+        return
+      }
+      callbacks.push(asked)
+      referrers.push(referer)
+      if (sendsOnTo === undefined) answerPage(response, formatPage(CALLBACK_TITLE))
+      else response.writeHead(302, { location: sendsOnTo }).end()
+    },
+    host === undefined ? {} : { host, isSecure: true },
+  )
+  try {
+    const redirectUri = `${site.origin}${CALLBACK_PATH}`
+    // On loopback it is registered without its port (RFC 8252, section 7.3).
+    const registered = host === undefined ? `http://127.0.0.1${CALLBACK_PATH}` : redirectUri
+    const metadata = { client_name: name, redirect_uris: [registered] }
+    const clientId = await registerClient(authorizationServer, metadata)
+    return {
+      origin: site.origin,
+      callbacks,
+      referrers,
+      start: (change = {}) =>
+        startAuthorization(authorizationServer, clientId, { redirect_uri: redirectUri, ...change }),
+      close: () => site.close(),
+    }
+  } catch (error) {
+    await site.close()
+    throw error
+  }
+}
+
+/** The code of an answer that is whole: this authorization's state and our issuer, each once, and nothing else. */
+export function readCode({ authUrl }: Pick<AgentHost, 'authUrl'>, { state }: Authorization, callback: URL): string {
+  const { code = '', ...rest } = Object.fromEntries(callback.searchParams)
+  assert.deepEqual(rest, { state, iss: authUrl })
+  assert.equal([...callback.searchParams].length, 3)
+  assert.match(code, /^\S{20,}$/)
+  return code
+}
+
+interface Identity {
+  readonly account_slug: string
+  readonly mode: string
+  readonly agent_id: string
+  readonly scopes: readonly string[]
+}
+
+/** Exchanges an answer's code, and asks with the token who one is. */
+export async function connectWith(
+  host: AgentHost,
+  authorization: Authorization,
+  callback: URL,
+): Promise<{ tokens: TokenAnswer; me: Identity }> {
+  const tokens = await exchangeCode(host, authorization, readCode(host, authorization, callback))
+  const answer = await call(host.baseUrl, 'GET', '/v1/me', { key: tokens.access_token })
+  assert.equal(answer.status, 200, answer.text)
+  return { tokens, me: JSON.parse(answer.text) as Identity }
+}

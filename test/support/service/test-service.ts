@@ -1,0 +1,60 @@
+import type { Config } from '../../../server/src/config.ts'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
+import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
+import type { Mode } from '../../../server/src/values/mode.ts'
+import { openService, type Service } from '../../../server/src/service.ts'
+import { send, type Answer, type Call } from '../http-client.ts'
+import { readRows } from '../database/read-rows.ts'
+import { RECIPIENT, type Seed } from '../context/seed.ts'
+import { openTestContext, type TestContext } from '../context/test-context.ts'
+
+export interface TestService extends TestContext {
+  readonly service: Service
+  readonly url: string
+  call(call: Call): Promise<Answer>
+  /** A fresh key of the seeded (account, mode), with a fresh rate budget. */
+  issueKey(seeded: Seed, mode?: Mode): Promise<string>
+  /** How many agents, payments and events there are. */
+  countRows(): Promise<Readonly<Record<string, number>>>
+}
+
+/** The whole service on a free port, over a fresh database, with the enclave and the chains replaced at the socket. */
+export async function openTestService(
+  change: (config: Config) => Config | Promise<Config> = (config) => config,
+): Promise<TestService> {
+  const given = await openTestContext()
+  const config = await change(given.config)
+  const service = await openService(config).catch(async (error: unknown) => {
+    await given.close()
+    throw error
+  })
+  const url = `http://127.0.0.1:${service.ports[0]}`
+  let stopped: Promise<void> | null = null
+  return {
+    ...given,
+    service: { ...service, stop: () => (stopped ??= service.stop()) },
+    url,
+    // An unknown host means the REST host (D1): what is beside it is on the host of AUTH_URL.
+    call: (call) => send(url, call.path.startsWith('/v1') ? call : { host: new URL(config.authUrl).host, ...call }),
+    async issueKey(seeded, mode = seeded.mode) {
+      return (await issueKey(given.context, { accountId: seeded.account.id, mode, actor: OPERATOR })).secret
+    },
+    async countRows() {
+      const tables = ['agents', 'payments', 'events']
+      const counts = tables.map(async (table) => {
+        const [row] = await readRows(given.context.db, `select count(*) as rows from ${table}`)
+        return [table, Number(row?.['rows'])] as const
+      })
+      return Object.fromEntries(await Promise.all(counts))
+    },
+    async close() {
+      await (stopped ?? service.stop())
+      await given.close()
+    },
+  }
+}
+
+/** A whole body of `POST /v1/payments` that would be paid. */
+export function paymentBody(seeded: Seed, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return { agent_id: seeded.agentId, wallet: seeded.wallet, to: RECIPIENT, amount_usdc: '1', ...changes }
+}
