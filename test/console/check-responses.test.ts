@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { AGENT_ROUTES } from '../../server/src/console/contract/agents.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
-import { checkResponses } from '../support/service/check-responses.ts'
 import { send } from '../support/http-client.ts'
+import { checkResponses } from '../support/service/check-responses.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
 const AGENT = {
@@ -53,7 +53,7 @@ describe('the check of responses against their contract', () => {
       return reply.send(JSON.parse(JSON.stringify({ agent })))
     })
     const url = await http.listen({ host: '127.0.0.1', port: 0 })
-    const { status } = await send(url, { path: '/console/agent' })
+    const { status } = await send(url, { path: '/console/agent', host: 'localhost' })
     await http.close()
     try {
       assertChecked()
