@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../domain/context.ts'
 import { claimDeliveries } from '../domain/webhooks/claim-deliveries.ts'
-import { ATTEMPT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/webhooks/delivery.ts'
+import { ATTEMPT_TIMEOUT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/webhooks/delivery.ts'
 import { finishAttempt } from '../domain/webhooks/finish-attempt.ts'
 import type { Places } from '../domain/webhooks/places.ts'
 import { releaseDeliveries } from '../domain/webhooks/release-deliveries.ts'
@@ -49,7 +49,7 @@ interface Sender {
  * Sends what is due, until it is stopped. Any number of processes do so at once, each with what it has claimed. A stop
  * lets what is under way finish, which takes an attempt's time at the most.
  */
-export function startSender(ctx: Context, { attemptMs = ATTEMPT_MS }: { attemptMs?: number } = {}): Loop {
+export function startSender(ctx: Context, { attemptMs = ATTEMPT_TIMEOUT_MS }: { attemptMs?: number } = {}): Loop {
   const outbound = openOutbound({ policy: ctx.outbound, clock: ctx.clock })
   const sender = { outbound, attemptMs, underWay: new Map<string, Attempt>() }
   const pools = POOLS.map((bounds) => startPool(ctx, sender, bounds))
