@@ -31,7 +31,7 @@ export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, b
   const isSettled = useSettled()
   const [sent, setSent] = useState<Choice | null>(null)
   // An approval grants access beyond this session, so the server requires a passkey proof from the last ten minutes.
-  const isProofRecent = useRef(false)
+  const isVerified = useRef(false)
   const [verification, setVerification] = useState<{ readonly isPending: boolean; readonly error?: unknown }>({
     isPending: false,
   })
@@ -44,17 +44,17 @@ export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, b
       setVerification({ isPending: false, error })
       return
     }
-    isProofRecent.current = true
+    isVerified.current = true
     flushSync(() => setVerification({ isPending: false }))
     form.requestSubmit(submitter)
-    isProofRecent.current = false
+    isVerified.current = false
   }
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     const choice = readChoice(event.nativeEvent)
     // After a passkey prompt the page has just regained the focus, so it does not count as settled.
-    const isBlocked = choice === 'approve' && ((!isSettled && !isProofRecent.current) || blocker !== null)
-    const needsVerification = choice === 'approve' && !isProofRecent.current
+    const isBlocked = choice === 'approve' && ((!isSettled && !isVerified.current) || blocker !== null)
+    const needsVerification = choice === 'approve' && !isVerified.current
     if (sent !== null || verification.isPending || choice === null || isBlocked || needsVerification)
       event.preventDefault()
     if (sent !== null || verification.isPending || choice === null || isBlocked) return
