@@ -11,7 +11,7 @@ import {
   buildSignerChange,
   formatAssertion,
   type OwnerAssertion,
-  type SignerUpdate,
+  type SignerChange,
   type WalletSigner,
 } from './signer-change.ts'
 import { generateSignerKey } from './signer-key.ts'
@@ -117,7 +117,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   async function applySignerChange({
     assertion,
     ...change
-  }: SignerUpdate & { assertion: OwnerAssertion }): Promise<EnclaveWallet> {
+  }: SignerChange & { assertion: OwnerAssertion }): Promise<EnclaveWallet> {
     const operation = "changing a wallet's signers"
     const { body } = buildSignerChange(client, change).request
     const signatures = [formatAssertion(assertion)]
@@ -166,7 +166,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     createPolicy,
     readPolicy,
     readWallet,
-    buildSignerChange: (change: SignerUpdate) => buildSignerChange(client, change),
+    buildSignerChange: (change: SignerChange) => buildSignerChange(client, change),
     applySignerChange,
     sendTransfer: async (order: TransferOrder) => sendTransfer(client, order),
     awaitTxHash: async (transactionId: string, limit: { timeoutMs: number }) =>

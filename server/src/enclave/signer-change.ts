@@ -3,7 +3,7 @@ import { formatRequestForAuthorizationSignature } from '@privy-io/node'
 /** A signer of a wallet, and the policies that limit it. */
 export type WalletSigner = { readonly signerId: string; readonly policyIds: readonly string[] }
 
-export type SignerUpdate = {
+export type SignerChange = {
   readonly enclaveWalletId: string
   /** The complete new list. The enclave replaces the old one. */
   readonly signers: readonly WalletSigner[]
@@ -41,7 +41,7 @@ const BASE64URL_PATTERN = /^[A-Za-z0-9_-]+$/
  */
 export function buildSignerChange(
   { apiUrl, appId }: { apiUrl: string; appId: string },
-  { enclaveWalletId, signers, expiresAt }: SignerUpdate,
+  { enclaveWalletId, signers, expiresAt }: SignerChange,
 ): { request: SignableRequest; challenge: Uint8Array } {
   const request: SignableRequest = {
     method: 'PATCH',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../domain/context.ts'
 import { claimDeliveries } from '../domain/webhooks/claim-deliveries.ts'
-import { ATTEMPT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/webhooks/delivery.ts'
+import { ATTEMPT_TIMEOUT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/webhooks/delivery.ts'
 import { finishAttempt } from '../domain/webhooks/finish-attempt.ts'
 import type { Places } from '../domain/webhooks/places.ts'
 import { releaseDeliveries } from '../domain/webhooks/release-deliveries.ts'
@@ -49,7 +49,7 @@ interface Sender {
  * Sends due deliveries until it is stopped. Any number of processes can do so at the same time, each with the deliveries
  * that it has claimed. A stop waits for the attempts in progress, which takes no longer than one attempt.
  */
-export function sendWebhooks(ctx: Context, { attemptMs = ATTEMPT_MS }: { attemptMs?: number } = {}): Loop {
+export function sendWebhooks(ctx: Context, { attemptMs = ATTEMPT_TIMEOUT_MS }: { attemptMs?: number } = {}): Loop {
   const outbound = openOutbound({ policy: ctx.outbound, clock: ctx.clock })
   const sender = { outbound, attemptMs, underWay: new Map<string, Attempt>() }
   const pools = POOLS.map((bounds) => startPool(ctx, sender, bounds))

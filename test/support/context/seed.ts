@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
-import { keepSigner } from '../../../server/src/domain/agents/agents-store.ts'
+import { saveSigner } from '../../../server/src/domain/agents/agents-store.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
@@ -75,7 +75,7 @@ export async function seedGrant(
 ): Promise<Grant> {
   const { privateKey } = ctx.enclave.generateSignerKey()
   const sealed = ctx.sealer.seal(privateKey, signerSealContext(account.id, mode, agentId))
-  await ctx.db.runDurable(keepSigner(account.id, mode, agentId, 'signer', sealed))
+  await ctx.db.runDurable(saveSigner(account.id, mode, agentId, 'signer', sealed))
   const grant: Grant = {
     id: createId('grant', ctx.clock.now()),
     accountId: account.id,

@@ -65,7 +65,7 @@ describe('a connection, by property', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: STEPS_MAX }), async (steps) => {
         const ways = stopClock(given.context)
-        const family = new Family(ways, await seedConnection(ways))
+        const family = new TokenConnection(ways, await seedConnection(ways))
         const model = new Model(ways)
         for (const next of [{ kind: 'exchange' } as const, ...steps]) {
           const expected = model.take(next)
@@ -89,7 +89,7 @@ describe('a connection, by property', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (groups) => {
         const ways = stopClock(given.context)
-        const family = new Family(ways, await seedConnection(ways))
+        const family = new TokenConnection(ways, await seedConnection(ways))
         const another = { ...ways, db: other.db }
         const winners = new Map<string, number>()
         for (const group of groups) {
@@ -125,7 +125,7 @@ describe('a connection, by property', () => {
 })
 
 /** The real connection, and all tokens that it ever issued. */
-class Family {
+class TokenConnection {
   readonly issued: Tokens[] = []
   readonly seeded: SeededConnection
   readonly #ways: Ways

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import {
   countCodeFailure,
   findCode,
-  lockFamilyOfCode,
+  lockConnectionOfCode,
   takeCode,
   type CodeProof,
   type StoredCode,
@@ -40,12 +40,12 @@ export async function exchangeCode(
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
     const [, taken, stored] = await transaction.batch([
-      lockFamilyOfCode(codeHash),
+      lockConnectionOfCode(codeHash),
       takeCode(codeHash, proof, now),
       findCode(codeHash, now),
     ])
     if (stored === null) return CODE_REFUSED
-    if (taken) return await issueTokens(transaction, { family: stored, scopes: stored.scopes, now })
+    if (taken) return await issueTokens(transaction, { connection: stored, scopes: stored.scopes, now })
     return await refuse(transaction, { code: stored, codeHash, proof, now })
   })
 }
@@ -63,7 +63,7 @@ async function refuse(
     return CODE_REFUSED
   }
   if (code.isTaken && !code.isRevoked) {
-    await revokeReplayed(transaction, { family: code, clientId: code.clientId, cause: 'code_replay', now })
+    await revokeReplayed(transaction, { connection: code, clientId: code.clientId, cause: 'code_replay', now })
   }
   return code.isLive ? RESOURCE_REFUSED : CODE_REFUSED
 }

@@ -5,7 +5,7 @@ import { issueTokens } from './issue-tokens.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import {
   findRefreshToken,
-  lockFamilyOfRefreshToken,
+  lockConnectionOfRefreshToken,
   takeRefreshToken,
   type RefreshRequest,
   type StoredRefreshToken,
@@ -29,14 +29,14 @@ export async function refreshTokens(
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
     const [, taken, stored] = await transaction.batch([
-      lockFamilyOfRefreshToken(tokenHash),
+      lockConnectionOfRefreshToken(tokenHash),
       takeRefreshToken(tokenHash, request, now),
       findRefreshToken(tokenHash, now),
     ])
     if (stored === null) return REFRESH_TOKEN_REFUSED
     if (!taken) return await refuse(transaction, { token: stored, request, now })
     const issued = narrowScopes(stored.scopes, scopes) ?? stored.scopes
-    return await issueTokens(transaction, { family: stored, scopes: issued, now })
+    return await issueTokens(transaction, { connection: stored, scopes: issued, now })
   })
 }
 
@@ -46,7 +46,7 @@ async function refuse(
 ): Promise<TokenRefusal> {
   if (token.clientId !== request.clientId) return REFRESH_TOKEN_REFUSED
   if (token.isTaken && !token.isRevoked) {
-    await revokeReplayed(transaction, { family: token, clientId: token.clientId, cause: 'refresh_reuse', now })
+    await revokeReplayed(transaction, { connection: token, clientId: token.clientId, cause: 'refresh_reuse', now })
   }
   if (!token.isLive) return REFRESH_TOKEN_REFUSED
   return narrowScopes(token.scopes, request.scopes) === null ? SCOPE_REFUSED : RESOURCE_REFUSED

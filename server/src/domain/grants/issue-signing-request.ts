@@ -2,7 +2,7 @@ import type { WalletSigner } from '../../enclave/signer-change.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { findSignerChange } from '../wallets/wallets-store.ts'
+import { findSignerLease } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { invalidTerm } from './check-policy.ts'
 import { findReplacedGrant, getGrant } from './queries.ts'
@@ -12,8 +12,8 @@ import { readSignerLists } from './read-signer-lists.ts'
 import { reconcileGrant } from './reconcile-grant.ts'
 import { grantRevoked, signerChangeUnderWay } from './grant-problems.ts'
 import { findSubmittedRequest, isFencedFor, isOutdated, SIGNING_REQUEST_MS } from './signing-request.ts'
-import { keepSigningRequest } from './grants-store.ts'
-import { leaseSpan, withSignerLease } from './with-signer-lease.ts'
+import { saveSigningRequest } from './grants-store.ts'
+import { leaseBounds, withSignerLease } from './with-signer-lease.ts'
 
 /** What the owner's passkey is asked to sign, and until when. */
 export interface SigningRequest {
@@ -75,7 +75,7 @@ async function prepareRequest(
     throw invalidTerm('expires_at', 'has passed; create another grant')
   }
   const [held, replaced] = await Promise.all([
-    ctx.db.runRelaxed(findSignerChange(wallet, leaseSpan(now))),
+    ctx.db.runRelaxed(findSignerLease(wallet, leaseBounds(now))),
     findReplacedGrant(ctx, grant),
   ])
   const waiting = grant.signingRequest
@@ -87,7 +87,7 @@ async function prepareRequest(
 
   const expiresAt = new Date(now.getTime() + SIGNING_REQUEST_MS)
   const request = { change, before, after, expires_at: expiresAt.toISOString() }
-  await ctx.db.runDurable(keepSigningRequest(grant, request))
+  await ctx.db.runDurable(saveSigningRequest(grant, request))
   return request
 }
 

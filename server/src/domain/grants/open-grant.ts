@@ -4,7 +4,7 @@ import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { signerSealContext } from '../agents/signer-seal-context.ts'
-import { findSigner, keepSigner, type SignerRow } from '../agents/agents-store.ts'
+import { findSigner, saveSigner, type SignerRow } from '../agents/agents-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
@@ -85,6 +85,6 @@ async function createSigner(
   const { publicKey, privateKey } = ctx.enclave.generateSignerKey()
   const { signerId } = await ctx.enclave.createSigner({ publicKey, name: policyName(agentId) })
   const sealed = ctx.sealer.seal(privateKey, signerSealContext(accountId, mode, agentId))
-  const kept = await ctx.db.runDurable(keepSigner(accountId, mode, agentId, signerId, sealed))
+  const kept = await ctx.db.runDurable(saveSigner(accountId, mode, agentId, signerId, sealed))
   if (kept === null) throw problem('agent_not_found')
 }

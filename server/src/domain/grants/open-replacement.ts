@@ -3,7 +3,7 @@ import { lockAccount } from '../accounts/accounts-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { holdsSignerChange } from '../wallets/wallets-store.ts'
+import { holdsSignerLease } from '../wallets/wallets-store.ts'
 import { recordStatusChange, describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
 import { getGrant } from './queries.ts'
@@ -39,7 +39,7 @@ export async function openReplacement(
       const now = ctx.clock.now()
       const [, isOurs, current] = await transaction.batch([
         lockAccount(accountId),
-        holdsSignerChange(wallet, lease.until),
+        holdsSignerLease(wallet, lease.until),
         findGrant(accountId, replaced.id),
       ])
       if (!isOurs) throw signerChangeUnderWay(now)

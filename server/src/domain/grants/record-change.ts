@@ -2,7 +2,7 @@ import type { WalletSigner } from '../../enclave/signer-change.ts'
 import { createId } from '../../values/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { holdsSignerChange } from '../wallets/wallets-store.ts'
+import { holdsSignerLease } from '../wallets/wallets-store.ts'
 import { recordStatusChange } from './record-status-change.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
@@ -41,7 +41,7 @@ export async function recordChange(
   const moved = await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const [isOurs, ended, after] = await transaction.batch([
-      holdsSignerChange(wallet, until),
+      holdsSignerLease(wallet, until),
       endUnbound(grant, { bound, replacedBy: isActivation ? id : null, now }),
       isActivation ? markActive(accountId, id, now, { activatedBy, signedSince }) : markRevoked(accountId, id, now),
     ])

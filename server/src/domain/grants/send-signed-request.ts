@@ -3,11 +3,11 @@ import type { OwnerAssertion } from '../../enclave/signer-change.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { prolongSignerChange } from '../wallets/wallets-store.ts'
+import { extendSignerLease } from '../wallets/wallets-store.ts'
 import type { Grant, StoredSigningRequest } from './grant.ts'
 import { signerChangeUnderWay } from './grant-problems.ts'
 import { fenceOf } from './signing-request.ts'
-import { markHandedIn } from './grants-store.ts'
+import { markSubmitted } from './grants-store.ts'
 import type { SignerLease } from './with-signer-lease.ts'
 
 interface SignedRequest {
@@ -53,8 +53,8 @@ async function extendLeaseToFence(
   const until = fence > lease.until ? fence : lease.until
   await ctx.db.transaction(async (transaction) => {
     const [isOurs, isAsked] = await transaction.batch([
-      prolongSignerChange(lease.wallet, lease.until, until),
-      markHandedIn(grant, { ...request, handed_in_by: actor }),
+      extendSignerLease(lease.wallet, lease.until, until),
+      markSubmitted(grant, { ...request, handed_in_by: actor }),
     ])
     if (!isOurs) throw signerChangeUnderWay(ctx.clock.now())
     if (!isAsked) throw problem('signing_request_stale')

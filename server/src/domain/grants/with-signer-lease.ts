@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { findSignerChange, giveBackSignerChange, takeSignerChange, type LeaseSpan } from '../wallets/wallets-store.ts'
+import { findSignerLease, releaseSignerLease, takeSignerLease, type LeaseBounds } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import type { StoredSigningRequest } from './grant.ts'
 import { signerChangeUnderWay } from './grant-problems.ts'
@@ -33,7 +33,7 @@ export async function withSignerLease<Result>(
   try {
     return await work(lease)
   } finally {
-    if (!lease.mayTakeEffect) await ctx.db.runDurable(giveBackSignerChange(wallet, lease.until))
+    if (!lease.mayTakeEffect) await ctx.db.runDurable(releaseSignerLease(wallet, lease.until))
   }
 }
 
@@ -42,14 +42,14 @@ async function takeLease(
   wallet: Wallet,
   signed: StoredSigningRequest | null,
 ): Promise<SignerLease> {
-  const span = leaseSpan(ctx.clock.now())
+  const span = leaseBounds(ctx.clock.now())
   const until = new Date(span.now.getTime() + SIGNER_CHANGE_LEASE_MS)
-  if (await ctx.db.runDurable(takeSignerChange(wallet, until, span))) return { wallet, until, mayTakeEffect: false }
-  const held = await ctx.db.runRelaxed(findSignerChange(wallet, span))
+  if (await ctx.db.runDurable(takeSignerLease(wallet, until, span))) return { wallet, until, mayTakeEffect: false }
+  const held = await ctx.db.runRelaxed(findSignerLease(wallet, span))
   if (held !== null && signed !== null && isFencedFor(signed, held)) return { wallet, until: held, mayTakeEffect: true }
   throw signerChangeUnderWay(held ?? span.now)
 }
 
-export function leaseSpan(now: Date): LeaseSpan {
+export function leaseBounds(now: Date): LeaseBounds {
   return { now, latest: new Date(now.getTime() + LEASE_MS_MAX) }
 }

@@ -6,7 +6,7 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { SAVED_RECIPIENTS_MAX, type Recipient } from './recipient.ts'
-import { countRecipients, findRecipient, keepRecipient } from './recipients-store.ts'
+import { countRecipients, findRecipient, saveRecipient } from './recipients-store.ts'
 
 /**
  * Gives an address a label, or changes its label.
@@ -37,7 +37,7 @@ export async function labelRecipient(
     const recipient = { accountId, mode, address, label, createdAt: before?.createdAt ?? now }
     const details = { mode, label, ...(before === null ? {} : { before: before.label }) }
     const entry = { logId: accountId, createdAt: now, actor, action: 'recipient.labeled', details } as const
-    await transaction.commit([keepRecipient(recipient), insertAuditEntry({ ...entry, subject: address })])
+    await transaction.commit([saveRecipient(recipient), insertAuditEntry({ ...entry, subject: address })])
     return recipient
   })
 }

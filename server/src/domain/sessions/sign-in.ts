@@ -3,7 +3,7 @@ import { problem } from '../../values/problem.ts'
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { checkAssertion } from '../passkeys/check-assertion.ts'
-import { moveCounter } from '../passkeys/passkeys-store.ts'
+import { advanceCounter } from '../passkeys/passkeys-store.ts'
 import { issueSession, type IssuedSession } from './issue-session.ts'
 import { takeCeremony } from '../passkeys/take-ceremony.ts'
 
@@ -22,7 +22,7 @@ export async function signIn(
   const now = ctx.clock.now()
   const { issued, queries } = issueSession({ userId: user.id, userName: user.name, device }, now)
   return await ctx.db.transaction(async (transaction) => {
-    if (!(await transaction.run(moveCounter(user.id, passkey.credentialId, counter, now)))) {
+    if (!(await transaction.run(advanceCounter(user.id, passkey.credentialId, counter, now)))) {
       throw problem('passkey_invalid')
     }
     const entry = insertPersonalEntry(user.id, {

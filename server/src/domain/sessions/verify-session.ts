@@ -4,7 +4,7 @@ import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.t
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { checkAssertion } from '../passkeys/check-assertion.ts'
-import { moveCounter } from '../passkeys/passkeys-store.ts'
+import { advanceCounter } from '../passkeys/passkeys-store.ts'
 import type { IssuedSession } from './issue-session.ts'
 import type { Session } from './session.ts'
 import { renewSession } from './sessions-store.ts'
@@ -30,7 +30,7 @@ export async function verifySession(
   const renewed = { ...session, secretHash: hashSecret(secret), verifiedAt: now, lastSeenAt: now }
   await ctx.db.transaction(async (transaction) => {
     const [isCounted, isRenewed] = await transaction.batch([
-      moveCounter(userId, passkey.credentialId, counter, now),
+      advanceCounter(userId, passkey.credentialId, counter, now),
       renewSession(session.secretHash, renewed.secretHash, now),
     ])
     if (!isCounted) throw problem('passkey_invalid')

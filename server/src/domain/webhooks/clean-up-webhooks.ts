@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
 import { cancelPendingDeliveries } from './cancel-pending-deliveries.ts'
 import { deleteFinishedDeliveries, listEmptyEndpoints, listStoppedQueues } from './queue-store.ts'
-import { removeEndpoint } from './endpoints-store.ts'
+import { deleteEndpointRow } from './endpoints-store.ts'
 
 /** Small enough that a round takes far less than a statement may. */
 const DELIVERIES_PER_ROUND = 5_000
@@ -22,7 +22,7 @@ export async function cleanUpWebhooks(ctx: Pick<Context, 'db' | 'clock'>): Promi
   }
   cleaned += await ctx.db.runDurable(deleteFinishedDeliveries(longAgo, DELIVERIES_PER_ROUND))
   for (const { accountId, id } of await ctx.db.runSlow(listEmptyEndpoints(longAgo, ENDPOINTS_PER_ROUND))) {
-    cleaned += Number(await ctx.db.runDurable(removeEndpoint(accountId, id)))
+    cleaned += Number(await ctx.db.runDurable(deleteEndpointRow(accountId, id)))
   }
   return cleaned
 }

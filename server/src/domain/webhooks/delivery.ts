@@ -82,7 +82,7 @@ const HOUR_MS = 60 * MINUTE_MS
 export const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS] as const
 export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1
 /** The time limit of a whole attempt: name resolution, connection, headers and body. */
-export const ATTEMPT_MS = 10_000
+export const ATTEMPT_TIMEOUT_MS = 10_000
 /** How long a worker leases a delivery. If the worker dies, another one takes over after that. */
 export const LEASE_MS = 30_000
 
