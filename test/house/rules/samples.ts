@@ -264,10 +264,10 @@ export const SAMPLES: readonly Sample[] = [
       {
         files: {
           [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600),
-          [`${DOMAIN}/grants/summaries/b.ts`]: 'b()\n',
-          [`${DOMAIN}/grants/summaries/c.ts`]: 'c()\n',
+          [`${DOMAIN}/grants/b.ts`]: 'b()\n',
+          [`${DOMAIN}/grants/c.ts`]: 'c()\n',
         },
-        at: [`${DOMAIN}/grants/summaries/b.ts:1`],
+        at: [`${DOMAIN}/grants/b.ts:1`],
       },
       {
         files: file('server/src/console/routes/a.ts', 'a()\n'.repeat(1_601)),
@@ -280,7 +280,7 @@ export const SAMPLES: readonly Sample[] = [
         'server/src/console/routes/a.ts': 'a()\n'.repeat(1_600),
         'server/src/console/a.test.ts': 'a()\n'.repeat(1_600),
       },
-      { [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600), [`${DOMAIN}/keys/a.ts`]: 'a()\n'.repeat(1_600) },
+      { [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600), [`${DOMAIN}/grants/terms/a.ts`]: 'a()\n'.repeat(1_600) },
     ],
   },
   {
