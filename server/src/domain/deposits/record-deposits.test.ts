@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { listDeposits, listToldDeposits, makeTxHash, readCursor } from '../../../../test/support/context/deposit-rows.ts'
+import {
+  listDeposits,
+  listToldDeposits,
+  makeTxHash,
+  readCursor,
+} from '../../../../test/support/context/deposit-rows.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { RECIPIENT, seed, seedWallet, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { frozenAt } from '../../../../test/support/context/moved-clock.ts'
-import { justProved, signInPerson, signUpMember, signUpPerson, type Person } from '../../../../test/support/context/people.ts'
+import {
+  justProved,
+  signInPerson,
+  signUpMember,
+  signUpPerson,
+  type Person,
+} from '../../../../test/support/context/people.ts'
 import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
 import type { FakeReceipt } from '../../../../test/support/wires/fake-chain.ts'
-import { listEventTypes, openConnections, readAllowance, readRows } from '../../../../test/support/database/read-rows.ts'
+import {
+  listEventTypes,
+  openConnections,
+  readAllowance,
+  readRows,
+} from '../../../../test/support/database/read-rows.ts'
 import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { microUsdc } from '../../values/money.ts'

@@ -3,7 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { frozenAt } from '../../../../../test/support/context/moved-clock.ts'
 import { seedManyPayments, seedPayment } from '../../../../../test/support/context/payment-rows.ts'
-import { address, agent, RECIPIENT, seed, seedGrant, seedWallet, type Seed } from '../../../../../test/support/context/seed.ts'
+import {
+  address,
+  agent,
+  RECIPIENT,
+  seed,
+  seedGrant,
+  seedWallet,
+  type Seed,
+} from '../../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../../test/support/context/test-context.ts'
 import { createAgent } from '../../agents/create-agent.ts'
 import type { Context } from '../../context.ts'

@@ -3,7 +3,14 @@ import { after, before, describe, test } from 'node:test'
 import { frozenAt } from '../../../../../test/support/context/moved-clock.ts'
 import { seedPayment } from '../../../../../test/support/context/payment-rows.ts'
 import { readRows } from '../../../../../test/support/database/read-rows.ts'
-import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../../test/support/context/seed.ts'
+import {
+  agent,
+  paymentRequest,
+  seed,
+  seedGrant,
+  seedWallet,
+  type Seed,
+} from '../../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../../test/support/wait-for.ts'
 import { createAccount } from '../../accounts/create-account.ts'
