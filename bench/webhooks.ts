@@ -217,7 +217,7 @@ function okUrl(port: number, index: number): string {
 }
 
 async function openWorkspace(ctx: Context, urls: readonly string[]): Promise<string> {
-  const { id: accountId } = await createAccount(ctx, { name: 'Bench', plan: 'scale' })
+  const { id: accountId } = await createAccount(ctx, { name: 'Bench', plan: 'scale', actor: OPERATOR })
   for (const url of urls)
     await createEndpoint(ctx, { accountId, mode: 'test', url, events: EVENT_TYPES, actor: OPERATOR })
   return accountId

@@ -21,7 +21,7 @@ const PRODUCTION = {
 }
 
 describe('readConfig', () => {
-  test('what is given is read, and the rest has defaults (D13, D28)', () => {
+  test('settings are read, and the others have defaults (D13, D28)', () => {
     const config = readConfig(DEVELOPMENT)
     assert.equal(config.production, false)
     assert.equal(config.role, 'all')
@@ -67,11 +67,11 @@ describe('readConfig', () => {
     ['TEST_EXPLORER_URL', 'https://explorer.example/', /TEST_EXPLORER_URL must be an origin .*, or none/],
     ['LIVE_EXPLORER_URL', 'javascript:alert(1)', /LIVE_EXPLORER_URL must be an origin/],
     ['LIVE_EXPLORER_URL', 'None', /LIVE_EXPLORER_URL must be an origin/],
-    ['FAUCET_URL', 'http://127.0.0.1:4102/faucet', /FAUCET_URL must be an https address/],
-    ['FAUCET_URL', 'faucet.example', /FAUCET_URL must be an https address/],
-    ['FAUCET_URL', 'https://canary:secret@faucet.example', /FAUCET_URL must not hold a name or password/],
-    ['FAUCET_URL', 'https://:secret@faucet.example', /FAUCET_URL must not hold a name or password/],
-    ['PRIVY_API_URL', 'https://canary@privy.example', /PRIVY_API_URL must not hold a name or password/],
+    ['FAUCET_URL', 'http://127.0.0.1:4102/faucet', /FAUCET_URL must be an https URL/],
+    ['FAUCET_URL', 'faucet.example', /FAUCET_URL must be an https URL/],
+    ['FAUCET_URL', 'https://canary:secret@faucet.example', /FAUCET_URL must not contain a user name or password/],
+    ['FAUCET_URL', 'https://:secret@faucet.example', /FAUCET_URL must not contain a user name or password/],
+    ['PRIVY_API_URL', 'https://canary@privy.example', /PRIVY_API_URL must not contain a user name or password/],
     ['LIVE_RPC_URLS', 'ftp://example.com', /LIVE_RPC_URLS must be http or https/],
     ['ROLE', 'leader', /ROLE must be one of all, api, worker/],
     ['LOG_LEVEL', 'loud', /LOG_LEVEL must be one of/],
@@ -84,32 +84,32 @@ describe('readConfig', () => {
     })
   }
 
-  test('several faults are told at once', () => {
+  test('several faults are reported at once', () => {
     const error = faultOf({ ...PRODUCTION, PORT: 'x', ROLE: 'x', AUTH_URL: '' })
     for (const name of ['PORT', 'ROLE', 'AUTH_URL']) assert.match(error, new RegExp(`\\b${name}\\b`))
   })
 
-  test('no value is ever shown', () => {
+  test('a message never contains a value', () => {
     const broken = Object.fromEntries(Object.entries(PRODUCTION).map(([name, value]) => [name, `${value} canary`]))
     const error = faultOf({ ...broken, PORT: 'canary', TEST_USDC: 'canary', CLOCK_OFFSET_MS: 'canary' })
     for (const value of ['canary', 'secret', KEY, 'example.com/'])
       assert.ok(!error.includes(value), `${value} in ${error}`)
   })
 
-  test('gas is sponsored, unless a chain is told that wallets pay it themselves', () => {
+  test('gas is sponsored, unless wallets pay it themselves on a chain', () => {
     const { chains } = readConfig({ ...DEVELOPMENT, TEST_GAS: 'self' })
     assert.deepEqual([chains.test.gas, chains.live.gas], ['self', 'sponsored'])
     assert.match(faultOf({ ...DEVELOPMENT, LIVE_GAS: 'free' }), /LIVE_GAS must be one of sponsored, self/)
   })
 
-  test('plain http is for loopback alone', () => {
+  test('plain http is allowed for loopback only', () => {
     assert.match(faultOf({ ...DEVELOPMENT, BASE_URL: 'http://192.168.0.1' }), /BASE_URL/)
     for (const origin of ['http://127.0.0.1:4100', 'http://[::1]:4100', 'https://api.example.com']) {
       assert.equal(readConfig({ ...DEVELOPMENT, BASE_URL: origin }).baseUrl, origin)
     }
   })
 
-  test('a chain is linked to its own explorer, to another one that is named, or to none', () => {
+  test('links lead to the chain’s own explorer, to another one if set, or to none', () => {
     const explorerOf = (settings: object) => readConfig({ ...DEVELOPMENT, ...settings }).chains.test.explorerUrl
     assert.equal(explorerOf({ TEST_CHAIN_ID: '8453' }), 'https://basescan.org')
     assert.equal(explorerOf({ TEST_CHAIN_ID: '31337' }), null)
@@ -117,7 +117,7 @@ describe('readConfig', () => {
     assert.equal(explorerOf({ TEST_EXPLORER_URL: 'http://localhost:4000' }), 'http://localhost:4000')
   })
 
-  test('a faucet is at https, or on this machine; for the usual USDC there is a site', () => {
+  test('a faucet uses https or is on this machine; for Circle’s USDC there is a site', () => {
     const faucetOf = (settings: object) => readConfig({ ...DEVELOPMENT, ...settings }).faucet
     for (const url of ['https://faucet.example/usdc', 'http://localhost:4102/faucet']) {
       assert.deepEqual(faucetOf({ FAUCET_URL: url }), { kind: 'endpoint', url })
@@ -128,7 +128,7 @@ describe('readConfig', () => {
     assert.equal(faucetOf({ TEST_USDC: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }), null)
   })
 
-  test('a production configuration that is whole is read', () => {
+  test('a complete production configuration is read', () => {
     const config = readConfig({ ...PRODUCTION, TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1', TEST_CONFIRMATIONS: '3' })
     assert.equal(config.production, true)
     assert.deepEqual(config.trustedProxies, ['10.0.0.0/8', '127.0.0.1'])

@@ -3,10 +3,9 @@ import { SEALING_KEY_BYTES } from './lib/sealing.ts'
 import { parseAddress, type Address } from './values/address.ts'
 import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
+import { SIGN_UP_POLICIES, type SignUpPolicy } from './values/sign-up-policy.ts'
 
 export type Role = 'all' | 'api' | 'worker'
-
-export type SignUpPolicy = 'open' | 'invited'
 
 export interface ChainSettings {
   readonly mode: Mode
@@ -16,14 +15,14 @@ export interface ChainSettings {
   readonly confirmations: number
   /** Who pays the gas of payments. */
   readonly gas: GasMode
-  /** The origin of a block explorer, for links; null: the chain has none. */
+  /** The origin of a block explorer, for links; null if there is none. */
   readonly explorerUrl: string | null
 }
 
-/** An endpoint gives when our server asks it; a site is for people to go to. */
+/** Where test USDC comes from: an endpoint that our server calls, or a web site that people visit. */
 export type Faucet = { readonly kind: 'endpoint' | 'site'; readonly url: string }
 
-/** What the environment says, read once. */
+/** The settings from the environment, read once. */
 export interface Config {
   readonly production: boolean
   readonly role: Role
@@ -31,33 +30,33 @@ export interface Config {
   readonly authUrl: string
   readonly host: string
   readonly port: number
-  /** A second port for the AUTH_URL origin, where it has its own; null: one port serves both. */
+  /** A second port for the AUTH_URL origin; null if one port serves both. */
   readonly authPort: number | null
   readonly trustedProxies: readonly string[]
-  /** Where the dashboard's built files are. */
+  /** The folder of the dashboard's built files. */
   readonly dashboardDir: string
   readonly database: { readonly url: string; readonly connectionsMax: number }
   readonly encryptionKey: Buffer
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
-  /** Who may sign up: anybody, or whoever has a valid invitation. */
+  /** Who may sign up: anyone, or only people with a valid invitation. */
   readonly signUp: SignUpPolicy
-  /** How test USDC is had. */
+  /** Where owners get test USDC; null if nowhere. */
   readonly faucet: Faucet | null
   readonly logLevel: string
-  /** Whether webhooks may go to loopback addresses, over http: for the sandbox, never in production. */
+  /** Whether webhooks may go to loopback addresses over http. For the sandbox, never in production. */
   readonly webhooksToLoopback: boolean
-  /** Where the server's clock starts, for the sandbox; never in production. */
+  /** How far the server's clock is ahead at the start. For the sandbox, never in production. */
   readonly clockOffsetMs: number
 }
 
-/** Base Sepolia and Base (D13), and Circle's USDC on them. */
+/** Base Sepolia and Base, and Circle's USDC on them (D13). */
 const CHAIN_DEFAULTS = {
   test: { chainId: 84532, usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
   live: { chainId: 8453, usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
 } as const satisfies Record<Mode, unknown>
 
-/** By chain id: another chain on the same setting must not be linked to these. */
+/** By chain id, so that links for another chain never lead to these explorers. */
 const EXPLORER_DEFAULTS: Readonly<Record<number, string>> = {
   84532: 'https://sepolia.basescan.org',
   8453: 'https://basescan.org',
@@ -65,14 +64,13 @@ const EXPLORER_DEFAULTS: Readonly<Record<number, string>> = {
 const NO_EXPLORER = 'none'
 const FAUCET_SITE = 'https://faucet.circle.com'
 
-/** In a checkout, after `npm run build`. */
+/** The folder in a checkout, after `npm run build`. */
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const SIGN_UP_POLICIES: readonly string[] = ['open', 'invited'] satisfies SignUpPolicy[]
 const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies Role[]
 
-/** All that is wrong with the environment, in one message (D2). */
+/** Everything that is wrong with the environment, in one message (D2). */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -134,7 +132,7 @@ function readExplorer(reader: Reader, name: string, chainId: number): string | n
   return url === NO_EXPLORER ? null : url
 }
 
-/** Circle's site gives its own USDC, on its own chain, and no other. */
+/** Circle's site is offered only for the USDC and the chain that it supports. */
 function readFaucet(reader: Reader, { chainId, usdc }: ChainSettings, production: boolean): Faucet | null {
   const url = reader.optionalSecureUrl('FAUCET_URL', production)
   if (url !== null) return { kind: 'endpoint', url }
@@ -143,7 +141,7 @@ function readFaucet(reader: Reader, { chainId, usdc }: ChainSettings, production
   return isKnown ? { kind: 'site', url: FAUCET_SITE } : null
 }
 
-/** Collects every fault instead of stopping at the first one. Messages name settings, never their values. */
+/** Reads settings. Collects all faults instead of stopping at the first one. Messages name settings, never their values. */
 class Reader {
   readonly faults: string[] = []
   readonly #environment: NodeJS.ProcessEnv
@@ -184,19 +182,19 @@ class Reader {
     return this.text(name, '') === '' ? null : this.integer(name, bounds.min, bounds)
   }
 
-  /** An origin: scheme, host and port, nothing behind. Plain http is for loopback alone, and not for production. */
+  /** Reads an origin: scheme, host and port, nothing after them. Plain http is allowed only for loopback, and not in production. */
   origin(name: string, production: boolean): string {
     const text = this.text(name)
     if (text === '') return ''
     const url = URL.canParse(text) ? new URL(text) : null
     const secure = url?.protocol === 'https:' || (!production && url?.protocol === 'http:' && isLoopback(url.hostname))
     if (url === null || !secure || url.origin !== text) {
-      this.faults.push(`${name} must be an origin such as https://api.example.com, without a slash at its end`)
+      this.faults.push(`${name} must be an origin such as https://api.example.com, without a slash at the end`)
     }
     return text
   }
 
-  /** The origin of a web site that people are sent to, or the word for none. */
+  /** Reads the origin of a web site that people visit, or the word for none. */
   webOrigin(name: string, fallback: string, none: string): string {
     const text = this.text(name, fallback)
     const url = URL.canParse(text) ? new URL(text) : null
@@ -208,16 +206,17 @@ class Reader {
   }
 
   /**
-   * An address that a secret is sent to: https, or loopback, and in production https alone. Without a name and password
-   * in it: no request can be made of such an address.
+   * Reads an address to which a secret is sent: https, or also loopback except in production. It must not contain a user
+   * name or password, because no request can be made to such an address.
    */
   secureUrl(name: string, fallback: string, production: boolean): string {
     const text = this.text(name, fallback)
     const url = URL.canParse(text) ? new URL(text) : null
     const isSecure =
       url?.protocol === 'https:' || (!production && url?.protocol === 'http:' && isLoopback(url.hostname))
-    if (!isSecure) this.faults.push(`${name} must be an https address`)
-    else if (url.username !== '' || url.password !== '') this.faults.push(`${name} must not hold a name or password`)
+    if (!isSecure) this.faults.push(`${name} must be an https URL`)
+    else if (url.username !== '' || url.password !== '')
+      this.faults.push(`${name} must not contain a user name or password`)
     return text
   }
 
@@ -229,7 +228,7 @@ class Reader {
     const urls = this.list(name)
     if (urls.length === 0) this.#missing.push(name)
     if (!urls.every((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
-      this.faults.push(`${name} must be http or https addresses, separated by commas`)
+      this.faults.push(`${name} must be http or https URLs, separated by commas`)
     }
     return urls
   }
@@ -251,7 +250,7 @@ class Reader {
 
   finish(): void {
     if (this.#missing.length > 0) this.faults.unshift(`missing: ${this.#missing.join(', ')}`)
-    if (this.faults.length > 0) throw new ConfigError(`The configuration is not complete. ${this.faults.join('; ')}.`)
+    if (this.faults.length > 0) throw new ConfigError(`The configuration is not valid. ${this.faults.join('; ')}.`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { ConfigError, readConfig } from './config.ts'
 import { openService } from './service.ts'
 
-/** In-flight requests get this long to finish. */
+/** How long a stop may take. After that the process exits. */
 const STOP_MS_MAX = 20_000
 
 try {
@@ -15,14 +15,14 @@ try {
     service.stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        service.logger.error({ err: error }, 'the stop was not orderly')
+        service.logger.error({ err: error }, 'the service could not stop cleanly')
         process.exit(1)
       },
     )
   }
   process.once('SIGTERM', () => stop('SIGTERM'))
   process.once('SIGINT', () => stop('SIGINT'))
-  // Under the sandbox: it moves the clock, hears when the service is ready, and takes the service with it when it dies.
+  // The sandbox starts the service as a child: it moves the clock, and waits until the service is ready. If it dies, we stop.
   process.on('disconnect', () => stop('disconnect'))
   process.on('message', (message: { clockOffsetMs?: unknown }) => {
     if (typeof message.clockOffsetMs !== 'number' || service.production) return

@@ -21,16 +21,16 @@ import { createSealer } from './lib/sealing.ts'
 import { addOauth } from './oauth/add-oauth.ts'
 import { watchChain } from './jobs/watch-chain.ts'
 import { watchDeposits } from './jobs/watch-deposits.ts'
-import { startSender } from './jobs/send-webhooks.ts'
+import { sendWebhooks } from './jobs/send-webhooks.ts'
 import { cleanUp } from './jobs/clean-up.ts'
 import { reconcilePayments } from './jobs/reconcile-payments.ts'
 
-/** Below the time in which an attempt's signed request expires (`ATTEMPT_MS`). */
+/** Shorter than the time after which an attempt's signed request expires (`ATTEMPT_MS`). */
 const ENCLAVE_TIMEOUT_MS = 8_000
-/** Longer than any request of ours takes, shorter than what `main.ts` allows for the whole stop. */
+/** Longer than any of our requests takes, and shorter than the time that `main.ts` allows for the whole stop. */
 const STOP_GRACE_MS = 15_000
 
-/** Opens every way to the outside, and nothing else: what the domain's verbs need. */
+/** Opens the connections that the domain needs, and nothing else. */
 export function openContext(config: Config, { clock, logger }: { clock: MovableClock; logger: Logger }) {
   const deps = { clock, logger }
   const enclave = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
@@ -57,16 +57,16 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
 }
 
 export interface Service {
-  /** Where the service listens, `port` first. */
+  /** The ports on which the service listens, `port` first. */
   readonly ports: readonly number[]
   readonly production: boolean
   readonly clock: MovableClock
   readonly logger: Logger
-  /** In-flight requests finish, leases are given back, connections are closed. */
+  /** Finishes requests in progress, gives leases back and closes connections. */
   stop(): Promise<void>
 }
 
-/** Builds the service from its configuration, brings the schema up to date, and serves what its role says. */
+/** Builds the service from its configuration, applies migrations, and starts the parts of its role. */
 export async function openService(config: Config): Promise<Service> {
   const clock = createClock(config.clockOffsetMs)
   const logger = createLogger(config.logLevel)
@@ -86,9 +86,9 @@ export async function openService(config: Config): Promise<Service> {
   const servers = [http.server]
   if (config.authPort !== null) {
     const routing: RequestListener = (request, response) => http.routing(request, response)
-    servers.push(await listenToo(createHttpServer(routing, { clock }), config.host, config.authPort))
+    servers.push(await listenOnSecondPort(createHttpServer(routing, { clock }), config.host, config.authPort))
   }
-  const loops = config.role === 'api' ? [] : startWork(context)
+  const loops = config.role === 'api' ? [] : startJobs(context)
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
   logger.info({ role: config.role, ports }, 'ready')
 
@@ -99,7 +99,7 @@ export async function openService(config: Config): Promise<Service> {
     logger,
     async stop() {
       for (const server of servers) server.keepAliveTimeout = KEEP_ALIVE_STOPPING_MS
-      // A connection that never finishes its request is in flight to Node; it does not hold up the stop for ever.
+      // A connection that never finishes its request must not hold up the stop for ever.
       const grace = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS)
       const others = servers.slice(1).map(closeServer)
       await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])
@@ -109,28 +109,28 @@ export async function openService(config: Config): Promise<Service> {
   }
 }
 
-/** What one door needs of another is handed over here. */
+/** Adds the doors. If one door needs something of another, it gets it here, because doors never import each other. */
 async function addDoors(http: HttpServer, context: Context, config: Config): Promise<void> {
   await addApi(http, context, config)
   await addConsole(http, context, config)
   await addOauth(http, context, { ...config, readSession: createSessionReader(context, config) })
 }
 
-function startWork(context: Context): Loop[] {
+function startJobs(context: Context): Loop[] {
   const holder = randomUUID()
   return [
     watchChain(context, { mode: 'test', holder }),
     watchChain(context, { mode: 'live', holder }),
     watchDeposits(context, { mode: 'test', holder }),
     watchDeposits(context, { mode: 'live', holder }),
-    startSender(context),
+    sendWebhooks(context),
     reconcilePayments(context, { holder }),
     cleanUp(context, { holder }),
   ]
 }
 
-/** A second origin is a second port with the same routes (D1). */
-async function listenToo(server: Server, host: string, port: number): Promise<Server> {
+/** Listens on a second port with the same routes, for the second origin (D1). */
+async function listenOnSecondPort(server: Server, host: string, port: number): Promise<Server> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)

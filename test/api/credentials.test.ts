@@ -97,7 +97,7 @@ describe('credentials over HTTP', () => {
   test('a revoked key is 401 at once', async () => {
     const key = await given.issueKey(seeded)
     readBody(await given.call({ path: '/v1/me', key }), 200)
-    await revokeKey(given.context, { secret: key })
+    await revokeKey(given.context, { secret: key, actor: OPERATOR })
     for (let request = 0; request < 4; request += 1) expectUnauthenticated(await given.call({ path: '/v1/me', key }))
   })
 

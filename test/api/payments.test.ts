@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
 import { address, RECIPIENT, seed, seedWallet, type Seed } from '../support/context/seed.ts'
@@ -158,7 +159,7 @@ describe('payments over HTTP', () => {
     const poor = await seed(given.context)
     given.chains.test.balances.set(poor.wallet.toLowerCase(), 999_999n)
     const suspended = await seed(given.context)
-    await suspendGrant(given.context, { accountId: suspended.account.id, grantId: suspended.grant.id })
+    await suspendGrant(given.context, { accountId: suspended.account.id, grantId: suspended.grant.id, actor: OPERATOR })
     const unbound = await seedWallet(given.context, limited)
     paymentOf(await pay(limited, { amount_usdc: '5' }))
     const before = await given.countRows()

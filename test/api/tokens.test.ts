@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { revokeToken } from '../../server/src/domain/connections/revoke-token.ts'
 import type { Scope } from '../../server/src/values/scope.ts'
@@ -29,7 +30,7 @@ describe('OAuth tokens on /v1', () => {
     given = await openTestService()
     seeded = await seed(given.context)
     other = agent('another agent')
-    await createAgent(given.context, { accountId: seeded.account.id, mode: seeded.mode, id: other })
+    await createAgent(given.context, { accountId: seeded.account.id, mode: seeded.mode, id: other, actor: OPERATOR })
     await seedGrant(given.context, { ...seeded, agentId: other })
   })
   after(() => given.close())

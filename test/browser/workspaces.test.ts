@@ -96,7 +96,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await Promise.all(guests.map(({ page }) => button(page, 'Join Garden').click()))
     const outcomes = await Promise.all(
       guests.map(async ({ page }) => {
-        const refusal = page.getByRole('alert').filter({ hasText: 'invitation is not known' })
+        const refusal = page.getByRole('alert').filter({ hasText: 'invitation does not exist' })
         const welcome = page.getByText('Your role: viewer')
         await welcome.or(refusal).waitFor()
         return (await welcome.count()) === 1 ? 'in' : 'refused'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { signerSealContext } from '../../server/src/domain/agents/signer-seal.ts'
+import { signerSealContext } from '../../server/src/domain/agents/signer-seal-context.ts'
 import { readConfig } from '../../server/src/config.ts'
 import { openEnclave } from '../../server/src/enclave/open-enclave.ts'
 import { createClock } from '../../server/src/lib/clock.ts'

@@ -73,7 +73,7 @@ describe('webhooks, when their workers are killed', () => {
     const clock = createClock()
     const opened = openContext(readConfig(fixture.environment()), { clock, logger: createLogger('silent') })
     const { context } = opened
-    const { id: accountId } = await createAccount(context, { name: 'Killed', plan: 'scale' })
+    const { id: accountId } = await createAccount(context, { name: 'Killed', plan: 'scale', actor: OPERATOR })
     const { port } = receiver.address() as AddressInfo
     for (let index = 0; index < ENDPOINTS; index += 1) {
       const url = `http://127.0.0.1:${port}/${index}`

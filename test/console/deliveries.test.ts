@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { ATTEMPTS_MAX } from '../../server/src/domain/webhooks/delivery.ts'
+import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { announce } from '../support/context/delivery-rows.ts'
 import { seedDelivery } from '../support/context/webhook-rows.ts'
@@ -158,6 +159,11 @@ describe('webhook deliveries in the dashboard', () => {
     assert.ok(sentAgain !== undefined)
     await fixture.attempt(NO_CONTENT, { id: sentAgain.id })
     assert.deepEqual(await replay(4, 0, 'failed'), { replayed: 1 })
+    const replays = (await readAudit(server.context.db, fixture.account.id)).filter(
+      (row) => row['action'] === 'webhook.replayed',
+    )
+    assert.equal(replays.length, 2)
+    for (const row of replays) assert.deepEqual([row['actor_kind'], row['actor_id']], ['user', fixture.userId])
     assert.equal((await fixture.readLog()).deliveries.length, 5)
     await fixture.change(id, { enabled: false })
     const range = { from: new Date(now - DAY_MS).toISOString(), to: new Date(now).toISOString(), only: 'all' }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
@@ -28,7 +29,7 @@ describe('the enclave fails while somebody makes a wallet or a grant', () => {
     [
       503,
       ['wallet_not_created', /no wallet was added .* Create the wallet again/],
-      ['enclave_outcome_unknown', /not tell .* Look again in a few minutes/],
+      ['enclave_outcome_unknown', /did not confirm .* Check again in a few minutes/],
     ],
     [400, refused, refused],
   ] as const) {
@@ -37,7 +38,7 @@ describe('the enclave fails while somebody makes a wallet or a grant', () => {
       const fixture = await openConsoleFixture(server)
       const { account } = fixture
       const agentId = agent('payer')
-      await createAgent(server.context, { accountId: account.id, mode: 'test', id: agentId })
+      await createAgent(server.context, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
       const wallet = await seedWallet(server.context, { account, mode: 'test' })
       for (const [path, body, [code, message]] of [
         ['wallets', { mode: 'test', name: 'Treasury' }, ofWallet],

@@ -70,7 +70,7 @@ export class GrantFixture {
     const owned = { accountId: account.id, mode, name: 'Treasury', owner: person.passkey, actor: OPERATOR }
     const { address: wallet } = await createWallet(ctx, owned)
     const fixture = new GrantFixture(server, account, { person, wallet })
-    await createAgent(ctx, { accountId: account.id, mode, id: fixture.agentId })
+    await createAgent(ctx, { accountId: account.id, mode, id: fixture.agentId, actor: OPERATOR })
     return fixture
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { ProblemCode } from '../../server/src/values/problem.ts'
-import { listAuditActions } from '../support/context/audit.ts'
+import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { openSandboxEnclave, type SandboxEnclave } from '../support/context/enclave-context.ts'
 import { expectError, type Answer } from '../support/http-client.ts'
@@ -109,10 +109,14 @@ describe('grants in the dashboard', () => {
     await fixture.person.browser.refuse('POST', fixture.at(`grants/${id}/signing-request`), refusal, {
       change: 'revoke',
     })
-    const actions = (await listAuditActions(server.context.db, fixture.account.id)).filter((action) =>
-      action.startsWith('grant.'),
+    const rows = (await readAudit(server.context.db, fixture.account.id)).filter((row) =>
+      String(row['action']).startsWith('grant.'),
     )
-    assert.deepEqual(actions, ['grant.opened', 'grant.activated', 'grant.suspended', 'grant.revoked'])
+    assert.deepEqual(
+      rows.map((row) => row['action']),
+      ['grant.opened', 'grant.activated', 'grant.suspended', 'grant.revoked'],
+    )
+    for (const row of rows) assert.deepEqual([row['actor_kind'], row['actor_id']], ['user', fixture.person.userId])
   })
 
   test('is replaced with one signature', async () => {

@@ -4,7 +4,7 @@ import type { ApiKey, IssuedApiKey } from '../../server/src/console/contract/key
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { KEYS_LISTED_MAX, KEYS_MAX, ROTATION_GRACE_MS } from '../../server/src/domain/keys/api-key.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
-import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
@@ -163,7 +163,7 @@ describe('API keys in the dashboard', () => {
   test('a key wants the person to be there, in both modes, and a revocation never', async () => {
     const [live, test] = [await create({ mode: 'live' }), await create()]
     assert.match(live.secret, /^svc_live_/)
-    server.clock.setOffset((offsetMs += VERIFICATION_MS))
+    server.clock.setOffset((offsetMs += RECENT_PROOF_MS))
     for (const { mode, id } of [
       { mode: 'live', id: live.key.id },
       { mode: 'test', id: test.key.id },
@@ -179,7 +179,7 @@ describe('API keys in the dashboard', () => {
     await create({ mode: 'live' })
     for (const { id } of [live.key, test.key])
       await fixture.browser.ask('POST', fixture.at(`keys/${id}/rotate`), {}, 201)
-    server.clock.setOffset((offsetMs += VERIFICATION_MS))
+    server.clock.setOffset((offsetMs += RECENT_PROOF_MS))
     await fixture.browser.ask('POST', fixture.at(`keys/${live.key.id}/revoke`), {})
   })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
-import { listEndpoints } from '../../server/src/domain/webhooks/list-endpoints.ts'
+import { listEndpoints } from '../../server/src/domain/webhooks/queries.ts'
 import { replayDelivery } from '../../server/src/domain/webhooks/replay-delivery.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { seedTokens } from '../support/context/connection-rows.ts'

@@ -6,7 +6,7 @@ import { createAgent as makeAgent } from '../../server/src/domain/agents/create-
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { createInvitation } from '../../server/src/domain/members/create-invitation.ts'
-import { getMembership } from '../../server/src/domain/members/get-membership.ts'
+import { getMembership } from '../../server/src/domain/members/queries.ts'
 import type { Role } from '../../server/src/domain/members/role.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
 import type { AgentId } from '../../server/src/values/agent-id.ts'
@@ -225,7 +225,7 @@ describe('who may do what in a workspace', () => {
 
   async function newAgent(): Promise<AgentId> {
     const id = agent(`agent-${randomBytes(4).toString('hex')}`)
-    await makeAgent(server.context, { accountId: account.id, mode: 'test', id })
+    await makeAgent(server.context, { accountId: account.id, mode: 'test', id, actor: OPERATOR })
     return id
   }
 

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { READS } from '../../server/src/console/contract/route.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
-import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { readError } from '../support/http-client.ts'
@@ -118,7 +118,7 @@ describe('whoever has stolen a session cookie', () => {
   })
 
   async function letProofGrowOld({ userId }: ConsoleFixture): Promise<void> {
-    const tenMinutesAgo = new Date(server.clock.now().getTime() - VERIFICATION_MS)
+    const tenMinutesAgo = new Date(server.clock.now().getTime() - RECENT_PROOF_MS)
     await readRows(server.context.db, 'update sessions set verified_at = $1 where user_id = $2', [
       tenMinutesAgo,
       userId,

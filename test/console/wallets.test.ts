@@ -5,7 +5,7 @@ import type { Wallet } from '../../server/src/console/contract/wallets.ts'
 import { restoreSoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
-import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
@@ -136,7 +136,7 @@ describe('wallets in the dashboard', () => {
   })
 
   test('without the person there is none: the passkey is asked for first', async () => {
-    server.clock.setOffset((offsetMs += VERIFICATION_MS))
+    server.clock.setOffset((offsetMs += RECENT_PROOF_MS))
     const unverified = { type: 'forbidden', code: 'verification_required' } as const
     await fixture.browser.refuse('POST', fixture.at('wallets'), unverified, { mode: 'test', name: 'W' })
     assert.deepEqual(await list(), [])

@@ -7,7 +7,7 @@ import { claimDeliveries } from '../../server/src/domain/webhooks/claim-deliveri
 import type { AttemptOutcome, ClaimedDelivery } from '../../server/src/domain/webhooks/delivery.ts'
 import type { WebhookEndpoint } from '../../server/src/domain/webhooks/endpoint.ts'
 import { finishAttempt } from '../../server/src/domain/webhooks/finish-attempt.ts'
-import { getEndpoint } from '../../server/src/domain/webhooks/get-endpoint.ts'
+import { getEndpoint } from '../../server/src/domain/webhooks/queries.ts'
 import { releaseDeliveries } from '../../server/src/domain/webhooks/release-deliveries.ts'
 import { seedAccount } from '../support/context/connection-rows.ts'
 import type { ConsoleServer } from '../support/service/console-server.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
-import { getEndpoint } from '../../server/src/domain/webhooks/get-endpoint.ts'
+import { getEndpoint } from '../../server/src/domain/webhooks/queries.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { announce } from '../support/context/delivery-rows.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { PlanUse, WorkspaceDetail } from '../../server/src/console/contract/workspaces.ts'
 import { changePlan } from '../../server/src/domain/accounts/change-plan.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
@@ -61,9 +62,9 @@ describe('what the dashboard tells of a workspace', () => {
       wallets: { test: noWallets, live: noWallets },
     })
     for (const id of ['a', 'b', 'gone']) {
-      await createAgent(server.context, { accountId: account.id, mode: 'test', id: agent(id) })
+      await createAgent(server.context, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
     }
-    await createAgent(server.context, { accountId: account.id, mode: 'live', id: agent('a') })
+    await createAgent(server.context, { accountId: account.id, mode: 'live', id: agent('a'), actor: OPERATOR })
     await readRows(
       server.context.db,
       `update agents set deleted_at = created_at where account_id = $1 and id = 'gone'`,
@@ -72,14 +73,14 @@ describe('what the dashboard tells of a workspace', () => {
     await seedWallet(server.context, { account, mode: 'live' })
     await seedWallet(server.context, { account: (await openConsoleFixture(server)).account, mode: 'live' })
     await readRows(server.context.db, `insert into allowances values ($1, '2020-01-01', 7)`, [account.id])
-    await changePlan(server.context, { account, plan: 'pro', allowanceUsed: 41 })
+    await changePlan(server.context, { account, plan: 'pro', allowanceUsed: 41, actor: OPERATOR })
     assert.deepEqual(await readUse(), {
       plan: 'pro',
       allowance: { used: 41, limit: 50_000, resets_at: resetsAt },
       agents: { test: { used: 2, limit: 10_000 }, live: { used: 1, limit: 10_000 } },
       wallets: { test: { used: 0, limit: 100 }, live: { used: 1, limit: 100 } },
     })
-    await changePlan(server.context, { account, plan: 'scale' })
+    await changePlan(server.context, { account, plan: 'scale', actor: OPERATOR })
     const { allowance, agents, wallets } = await readUse()
     assert.deepEqual([allowance.limit, agents.test.limit, wallets.live.limit], [null, null, null])
   })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { readConfig } from '../../server/src/config.ts'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
@@ -159,7 +160,7 @@ describe('a payment, from the first signature to the chain', () => {
       logger: createLogger('silent'),
     })
     try {
-      await suspendGrant(ways.context, { accountId: String(rows[0]?.['id']), grantId: payer.grantId })
+      await suspendGrant(ways.context, { accountId: String(rows[0]?.['id']), grantId: payer.grantId, actor: OPERATOR })
     } finally {
       await ways.close()
     }

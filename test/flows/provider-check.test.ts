@@ -22,14 +22,14 @@ describe('npm run provider:check, against the local enclave', () => {
     return { exitCode, output, verdicts }
   }
 
-  test('every call comes as it was expected', async () => {
+  test('every call has the expected result', async () => {
     const { exitCode, output, verdicts } = await check(['--faucet', '--wait-minutes', '1'])
     assert.deepEqual(verdicts, Array<string>(STEPS).fill('same'), output)
     assert.equal(exitCode, 0)
-    assert.match(output, /^ +expected: .+\n +came: {5}.+$/m)
+    assert.match(output, /^ +expected: .+\n +actual: {3}.+$/m)
   })
 
-  test('a wallet that nobody funds ends the sends, with the address to fund, and nothing else', async () => {
+  test('if nobody funds the wallet, only the transfers are skipped, and the address to fund is printed', async () => {
     const { exitCode, output, verdicts } = await check(['--wait-minutes', '0'])
     assert.match(output, /^Send at least 0\.000006 test USDC .* on chain 84532 to 0x[0-9a-fA-F]{40}\.$/m)
     assert.match(output, /^0x[0-9a-fA-F]{40} holds too little USDC on chain 84532/m)
@@ -40,22 +40,22 @@ describe('npm run provider:check, against the local enclave', () => {
     assert.equal(exitCode, 1)
   })
 
-  test('with wrong credentials it says so, and tries no more than it can', async () => {
+  test('with wrong credentials it reports that, and skips what it cannot try', async () => {
     const { exitCode, output, verdicts } = await check(['--faucet'], { PRIVY_APP_SECRET: 'WRONG-SECRET' })
-    assert.match(output, /^differs +1\. .*\n.*\n +came: +401 "Invalid app ID or app secret\."$/m)
+    assert.match(output, /^differs +1\. .*\n.*\n +actual: +401 "Invalid app ID or app secret\."$/m)
     assert.deepEqual(verdicts, [
       ...['differs', 'skipped', 'skipped', 'skipped', 'skipped', 'skipped', 'skipped', 'differs', 'skipped', 'skipped'],
     ])
     assert.equal(exitCode, 1)
   })
 
-  test('it refuses to run where USDC is money, and where the node is of another chain', async () => {
+  test('it refuses to run where USDC is real money, or if the node is on another chain', async () => {
     const live = await check(['--faucet'], { TEST_CHAIN_ID: '8453' })
-    assert.match(live.output, /^Refused: chain 8453 is not a test chain that this program knows\./)
+    assert.match(live.output, /^Refused: chain 8453 is not a known test chain\./)
     const other = await check(['--faucet'], { TEST_CHAIN_ID: '11155111' })
-    assert.match(other.output, /^Refused: the first node of TEST_RPC_URLS is of chain 84532, not of 11155111\./)
+    assert.match(other.output, /^Refused: the first node of TEST_RPC_URLS is on chain 84532, not on 11155111\./)
     const mixed = await check(['--faucet'], { TEST_RPC_URLS: fixture.environment()['LIVE_RPC_URLS'] ?? '' })
-    assert.match(mixed.output, /^Refused: the first node of TEST_RPC_URLS is of chain 8453, not of 84532\./)
+    assert.match(mixed.output, /^Refused: the first node of TEST_RPC_URLS is on chain 8453, not on 84532\./)
     assert.deepEqual(
       [live, other, mixed].map(({ exitCode, verdicts }) => [exitCode, verdicts.length]),
       [
@@ -66,7 +66,7 @@ describe('npm run provider:check, against the local enclave', () => {
     )
   })
 
-  test('arguments that mean nothing are told, with those that do', async () => {
+  test('unknown arguments print the usage', async () => {
     for (const args of [['--live'], ['--wait-minutes', 'long']]) {
       const { exitCode, output } = await check(args)
       assert.match(output, /npm run provider:check -- \[--faucet\]/)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../server/src/config.ts'
 import type { Context } from '../../server/src/domain/context.ts'
-import { getGrantSummary } from '../../server/src/domain/grants/get-grant-summary.ts'
+import { getGrantSummary } from '../../server/src/domain/grants/queries.ts'
 import type { Grant } from '../../server/src/domain/grants/grant.ts'
 import { createPayment, type PaymentOutcome } from '../../server/src/domain/payments/create-payment.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
@@ -94,8 +94,9 @@ describe('a payment while its policy is replaced', () => {
 
   function pay({ accountId, mode, agentId, wallet }: Owned, amountUsdc: string): Promise<PaymentOutcome> {
     const amountMicro = parseAmount(amountUsdc) ?? assert.fail(amountUsdc)
-    const what = { to: RECIPIENT, amountMicro, amountUsdc, memo: null, idempotencyKey: null, credentialId: null }
-    return createPayment(ctx, { accountId, mode, agentId, wallet: wallet.address, ...what })
+    const what = { to: RECIPIENT, amountMicro, amountUsdc, memo: null, idempotencyKey: null }
+    const credential = { credentialId: null, boundAgentId: null }
+    return createPayment(ctx, { accountId, mode, agentId, wallet: wallet.address, ...what, ...credential })
   }
 
   async function readSpent({ accountId, actor }: Owned, { id: grantId }: Pick<Grant, 'id'>): Promise<string | null> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { getAuthorizationRequest } from '../../server/src/domain/connections/get-authorization-request.ts'
+import { getAuthorizationRequest } from '../../server/src/domain/connections/queries.ts'
 import type { AuthorizationRequest } from '../../server/src/domain/connections/authorization-request.ts'
 import {
   AUTH_URL,

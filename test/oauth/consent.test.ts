@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { VERIFICATION_MS } from '../../server/src/domain/require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
 import { seed } from '../support/context/seed.ts'
 import { seedOwner, signUpPerson } from '../support/context/people.ts'
 import { readRows } from '../support/database/read-rows.ts'
@@ -182,7 +182,7 @@ describe('the consent form', () => {
 
   test('an approval takes a proof of the last ten minutes, in both modes; a denial takes none', async () => {
     const person = await seedOwner(given.context, given.seeded.account)
-    const tenMinutesAgo = new Date(given.clock.now().getTime() - VERIFICATION_MS)
+    const tenMinutesAgo = new Date(given.clock.now().getTime() - RECENT_PROOF_MS)
     const sql = 'update sessions set verified_at = $1 where user_id = $2'
     await readRows(given.context.db, sql, [tenMinutesAgo, person.userId])
     const handle = await given.openRequest(client)

@@ -6,7 +6,7 @@ import type { Context } from '../../server/src/domain/context.ts'
 import { EVENT_RETENTION_MS } from '../../server/src/domain/events/event.ts'
 import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
 import { RETRY_DELAYS_MS, type Delivery } from '../../server/src/domain/webhooks/delivery.ts'
-import { getDelivery } from '../../server/src/domain/webhooks/get-delivery.ts'
+import { getDelivery } from '../../server/src/domain/webhooks/queries.ts'
 import { replayDelivery } from '../../server/src/domain/webhooks/replay-delivery.ts'
 import { replayRange } from '../../server/src/domain/webhooks/replay-range.ts'
 import { sendTestEvent } from '../../server/src/domain/webhooks/send-test-event.ts'
@@ -40,7 +40,8 @@ describe('a replay', () => {
   afterEach(() => sending.reset())
   after(() => sending.close())
 
-  const replay = ({ id }: Delivery): Promise<Delivery> => replayDelivery(ctx, { accountId: account.id, deliveryId: id })
+  const replay = ({ id }: Delivery): Promise<Delivery> =>
+    replayDelivery(ctx, { accountId: account.id, deliveryId: id, actor: OPERATOR })
 
   const ended = ({ id }: Delivery): Promise<Log> =>
     waitFor('the delivery to end', async () => {
@@ -132,7 +133,7 @@ describe('a replay', () => {
     const [, from, , to] = await Promise.all(events.map((id) => eventTime(endpoint, id)))
     assert.ok(from !== undefined && to !== undefined)
     const range = { accountId: account.id, endpointId: endpoint.id, from, to }
-    assert.equal(await replayRange(ctx, { ...range, only: 'all' }), 2)
+    assert.equal(await replayRange(ctx, { ...range, only: 'all', actor: OPERATOR }), 2)
     await receiver.arrived(6)
     assert.deepEqual(
       receiver.received
@@ -144,7 +145,7 @@ describe('a replay', () => {
     await waitFor('their outcomes to be written', async () =>
       (await sending.logs(endpoint)).every(({ delivery }) => delivery.status === 'succeeded'),
     )
-    assert.equal(await replayRange(ctx, { ...range, only: 'failed' }), 0)
+    assert.equal(await replayRange(ctx, { ...range, only: 'failed', actor: OPERATOR }), 0)
   })
 
   test('case 19: what an endpoint wants now is asked of later events only', async () => {
@@ -172,11 +173,13 @@ describe('a replay', () => {
     const { delivery } = await deliverOne(sending, account, subscription)
     const { id } = subscription.endpoint
     const theirs = { accountId: stranger.id }
-    await assert.rejects(replayDelivery(ctx, { ...theirs, deliveryId: delivery.id }), { code: 'delivery_not_found' })
+    await assert.rejects(replayDelivery(ctx, { ...theirs, deliveryId: delivery.id, actor: OPERATOR }), {
+      code: 'delivery_not_found',
+    })
     await assert.rejects(getDelivery(ctx, { ...theirs, id: delivery.id }), { code: 'delivery_not_found' })
-    await assert.rejects(sendTestEvent(ctx, { ...theirs, id }), { code: 'webhook_not_found' })
+    await assert.rejects(sendTestEvent(ctx, { ...theirs, id, actor: OPERATOR }), { code: 'webhook_not_found' })
     const range = { endpointId: id, from: new Date(0), to: ctx.clock.now(), only: 'all' } as const
-    await assert.rejects(replayRange(ctx, { ...theirs, ...range }), { code: 'webhook_not_found' })
+    await assert.rejects(replayRange(ctx, { ...theirs, ...range, actor: OPERATOR }), { code: 'webhook_not_found' })
     await sending.lookedAround()
     assert.equal(subscription.receiver.received.length, 1)
   })
@@ -186,7 +189,7 @@ describe('a replay', () => {
     const inTest = await announce(ctx, account, { mode: 'test' })
     const inLive = await announce(ctx, account, { mode: 'live' })
     const tests = [subscription, live].map(({ endpoint }) =>
-      sendTestEvent(ctx, { accountId: account.id, id: endpoint.id }),
+      sendTestEvent(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR }),
     )
     const [testInTest, testInLive] = await Promise.all(tests)
     for (const [{ receiver }, mode, expected] of [

@@ -6,7 +6,7 @@ import type { Context } from '../../server/src/domain/context.ts'
 import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
 import { deleteEndpoint } from '../../server/src/domain/webhooks/delete-endpoint.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/delivery.ts'
-import { getEndpoint } from '../../server/src/domain/webhooks/get-endpoint.ts'
+import { getEndpoint } from '../../server/src/domain/webhooks/queries.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { announce, countDeliveries, makeAccount } from '../support/context/delivery-rows.ts'
 import {
@@ -148,7 +148,7 @@ describe('the schedule', () => {
     receiver.reply(500)
     const event = await announce(ctx, account)
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
-    await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id })
+    await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR })
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.status === 'canceled')
     sending.advance(DAY_MS)
     await sending.lookedAround()

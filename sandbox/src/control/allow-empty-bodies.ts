@@ -1,7 +1,10 @@
 import type { HttpServer } from '../../../server/src/http/open-http.ts'
 import { Problem } from '../../../server/src/values/problem.ts'
 
-/** Some routes take no body, and many clients say `application/json` all the same. */
+/**
+ * Accepts an empty body with the content type `application/json`, because some routes take no body and many clients
+ * send the header anyway.
+ */
 export function allowEmptyBodies(http: HttpServer): void {
   http.removeContentTypeParser('application/json')
   http.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

@@ -53,14 +53,14 @@ describe('the consent call', () => {
     assert.match(textAt(approved.body, 'location'), /\?code=svc_oac_/)
   })
 
-  it('answers many at once, and with real money too when the owner was away for long', async () => {
+  it('handles many at once, and live mode when the owner was away for long', async () => {
     await control.post('/clock', { advance_seconds: 13 * 3_600 })
     const urls = Array.from({ length: 5 }, () => authorize({}).url)
     const answers = await Promise.all(urls.map((url) => consent({ authorize_url: url, mode: 'live' })))
     for (const { body } of answers) assert.match(textAt(body, 'location'), /\?code=svc_oac_/)
   })
 
-  it('has a new invitation in its facts when the clock was moved beyond the old one’s end', async () => {
+  it('has a new invitation in its facts when the clock was moved past the old one’s end', async () => {
     const { invite_url: old } = sandbox.facts.workspace
     await control.post('/clock', { advance_seconds: 31 * 86_400 })
     const told = textAt((await control.get('/')).body, 'workspace.invite_url')
@@ -69,7 +69,7 @@ describe('the consent call', () => {
     assert.equal(file.workspace.invite_url, told)
   })
 
-  it('answers with the redirect of an error where the client is told at once, and with the page where it is not', async () => {
+  it('returns the redirect if the client gets the error, and the error page if it does not', async () => {
     const told = await consent({ authorize_url: authorize({ response_type: 'token' }).url })
     assert.equal(told.status, 200)
     assert.equal(new URL(textAt(told.body, 'location')).searchParams.get('error'), 'unsupported_response_type')

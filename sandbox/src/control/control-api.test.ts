@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => sandbox.remove())
 
-/** A workspace of its own, with an agent that may spend from a funded wallet in test mode. */
+/** Creates a workspace with an agent that may spend from a funded wallet in test mode. */
 async function makeSpender({ fund = '50', sign = true } = {}) {
   const made = await control.post('/workspaces', { name: 'Spender' })
   const slug = textAt(made.body, 'workspace.slug')
@@ -47,7 +47,7 @@ async function statusOf(key: string): Promise<number> {
   return (await createClient(sandbox.facts.base_url, key).get('/v1/me')).status
 }
 
-async function orderFault(fault: string): Promise<void> {
+async function injectFault(fault: string): Promise<void> {
   assert.deepEqual((await control.post('/enclave/faults', { fault, count: 1 })).body, {})
 }
 
@@ -61,7 +61,7 @@ describe('the facts', () => {
     assert.ok(Math.abs(Date.parse(String(now)) - Date.now()) < 60_000)
   })
 
-  it('tell of a workspace that can pay at once, in both modes', async () => {
+  it('describe a workspace that can pay at once, in both modes', async () => {
     const { workspace, base_url: baseUrl } = sandbox.facts
     for (const mode of ['test', 'live'] as const) {
       const api = createClient(baseUrl, workspace.keys[mode])
@@ -138,7 +138,7 @@ describe('people', () => {
     assert.equal(textAt((await response.json()) as Body, 'grant.status'), 'active')
   })
 
-  it('change the plan, and what is used of its allowance', async () => {
+  it('change the plan and the used part of its allowance', async () => {
     const { slug } = await makeSpender()
     const changed = await control.post(`/workspaces/${slug}/plan`, { plan: 'scale', allowance_used: 3 })
     assert.deepEqual([changed.status, changed.body], [200, { workspace: { slug, name: 'Spender', plan: 'scale' } }])
@@ -181,7 +181,7 @@ describe('the outside world', () => {
     await control.post('/chains/test', { mining: true })
   })
 
-  it('takes the last blocks back, and the payment is there again', async () => {
+  it('reorganizes the last blocks, and the payment is there again', async () => {
     const { pay, api } = await makeSpender()
     await control.post('/chains/test', { mining: false })
     const paid = await pay('1')
@@ -198,7 +198,7 @@ describe('the outside world', () => {
     await awaitStatus(api, await pay('1'), 'confirmed')
   })
 
-  it("gives a wallet the chain's own coin", async () => {
+  it("gives a wallet the chain's native coin", async () => {
     const order = { mode: 'test', address: '0x00000000000000000000000000000000000000c0', amount_coin: '0.5' }
     assert.equal((await control.post('/faucet', order)).status, 201)
     assert.equal((await control.post('/faucet', order)).status, 201)
@@ -209,7 +209,7 @@ describe('the outside world', () => {
     assert.equal(BigInt((answer as { result: string }).result), 10n ** 18n)
   })
 
-  it('sets the clock and the pace of the enclave, and takes back faults that nobody has met', async () => {
+  it('sets the clock and the pace of the enclave, and removes faults that were not met', async () => {
     const { pay } = await makeSpender()
     const readDate = async (): Promise<number> =>
       Date.parse((await fetch(`${sandbox.facts.enclave_url}/v1/wallets/x`)).headers.get('date') ?? '')
@@ -228,15 +228,15 @@ describe('the outside world', () => {
     assert.notEqual(textAt((await pay('1')).body, 'payment.status'), 'failed')
   })
 
-  it('makes the enclave refuse, be away, or lose its answer', async () => {
+  it('makes the enclave reject, be unavailable, or lose its response', async () => {
     const { pay } = await makeSpender()
-    await orderFault('reject')
+    await injectFault('reject')
     assert.equal(textAt((await pay('1')).body, 'payment.status'), 'failed')
-    await orderFault('unavailable')
+    await injectFault('unavailable')
     const away = await pay('1', { idempotency_key: 'once' })
     assert.equal(textAt(away.body, 'error.code'), 'privy_call_failed')
     assert.equal((await pay('1', { idempotency_key: 'once' })).status, 201)
-    await orderFault('lost_response')
+    await injectFault('lost_response')
     assert.equal((await pay('1', { idempotency_key: 'lost' })).status, 500)
     const found = await pay('1', { idempotency_key: 'lost' })
     assert.match(textAt(found.body, 'payment.tx_hash'), /^0x/)

@@ -2,7 +2,7 @@ import { caip2Of, type Mode } from '../addresses.ts'
 import type { Fault, SendFault } from '../enclave/faults.ts'
 import type { Profile } from '../enclave/pace.ts'
 
-/** A share of the sends meets a fault drawn from `faults` (all of them where it is not there). */
+/** A share of the sends meet a random fault out of `faults` (default: all of them). */
 export interface RandomFaults {
   readonly share: number
   readonly seed: number
@@ -10,28 +10,28 @@ export interface RandomFaults {
 }
 
 export interface EnclaveControl {
-  /** The next `count` requests that can meet the fault do. */
-  orderFault(fault: Fault, count: number): Promise<void>
-  orderRandomFaults(random: RandomFaults): Promise<void>
-  /** Takes back whatever was ordered and not met yet. */
+  /** The next `count` requests that the fault applies to meet it. */
+  injectFault(fault: Fault, count: number): Promise<void>
+  injectRandomFaults(random: RandomFaults): Promise<void>
+  /** Removes all ordered faults that were not met yet. */
   clearFaults(): Promise<void>
-  /** How often each fault was met since the enclave was started. */
-  countMetFaults(): Promise<Readonly<Record<string, number>>>
+  /** Returns how often each fault was met since the enclave was started. */
+  countInjectedFaults(): Promise<Readonly<Record<string, number>>>
   /** The next `count` USDC transfers revert on the chain. */
   failTransfers(mode: Mode, count: number): Promise<void>
-  /** Sets the enclave's clock apart from the server's. */
+  /** Sets how far the enclave's clock differs from the server's. */
   setClockSkew(skewMs: number): Promise<void>
   chooseProfile(profile: Profile): Promise<void>
 }
 
-/** The enclave's process is on this machine, and answers at once. */
+/** The enclave runs on this machine and responds at once, so this is long enough. */
 const ANSWER_MS_MAX = 5_000
 
 export function connectEnclaveControl({ url, token }: { url: string; token: string }): EnclaveControl {
   const call = async (path: string, request: RequestInit): Promise<string> => {
     const response = await fetch(`${url}/control/${path}`, { ...request, signal: AbortSignal.timeout(ANSWER_MS_MAX) })
     const text = await response.text()
-    if (!response.ok) throw new Error(`the enclave's control endpoint answered ${response.status}: ${text}`)
+    if (!response.ok) throw new Error(`the enclave's control endpoint responded with ${response.status}: ${text}`)
     return text
   }
   const authorized = { 'x-enclave-control': token }
@@ -40,10 +40,10 @@ export function connectEnclaveControl({ url, token }: { url: string; token: stri
     await call(path, { method: 'POST', headers, body: JSON.stringify(body) })
   }
   return {
-    orderFault: (fault, count) => post('faults', { fault, count }),
-    orderRandomFaults: (random) => post('faults', { fault: 'random', ...random }),
+    injectFault: (fault, count) => post('faults', { fault, count }),
+    injectRandomFaults: (random) => post('faults', { fault: 'random', ...random }),
     clearFaults: () => post('faults', { fault: 'none' }),
-    countMetFaults: async () => {
+    countInjectedFaults: async () => {
       const { met } = JSON.parse(await call('faults', { headers: authorized })) as { met: Record<string, number> }
       return met
     },

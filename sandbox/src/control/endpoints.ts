@@ -1,6 +1,8 @@
 import { SEND_FAULTS } from '../enclave/faults.ts'
 
-/** Every address of the control API with the members of its body, as `GET /` tells them. A `?` marks what may be left out. */
+/**
+ * All endpoints of the control API with the fields of their bodies, as listed by `GET /`. A `?` marks optional fields.
+ */
 export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'GET /': {},
   'POST /workspaces': { name: 'string', 'plan?': 'developer | pro | scale' },
@@ -35,19 +37,20 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
   'POST /faucet': {
     mode: 'test | live',
     address: 'address',
-    'amount_usdc | amount_coin': "decimal, of USDC, or of the chain's own coin for wallets that pay for their gas",
+    'amount_usdc | amount_coin':
+      "decimal: an amount of USDC, or of the chain's native coin for wallets that pay their own gas",
   },
   'POST /clock': { 'advance_seconds | reset': 'integer, or true' },
   'POST /chains/:mode': { 'mining | mine | reorg | fail_transfers': 'boolean, or a number of blocks or transfers' },
   'GET /enclave/faults': {},
   'POST /enclave/faults': {
-    fault: `reads_lag, or for sends one of: ${SEND_FAULTS.join(', ')}; random; none, which takes back what was not met yet`,
-    'count?': 'integer, for every fault but random and none: the next so many requests meet it',
-    'share?': 'number from 0 to 1, for random: the part of the sends that meet a fault',
-    'seed?': 'integer, for random: the same one draws the same faults',
-    'faults?': 'names, for random: the faults that it draws from',
+    fault: `reads_lag, or for sends one of: ${SEND_FAULTS.join(', ')}; random; none, which removes the faults that were not met yet`,
+    'count?': 'integer, for every fault except random and none: how many of the next requests meet it',
+    'share?': 'number from 0 to 1, for random: the share of the sends that meet a fault',
+    'seed?': 'integer, for random: the same seed chooses the same faults',
+    'faults?': 'names, for random: the faults to choose from',
   },
-  'POST /enclave/clock': { offset_seconds: "integer: how far the enclave's clock is ahead of the server's" },
+  'POST /enclave/clock': { offset_seconds: "integer: how far the enclave's clock is ahead of the server's clock" },
   'POST /enclave/profile': {
     profile: 'realistic | fast: whether sponsored sends are pending for 400 to 900 ms, as with the real provider',
   },

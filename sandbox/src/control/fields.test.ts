@@ -5,7 +5,7 @@ import { Fields } from './fields.ts'
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7'
 
-describe('a member that fits', () => {
+describe('a valid field', () => {
   const cases: readonly [string, unknown, (fields: Fields) => unknown, unknown][] = [
     ['a text', 'x', (fields) => fields.text('it'), 'x'],
     ['an amount', '1.5', (fields) => fields.amount('it'), 1_500_000n],
@@ -29,7 +29,7 @@ describe('a member that fits', () => {
   }
 })
 
-describe('a member that does not fit', () => {
+describe('an invalid field', () => {
   const cases: readonly [string, unknown, (fields: Fields) => unknown, string?][] = [
     ['no text', undefined, (fields) => fields.text('it')],
     ['a number as text', 1, (fields) => fields.text('it')],
@@ -64,13 +64,13 @@ describe('a member that does not fit', () => {
   }
 })
 
-it('takes exactly one of several alternatives', () => {
+it('accepts exactly one of several alternatives', () => {
   assert.equal(new Fields({ b: false }).only(['a', 'b']), 'b')
   assert.throws(() => new Fields({}).only(['a', 'b']), { message: /a, b .*exactly one/ })
   assert.throws(() => new Fields({ a: 1, b: 2 }).only(['a', 'b']), { message: /exactly one/ })
 })
 
-it('takes an absent body as one without members, and nothing else than an object', () => {
+it('treats a missing body as one without fields, and rejects anything but an object', () => {
   assert.equal(new Fields(undefined).has('it'), false)
   for (const body of [null, [], 'x', 1]) assert.throws(() => new Fields(body), { message: /JSON object/ })
 })

@@ -10,11 +10,13 @@ import { MODES, type Mode } from '../addresses.ts'
 const COIN_AMOUNT = /^\d{1,9}(\.\d{1,18})?$/
 const ZERO_AMOUNT = /^0(\.0{1,6})?$/
 
-/** Reads a request's members one by one, each into its whole value. What does not fit is 400, and names the member. */
+/**
+ * Reads the fields of a request one by one and parses each. Throws a 400 that names the field if a value is not valid.
+ */
 export class Fields {
   readonly #body: Readonly<Record<string, unknown>>
 
-  /** A request without a body has no members. */
+  /** A request without a body has no fields. */
   constructor(body: unknown) {
     const members = body === undefined ? {} : body
     if (typeof members !== 'object' || members === null || Array.isArray(members)) {
@@ -27,7 +29,7 @@ export class Fields {
     return this.#body[name] !== undefined
   }
 
-  /** The one of these members that is there; none, or more than one, is a fault. */
+  /** Returns which one of these fields is present. Throws if none or more than one is. */
   only<Name extends string>(names: readonly Name[]): Name {
     const [found, ...others] = names.filter((name) => this.has(name))
     if (found === undefined || others.length > 0) throw invalid(names.join(', '), 'are alternatives: send exactly one')
@@ -47,7 +49,7 @@ export class Fields {
     return found
   }
 
-  /** All of them where it is not there. */
+  /** Returns all values if the field is absent. */
   someOf<Value extends string>(name: string, values: readonly Value[]): readonly Value[] {
     const wanted = this.#body[name]
     if (wanted === undefined) return values
@@ -72,7 +74,7 @@ export class Fields {
     throw invalid(name, `must be a whole number from ${min} to ${max}`)
   }
 
-  /** A part of all, from 0 to 1. */
+  /** Reads a fraction from 0 to 1. */
   share(name: string): number {
     const value = this.#body[name]
     if (typeof value === 'number' && value >= 0 && value <= 1) return value
@@ -91,12 +93,12 @@ export class Fields {
     throw invalid(name, 'must be a positive decimal with at most 6 decimal places, as a string', 'amount_invalid')
   }
 
-  /** Null where it is zero or not there. */
+  /** Returns null if the field is zero or absent. */
   amountOrZero(name: string): MicroUsdc | null {
     return !this.has(name) || ZERO_AMOUNT.test(this.text(name)) ? null : this.amount(name)
   }
 
-  /** An amount of the chain's own coin, in its smallest unit. */
+  /** Reads an amount of the chain's native coin. Returns it in the coin's smallest unit. */
   coin(name: string): bigint {
     const text = this.text(name)
     if (COIN_AMOUNT.test(text) && parseEther(text) > 0n) return parseEther(text)
@@ -107,7 +109,7 @@ export class Fields {
     return toAddress(this.text(name), name)
   }
 
-  /** Undefined where it is not there. */
+  /** Returns undefined if the field is absent. */
   addresses(name: string): readonly Address[] | undefined {
     const value = this.#body[name]
     if (value === undefined) return undefined
@@ -115,7 +117,7 @@ export class Fields {
     return value.map((item, index) => toAddress(item, `${name}.${index}`))
   }
 
-  /** Null where it is null or not there. */
+  /** Returns null if the field is null or absent. */
   time(name: string): Date | null {
     if ((this.#body[name] ?? null) === null) return null
     const time = parseTime(this.text(name))

@@ -5,7 +5,10 @@ import { callRpc, callRpcString } from '../chain/call-rpc.ts'
 import { mintUsdc } from '../chain/mint-usdc.ts'
 import type { ControlContext } from './control-context.ts'
 
-/** The faucet. Answers the transaction's hash when it is in a block, or waits for one where mining is off. */
+/**
+ * The faucet: mints USDC to an address and returns the hash of the transaction. If the chain mines automatically, the
+ * transaction is in a block by then.
+ */
 export async function fund(
   { chains }: Pick<ControlContext, 'chains'>,
   { mode, to, amountMicro }: { mode: Mode; to: Address; amountMicro: MicroUsdc },
@@ -16,7 +19,10 @@ export async function fund(
   return hash
 }
 
-/** The chain's own coin, from nowhere: there is nobody on a local chain to send it. It is there at once. */
+/**
+ * Adds to an address's balance in the chain's native coin. On a local chain nobody has any to send, so the balance is
+ * set directly. It takes effect at once.
+ */
 export async function fundCoin(
   { chains }: Pick<ControlContext, 'chains'>,
   { mode, to, amountWei }: { mode: Mode; to: Address; amountWei: bigint },

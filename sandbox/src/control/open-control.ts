@@ -11,10 +11,10 @@ import type { Supervisor } from '../processes/supervisor.ts'
 import type { SandboxFacts } from '../state/sandbox-facts.ts'
 import type { DemoMode, StateFile } from '../state/sandbox-state.ts'
 import { ENDPOINTS } from './endpoints.ts'
-import { controlChain } from './controlled-chain.ts'
+import { trackMining } from './track-mining.ts'
 import { ensureInvitation } from './ensure-invitation.ts'
 import { connectEnclaveControl } from './enclave-control.ts'
-import { logFaults } from './log-faults.ts'
+import { logServerErrors } from './log-server-errors.ts'
 import { allowEmptyBodies } from './allow-empty-bodies.ts'
 import { addChainRoutes } from './routes/chains.ts'
 import { addClockRoutes } from './routes/clock.ts'
@@ -29,14 +29,14 @@ import { DEMO_AGENT, DEMO_SLUG, seedDemo } from './seed-demo.ts'
 import type { ControlContext } from './control-context.ts'
 
 export interface ControlOptions {
-  /** The server's own environment: the control API drives the product's operations with the same configuration. */
+  /** The environment of the server: the control API runs the server's operations with the same configuration. */
   readonly env: Environment
   readonly addresses: Addresses
   readonly state: StateFile
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly fleet: Supervisor
   readonly logFile: string
-  /** Told when the facts are others than at the start. */
+  /** Called when the facts differ from those at the start. */
   readonly onFactsChanged: (facts: SandboxFacts) => void
 }
 
@@ -45,35 +45,38 @@ export interface Control {
   close(): Promise<void>
 }
 
-/** People act one at a time; the server keeps the rest of PostgreSQL's connections. */
+/** Requests come one at a time; the server keeps the rest of PostgreSQL's connections. */
 const CONNECTIONS_MAX = 4
 
-/** Makes the demo workspace where it is not there yet, and listens. Needs a server that has brought the schema up to date. */
+/**
+ * Creates the demo workspace if it does not exist, and starts to listen. Needs a server that has already migrated the
+ * database.
+ */
 export async function openControl(options: ControlOptions): Promise<Control> {
   const { addresses, state } = options
   const config = readConfig({ ...options.env, DATABASE_CONNECTIONS: String(CONNECTIONS_MAX) })
   const clock = createClock(state.current.clockOffsetMs)
-  // The terminal is for the person who started it; what goes wrong is written to a file by `logFaults`.
+  // The terminal is for the person who started the sandbox, so errors are written to a file by `logServerErrors`.
   const logger = createLogger('silent')
   const { context, close: closeContext } = openContext(config, { clock, logger })
-  const world: ControlContext = {
+  const control: ControlContext = {
     context,
     addresses,
     state,
-    chains: { test: controlChain(options.chains.test), live: controlChain(options.chains.live) },
+    chains: { test: trackMining(options.chains.test), live: trackMining(options.chains.live) },
     enclave: connectEnclaveControl({ url: addresses.enclaveUrl, token: state.current.enclave.controlToken }),
     setClockOffset: async (offsetMs) => {
       state.update({ clockOffsetMs: offsetMs })
       clock.setOffset(offsetMs)
       await options.fleet.setClockOffset(offsetMs)
-      // The invitation ends like everything else: beyond its end there is a new one.
+      // The invitation expires like everything else. If the clock has passed its end, there is now a new one.
       const before = facts
       facts = await describe()
       if (before?.workspace.invite_url !== facts.workspace.invite_url) options.onFactsChanged(facts)
     },
   }
   const describe = async (): Promise<SandboxFacts> =>
-    describeSandbox(addresses, await seedDemo(world), await ensureInvitation(world))
+    describeSandbox(addresses, await seedDemo(control), await ensureInvitation(control))
   let facts: SandboxFacts | null = null
   const http = openHttp({ production: false, trustedProxies: [] }, { clock, logger })
   const close = async (): Promise<void> => {
@@ -82,11 +85,11 @@ export async function openControl(options: ControlOptions): Promise<Control> {
   }
   try {
     const first = (facts = await describe())
-    logFaults(http, options.logFile)
+    logServerErrors(http, options.logFile)
     allowEmptyBodies(http)
     http.addHook('onRoute', checkEndpoint)
     http.get('/', () => ({ ...facts, now: clock.now().toISOString(), endpoints: ENDPOINTS }))
-    for (const add of ROUTES) add(http, world)
+    for (const add of ROUTES) add(http, control)
     await http.listen({ host: LOOPBACK, port: addresses.ports.control })
     return { facts: first, close }
   } catch (error) {
@@ -107,10 +110,10 @@ const ROUTES = [
   addEnclaveRoutes,
 ] as const
 
-/** An address that `GET /` would not tell can't be added. */
+/** Refuses to add an endpoint that `GET /` does not list. */
 function checkEndpoint({ method, url }: { readonly method: string | readonly string[]; readonly url: string }): void {
   for (const name of [method].flat().map((verb) => `${verb} ${url}`)) {
-    if (!name.startsWith('HEAD') && !(name in ENDPOINTS)) throw new Error(`${name} is missing in ENDPOINTS.`)
+    if (!name.startsWith('HEAD') && !(name in ENDPOINTS)) throw new Error(`${name} is missing from ENDPOINTS.`)
   }
 }
 

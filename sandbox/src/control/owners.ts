@@ -5,7 +5,7 @@ import { createWorkspace } from '../../../server/src/domain/members/create-works
 import { findSession } from '../../../server/src/domain/sessions/find-session.ts'
 import { openSignIn } from '../../../server/src/domain/sessions/open-sign-in.ts'
 import { openSignUp } from '../../../server/src/domain/sessions/open-sign-up.ts'
-import { isVerified } from '../../../server/src/domain/require-recent-proof.ts'
+import { isProofRecent } from '../../../server/src/domain/require-recent-proof.ts'
 import { signIn } from '../../../server/src/domain/sessions/sign-in.ts'
 import { signUp } from '../../../server/src/domain/sessions/sign-up.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
@@ -14,60 +14,64 @@ import { createSoftwarePasskey, restoreSoftwarePasskey, type SoftwarePasskey } f
 import { serialQueue } from '../chain/serial-queue.ts'
 import type { ControlContext } from './control-context.ts'
 
-/** Who owns the workspaces that the control API makes. */
+/** The name of the users who own the workspaces created by the control API. */
 const OWNER_NAME = 'Sandbox owner'
-/** What the sandbox's people call their browser. */
+/** How the browsers of these users describe themselves. */
 const DEVICE = 'Sandbox'
 
-/** Makes a workspace with an owner, whose passkey lives in the sandbox. */
+/** Creates a workspace with an owner whose passkey the sandbox has. */
 export async function createOwnedWorkspace(
-  world: ControlContext,
+  control: ControlContext,
   { name, plan }: { name: string; plan: Plan },
 ): Promise<Account> {
-  const { userId, passkey } = await signUpOwner(world.context)
-  const { account } = await createWorkspace(world.context, { userId, name, plan })
-  keepOwner(world, account, passkey)
+  const { userId, passkey } = await signUpOwner(control.context)
+  const { account } = await createWorkspace(control.context, { userId, name, plan })
+  keepOwner(control, account, passkey)
   return account
 }
 
-/** Gives a workspace an owner whose passkey lives in the sandbox, where it has none yet. */
-export async function ensureOwner(world: ControlContext, account: Account): Promise<void> {
-  if (world.state.current.owners[account.slug] !== undefined) return
-  const { userId, passkey } = await signUpOwner(world.context)
-  await addMember(world.context, { account, userId, role: 'owner', actor: { kind: 'operator' } })
-  keepOwner(world, account, passkey)
+/** Adds an owner whose passkey the sandbox has, unless the workspace already has one. */
+export async function ensureOwner(control: ControlContext, account: Account): Promise<void> {
+  if (control.state.current.owners[account.slug] !== undefined) return
+  const { userId, passkey } = await signUpOwner(control.context)
+  await addMember(control.context, { account, userId, role: 'owner', actor: { kind: 'operator' } })
+  keepOwner(control, account, passkey)
 }
 
-/** The passkey of a workspace's owner. 409 for a workspace whose owner signed up in the dashboard, with a passkey of theirs. */
+/**
+ * Returns the passkey of a workspace's owner. Throws 409 if the owner signed up in the dashboard with a passkey of
+ * their own.
+ */
 export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'context'>, slug: string): SoftwarePasskey {
   const { id: rpId, origin } = context.relyingParty
   const stored = state.current.owners[slug]
   if (stored === undefined) {
-    const message = `The sandbox has no passkey of the owner of ${slug}. Do this in the dashboard, or in a workspace of POST /workspaces.`
+    const message = `The sandbox does not have the passkey of the owner of ${slug}. Use the dashboard, or a workspace created with POST /workspaces.`
     throw new Problem('conflict', message)
   }
-  // The ports may be others than when it was made.
+  // The ports may have changed since the passkey was created.
   return restoreSoftwarePasskey({ ...stored, rpId, origin })
 }
 
 const sessions = new Map<string, string>()
-/** A passkey counts its signatures, so it makes one after the other. */
+/** Signatures must be made one after the other, because a passkey counts them. */
 const enqueue = serialQueue()
 
 /**
- * A session of the owner, by passkey; the one from before while it lasts and the owner's presence counts as proved.
- * Answers its secret, the cookie's value.
+ * Signs in the owner with their passkey, and returns the session's secret, which is the cookie's value. An earlier
+ * session is used again while its proof is recent.
  */
-export function signInOwner(world: ControlContext, slug: string): Promise<string> {
+export function signInOwner(control: ControlContext, slug: string): Promise<string> {
   return enqueue(async () => {
-    const { context, state } = world
+    const { context, state } = control
     const kept = sessions.get(slug)
     const session = kept === undefined ? null : await findSession(context, { secret: kept })
-    if (kept !== undefined && session !== null && isVerified(session, context.clock.now())) return kept
-    const passkey = ownerOf(world, slug)
+    if (kept !== undefined && session !== null && isProofRecent(session, context.clock.now())) return kept
+    const passkey = ownerOf(control, slug)
     const { ceremony, options } = await openSignIn(context)
     const response = passkey.assert(Buffer.from(options.challenge, 'base64url'))
-    // Kept first: a counter that is behind the service's would be refused for ever.
+    // Stored before the passkey is used: if the counter fell behind the server's, the passkey would be rejected for
+    // ever.
     state.update({ owners: { ...state.current.owners, [slug]: passkey.export() } })
     const { secret } = await signIn(context, { ceremony, response, device: DEVICE })
     sessions.set(slug, secret)

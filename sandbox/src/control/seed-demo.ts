@@ -23,34 +23,34 @@ const MAX_PER_TX_MICRO = microUsdc(10n * USDC)
 const DAILY_CAP_MICRO = microUsdc(100n * USDC)
 
 /**
- * Makes the demo workspace, once: in each mode a key, a wallet with 1,000 USDC, an agent with an active grant. A mode is
- * kept when it is whole; after a crash in the middle it is made anew, in the same workspace.
+ * Creates the demo workspace once, with a key, a wallet with 1,000 USDC, and an agent with an active grant in each
+ * mode. A mode is recorded when it is complete; after a crash in the middle, it is created again in the same workspace.
  */
-export async function seedDemo(world: ControlContext): Promise<Readonly<Record<Mode, DemoMode>>> {
-  const { test, live } = world.state.current.demo
+export async function seedDemo(control: ControlContext): Promise<Readonly<Record<Mode, DemoMode>>> {
+  const { test, live } = control.state.current.demo
   if (test !== undefined && live !== undefined) return { test, live }
-  const account = await ensureAccount(world)
+  const account = await ensureAccount(control)
   const [madeTest, madeLive] = await Promise.all([
-    test ?? seedMode(world, account, 'test'),
-    live ?? seedMode(world, account, 'live'),
+    test ?? seedMode(control, account, 'test'),
+    live ?? seedMode(control, account, 'live'),
   ])
   return { test: madeTest, live: madeLive }
 }
 
-async function ensureAccount(world: ControlContext): Promise<Account> {
-  const { context } = world
+async function ensureAccount(control: ControlContext): Promise<Account> {
+  const { context } = control
   try {
     const account = await getAccount(context, DEMO_SLUG)
-    await ensureOwner(world, account)
+    await ensureOwner(control, account)
     return account
   } catch (error) {
     if (!(error instanceof Problem) || error.type !== 'not_found') throw error
-    return await createOwnedWorkspace(world, { name: DEMO_SLUG, plan: 'developer' })
+    return await createOwnedWorkspace(control, { name: DEMO_SLUG, plan: 'developer' })
   }
 }
 
-async function seedMode(world: ControlContext, account: Account, mode: Mode): Promise<DemoMode> {
-  const { context, state } = world
+async function seedMode(control: ControlContext, account: Account, mode: Mode): Promise<DemoMode> {
+  const { context, state } = control
   const accountId = account.id
   const [{ secret }, { address }] = await Promise.all([
     issueKey(context, { accountId, mode, actor: OPERATOR }),
@@ -58,10 +58,10 @@ async function seedMode(world: ControlContext, account: Account, mode: Mode): Pr
       accountId,
       mode,
       name: 'Demo wallet',
-      owner: ownerOf(world, account.slug),
+      owner: ownerOf(control, account.slug),
       actor: OPERATOR,
     }),
-    createAgent(context, { accountId, mode, id: demoAgentId() }),
+    createAgent(context, { accountId, mode, id: demoAgentId(), actor: OPERATOR }),
   ])
   const [grant] = await Promise.all([
     openGrant(context, {
@@ -73,10 +73,11 @@ async function seedMode(world: ControlContext, account: Account, mode: Mode): Pr
       dailyCapMicro: DAILY_CAP_MICRO,
       recipientAllowlist: [],
       expiresAt: null,
+      actor: OPERATOR,
     }),
-    fund(world, { mode, to: address, amountMicro: BALANCE_MICRO }),
+    fund(control, { mode, to: address, amountMicro: BALANCE_MICRO }),
   ])
-  await signGrant(world, { account, grantId: grant.id, change: 'activate' })
+  await signGrant(control, { account, grantId: grant.id, change: 'activate' })
   const made = { key: secret, wallet: address }
   const { demo, grants } = state.current
   state.update({ demo: { ...demo, [mode]: made }, grants: { ...grants, [grant.id]: account.slug } })

@@ -11,7 +11,7 @@ import { addPaymentRoutes } from './routes/payments.ts'
 import { SCOPE_DESCRIPTIONS } from '../values/scope.ts'
 import { ErrorSchema } from './schemas.ts'
 
-/** The door `/v1`, and its contract at `/openapi.json`, made from the routes' own schemas. */
+/** Adds the `/v1` routes, and their contract at `/openapi.json`, which is generated from the routes' schemas. */
 export async function addApi(http: HttpServer, ctx: Context, origins: Origins): Promise<void> {
   await http.register(swagger, {
     openapi: {
@@ -19,7 +19,7 @@ export async function addApi(http: HttpServer, ctx: Context, origins: Origins): 
       info: {
         title: 'Bursar',
         version: 'v1',
-        description: 'Lets software agents pay in USDC within bounds that their owners have signed.',
+        description: 'Lets software agents pay in USDC within limits that their owners have signed.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
@@ -27,11 +27,11 @@ export async function addApi(http: HttpServer, ctx: Context, origins: Origins): 
           apiKey: {
             type: 'http',
             scheme: 'bearer',
-            description: '`svc_test_…` or `svc_live_…`; the prefix is the mode.',
+            description: '`svc_test_…` or `svc_live_…`. The prefix decides the mode.',
           },
           accessToken: {
             type: 'oauth2',
-            description: 'An OAuth access token (`svc_oat_…`) of a connection that a person has consented to.',
+            description: 'An OAuth access token (`svc_oat_…`) of a connection to which a person has consented.',
             flows: {
               authorizationCode: {
                 authorizationUrl: `${origins.authUrl}/oauth/authorize`,
@@ -47,7 +47,7 @@ export async function addApi(http: HttpServer, ctx: Context, origins: Origins): 
     },
     refResolver: { buildLocalReference: ({ $id }) => (typeof $id === 'string' ? $id : 'unnamed') },
   })
-  const authenticate: Authenticate = (needs) => createAuthenticate(ctx, origins, needs)
+  const authenticate: Authenticate = (requirements) => createAuthenticate(ctx, origins, requirements)
   await http.register(async (scope: HttpServer) => {
     allowCrossOrigin(scope)
     scope.addSchema(ErrorSchema)

@@ -6,12 +6,12 @@ import type { Plan } from '../domain/plans/plan.ts'
 import type { Mode } from '../values/mode.ts'
 import { SCOPES, type Scope } from '../values/scope.ts'
 
-/** Whoever a `/v1` request comes from: one (account, mode), by a credential that holds now. */
+/** The caller of a `/v1` request: one account and mode, with a valid credential. */
 export interface Caller {
   readonly authType: 'api_key' | 'oauth'
-  /** Who is told in the audit log. */
+  /** The name for the audit log. */
   readonly actor: Actor
-  /** The key's id, or the connection's. */
+  /** The id of the API key or of the connection. */
   readonly credentialId: string
   readonly accountId: string
   readonly accountSlug: string
@@ -19,11 +19,11 @@ export interface Caller {
   readonly plan: Plan
   readonly mode: Mode
   readonly scopes: readonly Scope[]
-  /** The agent that a connection is for, and the only one that it pays as (D25); null: any of the workspace's. */
+  /** The connection's agent, the only one that it may pay as (D25); null for an API key, which may pay as any agent. */
   readonly agentId: string | null
-  /** The end of a rotation's grace, or of a connection; null while the credential has no end (D30). */
+  /** When the credential ends: a connection's expiry, or the end of a rotated key's grace period; null if it has no end (D30). */
   readonly expiresAt: Date | null
-  /** The end of a rotation's grace. */
+  /** The end of a rotated key's grace period. */
   readonly graceUntil: Date | null
 }
 
@@ -33,7 +33,7 @@ export function setCaller(request: FastifyRequest, caller: Caller): void {
   callers.set(request, caller)
 }
 
-/** The caller of a request behind `authenticate`; anywhere else there is none, which is a fault of ours. */
+/** Returns the caller of a request that passed `authenticate`. Throws if the route has no such hook, which is our bug. */
 export function callerOf(request: FastifyRequest): Caller {
   const caller = callers.get(request)
   if (caller === undefined) throw new Error('the request was not authenticated')

@@ -1,9 +1,9 @@
 import { formatScopes, SCOPES, type Scope } from '../values/scope.ts'
 
 /**
- * The `WWW-Authenticate` challenge (RFC 6750, section 3; RFC 9728, section 5.1). Without an error when no credential was
- * sent. The whole baseline of scopes unless one is missing: clients register what the first challenge names, and could
- * never ask for more later.
+ * Formats the `WWW-Authenticate` challenge (RFC 6750, section 3; RFC 9728, section 5.1). It has no error if no credential was
+ * sent. It names all scopes unless one is missing, because clients register the scopes of the first challenge, and cannot
+ * request more later.
  */
 export function formatChallenge({
   origin,

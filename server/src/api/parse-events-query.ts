@@ -15,14 +15,14 @@ interface ParsedQuery {
   readonly limit: number
 }
 
-/** Reads the query of `GET /v1/events`. Throws 400 that lists every parameter that is wrong. */
+/** Parses the query of `GET /v1/events`. Throws a 400 that lists every invalid parameter. */
 export function parseEventsQuery(query: unknown): ParsedQuery {
-  const sent: Readonly<Record<string, unknown>> = typeof query === 'object' && query !== null ? { ...query } : {}
+  const parameters: Readonly<Record<string, unknown>> = typeof query === 'object' && query !== null ? { ...query } : {}
   const issues: { path: string; message: string }[] = []
   const read = <Value>(path: string, parse: (text: string) => Value | null, message: string): Value | null => {
-    const text = sent[path]
+    const text = parameters[path]
     if (text === undefined) return null
-    // A parameter that was sent twice is a list.
+    // A parameter that was sent twice is an array, and invalid.
     const value = typeof text === 'string' ? parse(text) : null
     if (value === null) issues.push({ path, message })
     return value
@@ -30,12 +30,12 @@ export function parseEventsQuery(query: unknown): ParsedQuery {
 
   const parsed = {
     filter: {
-      types: read('type', parseTypes, `must be some of ${TYPES.join(', ')}, separated by commas`),
+      types: read('type', parseTypes, `must be one or more of ${TYPES.join(', ')}, separated by commas`),
       createdAfter: read('created_after', parseTime, TIME_MESSAGE),
       createdBefore: read('created_before', parseTime, TIME_MESSAGE),
     },
     order: read('order', parseOrder, 'must be asc or desc') ?? 'desc',
-    cursor: read('cursor', (text) => (isId('event', text) ? text : null), 'must be the id of an event'),
+    cursor: read('cursor', (text) => (isId('event', text) ? text : null), 'must be an event id'),
     limit: read('limit', parseLimit, `must be a whole number from 1 to ${EVENTS_LIMIT_MAX}`) ?? EVENTS_LIMIT_DEFAULT,
   } as const
   const first = issues[0]
@@ -43,7 +43,7 @@ export function parseEventsQuery(query: unknown): ParsedQuery {
   throw new Problem('validation_failed', `${first.path} ${first.message}.`, { details: issues })
 }
 
-const TIME_MESSAGE = 'must be an ISO 8601 time with its offset'
+const TIME_MESSAGE = 'must be an ISO 8601 time with a UTC offset'
 
 function parseTypes(text: string): readonly EventType[] | null {
   const names = new Set(text.split(','))

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static } from 'typebox'
-import type { PaymentRequest } from '../domain/payments/admission/reserve-payment.ts'
+import type { PaymentCredential, PaymentRequest } from '../domain/payments/payment-request.ts'
 import { parseAddress, ZERO_ADDRESS, type Address } from '../values/address.ts'
 import { parseAgentId } from '../values/agent-id.ts'
 import { parseAmount } from '../values/money.ts'
@@ -10,12 +10,12 @@ import type { CreatePaymentBody } from './schemas.ts'
 
 const IDEMPOTENCY_KEY_CHARS_MAX = 64
 
-/** What the body says of a payment; the rest comes of the caller. */
-type ParsedPayment = Omit<PaymentRequest, 'accountId' | 'mode' | 'credentialId'>
+/** The part of a payment's request that comes from the body. The rest comes from the caller's credential. */
+export type ParsedPayment = Omit<PaymentRequest, 'accountId' | 'mode' | keyof PaymentCredential>
 
 /**
- * The idempotency key of any body, before anything else of it is looked at (D18, D21). Null where there is none;
- * 400 where it is there and can't be one.
+ * Reads the idempotency key of any body, before anything else in it is checked (D18, D21). Returns null if there is none.
+ * Throws 400 if it is not a valid key.
  */
 export function parseIdempotencyKey(body: unknown): string | null {
   if (typeof body !== 'object' || body === null || !('idempotency_key' in body)) return null
@@ -28,15 +28,16 @@ export function parseIdempotencyKey(body: unknown): string | null {
 }
 
 /**
- * A key in a header is one that we would ignore, so that the retry would pay twice: 400 `idempotency_key_in_header` unless
- * the body has the same one (D51). This is checked before a replay, because with two keys we cannot know which one is meant.
+ * Throws 400 `idempotency_key_in_header` if the request has a key in its header that the body does not repeat (D51). We
+ * ignore that header, so a retry would pay twice. This is checked before a replay, because with two different keys we
+ * cannot know which one is meant.
  */
 export function checkIdempotencyHeader(headers: IncomingHttpHeaders, idempotencyKey: string | null): void {
   const header = headers['idempotency-key']
   if (header !== undefined && header !== idempotencyKey) throw problem('idempotency_key_in_header')
 }
 
-/** Strings become values, once and for ever. Throws 400: `amount_invalid`, `address_invalid`, or without a code. */
+/** Parses the body's strings into values. Throws 400 `amount_invalid` or `address_invalid`, or 400 without a code. */
 export function parsePayment(
   body: Static<typeof CreatePaymentBody>,
   { idempotencyKey, usdc }: { idempotencyKey: string | null; usdc: Address },
@@ -44,12 +45,12 @@ export function parsePayment(
   const agentId = parseAgentId(body.agent_id)
   if (agentId === null) throw invalidAgentId('agent_id')
   const memo = body.memo ?? null
-  if (memo !== null && !isStorable(memo)) throw invalid('memo', 'must not hold NUL characters or lone surrogates')
+  if (memo !== null && !isStorable(memo)) throw invalid('memo', 'must not contain NUL characters or lone surrogates')
   const amountMicro = parseAmount(body.amount_usdc)
   if (amountMicro === null) throw problem('amount_invalid', { details: issues('amount_usdc', 'is not a valid amount') })
   const wallet = parsePaymentAddress('wallet', body.wallet)
   const to = parsePaymentAddress('to', body.to)
-  // Money that is sent to the zero address or the token itself is lost (D20).
+  // USDC that is sent to the zero address or to the token contract is lost (D20).
   if (to === ZERO_ADDRESS || to === usdc) {
     throw problem('address_invalid', { details: issues('to', 'must not be the zero address or the USDC contract') })
   }
@@ -59,7 +60,7 @@ export function parsePayment(
 export function invalidAgentId(member: string): Problem {
   return invalid(
     member,
-    'must be 1 to 64 characters, without control or invisible characters or outer white space, and not . or ..',
+    'must be 1 to 64 characters, without control or invisible characters or white space at the ends, and not . or ..',
   )
 }
 

@@ -6,7 +6,7 @@ import { GrantSchema } from '../domain/grants/grant-schema.ts'
 import { PROBLEM_CODES, PROBLEM_STATUS } from '../values/problem.ts'
 import { isoTime, ModeSchema, nullable, usdc } from '../values/schema-fields.ts'
 
-/** The wire of `/v1`: what makes `openapi.json`, checks bodies and writes answers (specification, parts 2 and 7). */
+/** The schemas of `/v1`. They generate `openapi.json`, validate bodies and serialize responses. */
 
 export const ErrorSchema = Type.Object(
   {
@@ -75,11 +75,11 @@ export const EventSchema = Type.Object(
 export const EVENTS_LIMIT_MAX = 100
 export const EVENTS_LIMIT_DEFAULT = 50
 
-/** For the contract: texts they all are, and `parseEventsQuery` reads them. */
+/** For the contract only: `parseEventsQuery` parses the query. */
 export const EventsQuery = Type.Object({
   cursor: Type.Optional(
     Type.String({
-      description: '`next_cursor` of the page before, or the id of its last event: the page begins with the next one.',
+      description: 'The `next_cursor` of the previous page, or the id of an event. The page starts after that event.',
     }),
   ),
   limit: Type.Optional(
@@ -87,17 +87,17 @@ export const EventsQuery = Type.Object({
       minimum: 1,
       maximum: EVENTS_LIMIT_MAX,
       default: EVENTS_LIMIT_DEFAULT,
-      description: 'Events a page.',
+      description: 'Events per page.',
     }),
   ),
   type: Type.Optional(
     Type.String({
-      description: `Kinds of event, separated by commas: ${EVENT_TYPES.join(', ')}; by default all of these. \`${TEST_EVENT_TYPE}\` too can be asked for.`,
+      description: `Event types, separated by commas: ${EVENT_TYPES.join(', ')}. By default all of these. \`${TEST_EVENT_TYPE}\` can be added.`,
       examples: ['payment.confirmed,payment.failed'],
     }),
   ),
-  created_after: Type.Optional(isoTime('Events of this time and later, with its offset.')),
-  created_before: Type.Optional(isoTime('Events from before this time, with its offset.')),
+  created_after: Type.Optional(isoTime('Events at or after this time, which must have a UTC offset.')),
+  created_before: Type.Optional(isoTime('Events before this time, which must have a UTC offset.')),
   order: Type.Optional(
     Type.Union([Type.Literal('asc'), Type.Literal('desc')], {
       default: 'desc',
@@ -106,20 +106,20 @@ export const EventsQuery = Type.Object({
   ),
 })
 
-/** Unknown members are refused (D4): a caller that sends `dry_run` must not move money. */
-const WHOLE = { additionalProperties: false } as const
+/** Rejects unknown members, because a caller that sends `dry_run` must not move money (D4). */
+const NO_OTHER_MEMBERS = { additionalProperties: false } as const
 
-/** Bounds on text are checked by the values themselves (code points, NFC, D7), so that each has one place. */
+/** The parsers in `values/` check the length of texts (code points, NFC), so that each rule is in one place (D7). */
 export const CreateAgentBody = Type.Object(
   { id: Type.String({ minLength: 1, description: '1 to 64 characters; unique within (account, mode).' }) },
-  WHOLE,
+  NO_OTHER_MEMBERS,
 )
 
 export const CreatePaymentBody = Type.Object(
   {
     agent_id: Type.String({
       minLength: 1,
-      description: '1 to 64 characters. The agent needs an active grant on the wallet.',
+      description: '1 to 64 characters. The agent must have an active grant on the wallet.',
     }),
     wallet: Type.String({ description: 'Sender wallet, an EVM address of this account and mode.' }),
     to: Type.String({ description: 'Recipient, an EVM address.' }),
@@ -130,28 +130,28 @@ export const CreatePaymentBody = Type.Object(
         minLength: 1,
         maxLength: 64,
         description:
-          'The same key never pays twice: the first record is returned, and the body is not looked at again. It belongs here: with an Idempotency-Key header and no equal key here the request is refused.',
+          'The same key never pays twice: the first payment is returned, and the rest of the body is ignored. Send the key here: a request with an Idempotency-Key header, but without the same key here, is rejected.',
       }),
     ),
   },
-  WHOLE,
+  NO_OTHER_MEMBERS,
 )
 
 export const IdParams = Type.Object({ id: Type.String({ description: 'URL-encoded.' }) })
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request is not valid.',
-  401: 'The API key or token is missing, not valid, or no longer valid.',
-  403: "The credential may not do this, or a limit of the grant, the plan or the wallet's balance refuses the payment; `details` tells what would be possible.",
+  401: 'The API key or access token is missing, malformed, expired or revoked.',
+  403: "The credential may not do this, or a limit of the grant, the plan or the wallet's balance refuses the payment. `details` shows the limit and what is left.",
   404: 'Not found in this account and mode.',
   413: 'The body is larger than 64 KiB.',
   415: 'The body is not JSON.',
-  429: 'Too many requests; `Retry-After` tells when to come back.',
-  500: 'Something went wrong on our side.',
-  503: 'Out of reach for a moment; nothing was recorded.',
+  429: 'Too many requests. Retry after the time in the `Retry-After` header.',
+  500: 'The service failed unexpectedly.',
+  503: 'The service is temporarily unavailable. Nothing was recorded.',
 }
 
-/** The error answers of a route, by status. */
+/** Returns the error responses of a route, by status. */
 export function errorResponses(...statuses: (keyof typeof DESCRIPTIONS)[]) {
   const reference = Type.Ref('Error')
   return Object.fromEntries(statuses.map((status) => [status, { ...reference, description: DESCRIPTIONS[status] }]))

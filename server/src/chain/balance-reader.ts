@@ -11,15 +11,15 @@ export type Balance = { readonly balanceMicro: MicroUsdc; readonly blockNumber: 
 
 type Round = { readonly addresses: Set<Address>; readonly balances: Promise<ReadonlyMap<Address, Balance>> }
 
-/** Public nodes refuse batches somewhere between 100 and 1,000 calls. */
+/** Public nodes refuse batches above a limit between 100 and 1,000 calls. */
 const BALANCES_PER_BATCH_MAX = 100
-/** The machines behind one address differ by a block or two: how many blocks back a balance is read when one is behind. */
+/** The machines behind one address differ by a block or two: how many blocks back a balance may be read if one lags. */
 const BLOCKS_BEHIND_MAX = 3n
 const WORD_PATTERN = /^0x[0-9a-fA-F]{64}$/
 
 /**
- * Reads balances. Those asked for in the same turn of the event loop share one round: one head, one batch. So a burst of
- * payments costs two HTTP requests, not two each, and every answer is still younger than its question.
+ * Reads balances. Balances that are requested in the same turn of the event loop share one round: one head, one batch. A
+ * burst of payments thus costs two HTTP requests, not two each, and every balance is read after it was requested.
  */
 export function createBalanceReader(nodes: RpcNodes, usdc: Address) {
   let gathering: Round | null = null
@@ -40,23 +40,23 @@ export function createBalanceReader(nodes: RpcNodes, usdc: Address) {
     round.addresses.add(address)
     if (round.addresses.size >= BALANCES_PER_BATCH_MAX) gathering = null
     const balance = (await round.balances).get(address)
-    if (balance === undefined) throw new Error('a round of balances lacks an address that was asked for')
+    if (balance === undefined) throw new Error('a requested balance is missing from its round')
     return balance
   }
 }
 
 /**
- * The number first, then the balances at that number, from the same node: a moving head can't come between them. Behind
- * one address stand several machines, and the one that is asked for the balances may not have seen that block yet; then
- * the block before will do, since what left the wallet later is known from our own records (D26).
+ * Reads the head's number first, then the balances at that number from the same node, so that all belong to one block.
+ * Several machines may answer for one node, and the second one may not have that block yet. Then the block before is good
+ * enough, because payments after it are known from our own records (D26).
  */
 async function readBalances(
   batch: Batch,
   usdc: Address,
   addresses: readonly Address[],
 ): Promise<Map<Address, Balance>> {
-  const [told] = await batch([{ method: 'eth_blockNumber', params: [] }])
-  const head = parseQuantity(told)
+  const [headQuantity] = await batch([{ method: 'eth_blockNumber', params: [] }])
+  const head = parseQuantity(headQuantity)
   for (let behind = 0n; ; behind += 1n) {
     try {
       return await readBalancesAt(batch, usdc, { addresses, blockNumber: head - behind })
@@ -84,8 +84,9 @@ async function readBalancesAt(
   return new Map(addresses.map((address, i) => [address, { balanceMicro: parseBalance(words[i]), blockNumber }]))
 }
 
-/** A contract that is not there answers `0x`, which must not pass for a balance of zero. */
+/** For a missing contract a node returns `0x`, which must not count as a balance of zero. */
 function parseBalance(word: unknown): MicroUsdc {
-  if (typeof word !== 'string' || !WORD_PATTERN.test(word)) throw new NodeFault('knows no USDC contract at the address')
+  if (typeof word !== 'string' || !WORD_PATTERN.test(word))
+    throw new NodeFault('has no USDC contract at the configured address')
   return microUsdc(BigInt(word))
 }

@@ -4,7 +4,7 @@ import type { Address } from '../values/address.ts'
 
 export type BalanceSnapshot = Awaited<ReturnType<Chain['readUsdcBalance']>>
 
-/** How old a snapshot may be for a payment to be admitted on it. One that refuses a payment is always read anew. */
+/** How old a snapshot may be to allow a payment. Before a payment is refused, the balance is always read again. */
 const SNAPSHOT_AGE_MS_MAX = 1_000
 const SNAPSHOTS_MAX = 10_000
 
@@ -14,8 +14,8 @@ interface Entry {
 }
 
 /**
- * Balances as of a known block. What left the wallet after that block is known from our own records (D26), so a
- * snapshot stays exact as a floor for a while: it only misses deposits, and moves made without the service.
+ * Caches balances as of a known block. Payments after that block are known from our own records (D26), so for a while a
+ * snapshot is an exact lower bound: it misses only deposits, and transfers that were made without the service.
  */
 export class BalanceSnapshots {
   readonly #clock: Clock
@@ -25,7 +25,7 @@ export class BalanceSnapshots {
     this.#clock = clock
   }
 
-  /** Reads a recent snapshot, or a new one; callers at the same time share one reading. */
+  /** Returns a recent snapshot, or reads a new one. Concurrent callers share one read. */
   async read(chain: Chain, address: Address, ageMsMax = SNAPSHOT_AGE_MS_MAX): Promise<BalanceSnapshot> {
     const key = `${chain.mode}:${address}`
     const now = this.#clock.now().getTime()

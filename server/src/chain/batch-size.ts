@@ -1,20 +1,20 @@
-/** A hundred calls, and those for the chain id and the head. Nodes on geth take 1,000, some providers 20, public nodes 10 or 3. */
+/** A hundred calls, plus the chain id and the head. Nodes on geth accept 1,000, some providers 20, public nodes 10 or 3. */
 export const CALLS_PER_REQUEST_MAX = 102
-/** So many requests as large as they may be have to work before the next ones are larger. */
+/** How many requests of the current size must succeed before the size grows. */
 export const REQUESTS_BEFORE_GROWTH_MIN = 50
-/** It takes twice as many each time that the larger ones are refused, up to this many. */
+/** Each time a larger size is refused, twice as many must succeed, up to this many. */
 const REQUESTS_BEFORE_GROWTH_MAX = 6_400
-/** By how much they grow: a tenth, as ranges of logs do. */
+/** The size grows by a tenth, as ranges of logs do. */
 const GROWTH_DIVISOR = 10
 
 /**
- * How many calls one node takes in one request. It begins with the most, and is halved when the node refuses a request
- * for its size. What worked is remembered: from there it grows again, ever more slowly, so that a limit that was lifted
- * is found out in the end, and one that was not is rarely run into.
+ * How many calls one node accepts in one request. It starts at the maximum, and is halved if the node refuses a request
+ * because of its size. From a size that worked it grows again, more and more slowly. A limit that was raised is thus
+ * discovered in the end, and one that was not is rarely met.
  */
 export class BatchSize {
   #max = CALLS_PER_REQUEST_MAX
-  /** The size that it grew from last; 0 when it has not grown. */
+  /** The size before the last growth; 0 if it has not grown. */
   #known = 0
   #answered = 0
   #needed = REQUESTS_BEFORE_GROWTH_MIN
@@ -23,7 +23,7 @@ export class BatchSize {
     return this.#max
   }
 
-  /** Notes that the node answered a request of so many calls. */
+  /** Records that the node accepted a request with this many calls. */
   recordAnswer(calls: number): void {
     if (calls < this.#max || this.#max === CALLS_PER_REQUEST_MAX) return
     this.#answered += 1
@@ -33,7 +33,7 @@ export class BatchSize {
     this.#max = Math.min(this.#max + Math.ceil(this.#max / GROWTH_DIVISOR), CALLS_PER_REQUEST_MAX)
   }
 
-  /** Notes that the node refused a request of so many calls. */
+  /** Records that the node refused a request with this many calls. */
   recordRefusal(calls: number): void {
     if (calls > this.#max) return
     this.#answered = 0

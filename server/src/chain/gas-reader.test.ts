@@ -10,7 +10,7 @@ const WALLET = address(`0x${'1'.repeat(40)}`)
 const USDC = address(`0x${'2'.repeat(40)}`)
 const GWEI = 10n ** 9n
 
-describe('what a wallet has for gas', () => {
+describe('gas funds of a wallet', () => {
   let node: FakeChain
   let chain: Chain
   let elsewhere: Chain
@@ -30,13 +30,13 @@ describe('what a wallet has for gas', () => {
     return openChain(options, { logger: createLogger('silent') })
   }
 
-  test('is its coins, and twice the price of a transfer', async () => {
+  test('its coins are compared with twice the price of a transfer', async () => {
     node.coinWei = 5n
     assert.deepEqual(await chain.readGasFunds(WALLET), { coin: 'ETH', balanceWei: 5n, neededWei: 200_000n * GWEI })
     assert.equal(await chain.readCoinBalance(WALLET), 5n)
   })
 
-  test('on an OP stack chain, the price of publishing it on Ethereum comes on top', async () => {
+  test('on an OP stack chain, the price of publishing on Ethereum is added', async () => {
     const asked: RpcCall[] = []
     node.intercept = (call) => {
       asked.push(call)
@@ -59,7 +59,7 @@ describe('what a wallet has for gas', () => {
     assert.deepEqual(asked, [])
   })
 
-  test('is not known while the chain is out of reach', async () => {
+  test('they are unknown while the chain is unavailable', async () => {
     node.down = true
     await assert.rejects(chain.readGasFunds(WALLET), ChainUnavailable)
     await assert.rejects(chain.readCoinBalance(WALLET), ChainUnavailable)

@@ -22,12 +22,12 @@ describe('the head of a chain', () => {
     await node.close()
   })
 
-  it('is read once for many who want it at the same time, and those who come meanwhile share the next', async () => {
+  it('is read once for concurrent callers; those that come during the read share the next one', async () => {
     await Promise.all(Array.from({ length: 20 }, () => chain.readHead()))
     assert.equal(node.requests, 2)
   })
 
-  it('is told without asking while it is recent, and no longer', async () => {
+  it('is returned from memory while it is recent, and no longer', async () => {
     await chain.readHead()
     node.head += 1n
     assert.equal(await chain.readRecentHead(), node.head - 1n)
@@ -36,14 +36,14 @@ describe('the head of a chain', () => {
     assert.equal(node.requests, 2)
   })
 
-  it('comes with receipts, in the same request', async () => {
+  it('is read with receipts in the same request', async () => {
     const { receipts, head } = await chain.readReceiptsAtHead(makeHashes(RECEIPTS_PER_BATCH_MAX))
     assert.deepEqual([receipts.size, head], [0, node.head])
     assert.equal(node.requests, 1)
     await assert.rejects(chain.readReceiptsAtHead([]), RangeError)
   })
 
-  it('is the older one when two requests tell two', async () => {
+  it('is the lower one if two requests return different heads', async () => {
     let told = 20n
     node.intercept = ({ method }) => (method === 'eth_blockNumber' ? `0x${(told -= 1n).toString(16)}` : undefined)
     assert.equal((await chain.readReceiptsAtHead(makeHashes(2 * RECEIPTS_PER_BATCH_MAX))).head, 18n)

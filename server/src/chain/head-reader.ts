@@ -2,12 +2,12 @@ import { SharedReads } from '../lib/shared-reads.ts'
 import { parseQuantity } from './quantity.ts'
 import type { RpcNodes } from './rpc-nodes.ts'
 
-/** A head that was read so long ago is recent: above the time in which payments are looked at again, below a block's. */
+/** How long a head counts as recent: longer than the watcher's interval, shorter than a block takes. */
 const HEAD_AGE_MS_MAX = 500
 
 export const HEAD_CALL = { method: 'eth_blockNumber', params: [] } as const
 
-/** Reads the newest block's number. Those who ask while it is being read share the next reading. */
+/** Reads the newest block's number. Callers that ask while it is being read share the next read. */
 export function createHeadReader(nodes: RpcNodes) {
   const reads = new SharedReads<bigint>()
   let recent: bigint | null = null
@@ -24,9 +24,9 @@ export function createHeadReader(nodes: RpcNodes) {
   }
 
   return {
-    /** The newest block's number. @throws ChainUnavailable */
+    /** Reads the newest block's number. @throws ChainUnavailable */
     readHead: (): Promise<bigint> => reads.read('head', readNow),
-    /** The newest block's number as it was at most `HEAD_AGE_MS_MAX` ago, for work that can wait. @throws ChainUnavailable */
+    /** Returns the newest block's number, at most `HEAD_AGE_MS_MAX` old, for work that can wait. @throws ChainUnavailable */
     readRecentHead: async (): Promise<bigint> => recent ?? (await reads.read('head', readNow)),
   }
 }

@@ -7,22 +7,23 @@ export type RpcCall = { readonly method: string; readonly params: readonly unkno
 
 export type RpcEndpoint = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
 
-/** 100 receipts of crowded transactions stay far below; a node that streams without end is cut off. */
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024
-/** What a node says with an error status is read so far, to learn whether it is about the size of the batch. */
+/** 100 receipts of large transactions stay far below this. A node that sends more is cut off. */
+const RESPONSE_BYTES_MAX = 16 * 1024 * 1024
+/** How much of an error response is read, to find out whether it is about the size of the batch. */
 const ERROR_BYTES_MAX = 64 * 1024
 const PAYLOAD_TOO_LARGE = 413
+const INCOMPLETE = 'did not return a complete batch'
 /** Statuses that come with `Retry-After` (RFC 9110, section 15.6.4; RFC 6585, section 4). */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 
 /**
- * Splits an RPC address into what `fetch` takes. Credentials in the address become a header, since `fetch` refuses such
+ * Splits an RPC address into what `fetch` accepts. Credentials in the address become a header, because `fetch` rejects such
  * an address with a message that repeats it. The errors of this function do not repeat it either.
  */
 export function parseEndpoint(rpcUrl: string): RpcEndpoint & { readonly host: string } {
   if (!URL.canParse(rpcUrl)) throw new TypeError('an RPC address is not a URL')
   const url = new URL(rpcUrl)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('an RPC address is not http or https')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('an RPC address must be http or https')
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (url.username !== '') {
     const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
@@ -34,10 +35,10 @@ export function parseEndpoint(rpcUrl: string): RpcEndpoint & { readonly host: st
 }
 
 /**
- * Posts one JSON-RPC 2.0 batch and returns the results in the order of `calls`. All or nothing: a node that refuses one
- * call of a batch (rate limit, a block that it has not seen yet) is as useless for the batch as one that is gone.
- * @throws NodeFault for whatever is not a complete answer; its message carries neither the address nor the node's words.
- * A `BatchRefusal` says that fewer calls may work, `NodeBehind` that the block is too new, `NodeBusy` when to come back.
+ * Posts one JSON-RPC 2.0 batch and returns the results in the order of `calls`. It is all or nothing: if a node refuses one
+ * call of the batch (rate limit, a block that it does not have yet), the whole batch fails.
+ * @throws NodeFault unless the response is complete. Its message contains neither the address nor the node's own message.
+ * A `BatchRefusal` means that fewer calls may work, `NodeBehind` that the block is too new, `NodeBusy` says when to retry.
  */
 export async function postBatch(
   endpoint: RpcEndpoint,
@@ -56,27 +57,27 @@ async function post(
   try {
     const { url, headers } = endpoint
     const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
-    if (response.ok) return await readText(response, ANSWER_BYTES_MAX)
+    if (response.ok) return await readText(response, RESPONSE_BYTES_MAX)
     throw await readErrorStatus(response, calls)
   } catch (error) {
     if (error instanceof NodeFault) throw error
-    if (error instanceof BodyTooLong) throw new NodeFault('answered with too long a body')
-    throw new NodeFault(signal.aborted ? 'did not answer in time' : 'cannot be reached', { cause: error })
+    if (error instanceof BodyTooLong) throw new NodeFault('returned too long a body')
+    throw new NodeFault(signal.aborted ? 'did not respond in time' : 'cannot be reached', { cause: error })
   }
 }
 
-/** Reads the body too, or ends it: an unread body would hold its connection until it is collected. */
+/** Reads or cancels the body as well, because an unread body would keep its connection open until garbage collection. */
 async function readErrorStatus(response: Response, calls: number): Promise<NodeFault> {
   const { status, headers } = response
-  const told = `answered with HTTP status ${status}`
+  const message = `returned HTTP status ${status}`
   if (BUSY_STATUSES.has(status) || calls === 1) {
     await response.body?.cancel().catch(() => undefined)
     const retryAfterMs = BUSY_STATUSES.has(status) ? parseRetryAfterMs(headers) : null
-    return retryAfterMs === null ? new NodeFault(told) : new NodeBusy(told, retryAfterMs)
+    return retryAfterMs === null ? new NodeFault(message) : new NodeBusy(message, retryAfterMs)
   }
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => '')
-  if (status === PAYLOAD_TOO_LARGE) return new BatchRefusal(told)
-  return findBatchRefusal(text, calls) ?? new NodeFault(told)
+  if (status === PAYLOAD_TOO_LARGE) return new BatchRefusal(message)
+  return findBatchRefusal(text, calls) ?? new NodeFault(message)
 }
 
 async function readText(response: Response, bytesMax: number): Promise<string> {
@@ -97,35 +98,35 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new NodeFault('did not answer in JSON')
+    throw new NodeFault('did not return JSON')
   }
 }
 
-/** The answers of a batch may come in any order (JSON-RPC 2.0, section 6). */
-function pickResults(answer: unknown, count: number): unknown[] {
-  if (!Array.isArray(answer) || answer.length !== count) {
-    const refused = findError(answer)
-    throw refused === null ? new NodeFault('did not answer the batch') : readBatchRefusal(refused, { calls: count })
+/** Sorts the responses of a batch, which may come in any order (JSON-RPC 2.0, section 6). */
+function pickResults(response: unknown, count: number): unknown[] {
+  if (!Array.isArray(response) || response.length !== count) {
+    const refused = findError(response)
+    throw refused === null ? new NodeFault(INCOMPLETE) : readBatchRefusal(refused, { calls: count })
   }
   const results = Array.from<unknown>({ length: count })
   const seen = new Set<number>()
-  for (const entry of answer as unknown[]) {
-    if (!isRecord(entry)) throw new NodeFault('did not answer the batch')
+  for (const entry of response as unknown[]) {
+    if (!isRecord(entry)) throw new NodeFault(INCOMPLETE)
     const id = entry['id']
     if (isRecord(entry['error'])) throw readCallRefusal(entry['error'], { calls: count })
     if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= count || entry['result'] === undefined) {
-      throw new NodeFault('did not answer the batch')
+      throw new NodeFault(INCOMPLETE)
     }
     results[id] = entry['result']
     seen.add(id)
   }
-  if (seen.size !== count) throw new NodeFault('did not answer the batch')
+  if (seen.size !== count) throw new NodeFault(INCOMPLETE)
   return results
 }
 
-/** The first error of an answer: a node refuses a batch with a single object (Erigon, proxyd), or with one entry (geth). */
-function findError(answer: unknown): Record<string, unknown> | null {
-  for (const entry of Array.isArray(answer) ? (answer as unknown[]) : [answer]) {
+/** Finds the first error of a response. A node refuses a batch with one object (Erigon, proxyd), or with one entry (geth). */
+function findError(response: unknown): Record<string, unknown> | null {
+  for (const entry of Array.isArray(response) ? (response as unknown[]) : [response]) {
     if (isRecord(entry) && isRecord(entry['error'])) return entry['error']
   }
   return null

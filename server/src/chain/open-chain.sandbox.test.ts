@@ -61,12 +61,12 @@ describe('a local chain', () => {
     await chain.checkChainId()
     const other = open(8453)
     await assert.rejects(other.checkChainId(), (error) => {
-      return error instanceof ChainUnavailable && /answers for chain 84532, not 8453/.test(error.message)
+      return error instanceof ChainUnavailable && /is on chain 84532, not 8453/.test(error.message)
     })
     other.close()
   })
 
-  it('tells the balance that a mint made, and the transfer of its receipt', async () => {
+  it('returns the balance after a mint, and the transfer of its receipt', async () => {
     const payee = address(privateKeyToAccount(generatePrivateKey()).address)
     assert.equal((await chain.readUsdcBalance(payee)).balanceMicro, 0n)
     const hash = await mintUsdc(node.rpcUrl, { to: payee, amountMicro: 2_500_000n })
@@ -127,7 +127,7 @@ describe('a local chain', () => {
     assert.equal((await chain.readUsdcBalance(payee)).balanceMicro, 1n)
   })
 
-  it('knows no receipt of a transaction that nobody sent', async () => {
+  it('has no receipt of a transaction that nobody sent', async () => {
     assert.equal((await chain.readReceipts([`0x${'1'.repeat(64)}`])).size, 0)
   })
 })

@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { parseAddress, type Address } from '../values/address.ts'
 import { ChainUnavailable } from './errors.ts'
 import { openChain, RECEIPTS_PER_BATCH_MAX } from './open-chain.ts'
-import { NODE_REST_MS } from './rpc-nodes.ts'
+import { NODE_COOLDOWN_MS } from './rpc-nodes.ts'
 import { findFreePort } from '../../../test/support/free-port.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 
@@ -47,7 +47,7 @@ function address(text: string): Address {
   return parsed
 }
 
-/** A node on the wire that answers as `state` says, until a test gives it another `answer`. */
+/** Starts a node that responds as `state` says, until a test sets another `answer`. */
 async function startNode(state: { chainId?: number; head?: number; balance?: bigint } = {}): Promise<FakeNode> {
   const node: FakeNode = {
     url: '',
@@ -83,7 +83,7 @@ function answerWell({ chainId = CHAIN_ID, head = 16, balance = 7n }): Answer {
       if (method === 'eth_call') return { id, result: `0x${balance.toString(16).padStart(64, '0')}` }
       return { id, result: params[0] === minedHash(1) ? receipt(minedHash(1)) : null }
     })
-    // In reverse, as JSON-RPC allows.
+    // In reverse order, as JSON-RPC allows.
     sendJson(response, 200, results.toReversed())
   }
 }
@@ -147,7 +147,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ChainUnavailable> {
 }
 
 describe('a chain with one node', () => {
-  it('proves the chain id once, in the same round trip as the first call', async () => {
+  it('checks the chain id once, in the same round trip as the first call', async () => {
     const node = await startNode()
     const chain = open([node])
     assert.equal(await chain.readHead(), 16n)
@@ -156,7 +156,7 @@ describe('a chain with one node', () => {
     assert.deepEqual(methods, [['eth_chainId', 'eth_blockNumber'], ['eth_blockNumber']])
   })
 
-  it('reads a balance at the very block that it names', async () => {
+  it('reads a balance exactly at the block that it returns', async () => {
     const node = await startNode({ head: 0x1234, balance: 12_345_678n })
     const payer = address('0x52908400098527886e0f7030069857d2e4169ee7')
     assert.deepEqual(await open([node]).readUsdcBalance(payer), { balanceMicro: 12_345_678n, blockNumber: 0x1234n })
@@ -167,7 +167,7 @@ describe('a chain with one node', () => {
     ])
   })
 
-  it('asks for the balances of one turn in one batch, each address once', async () => {
+  it('reads the balances of one turn in one batch, each address once', async () => {
     const node = await startNode()
     const chain = open([node])
     const many = Array.from({ length: 250 }, (_, i) => address(`0x${(i % 125).toString(16).padStart(40, '0')}`))
@@ -190,7 +190,7 @@ describe('a chain with one node', () => {
     )
   })
 
-  it('asks nothing for no receipts', async () => {
+  it('sends nothing if there are no receipts to read', async () => {
     const node = await startNode()
     assert.equal((await open([node]).readReceipts([])).size, 0)
     assert.equal(node.batches.length, 0)
@@ -202,7 +202,7 @@ describe('a chain with one node', () => {
     assert.equal(node.headers[0]?.authorization, `Basic ${Buffer.from('user:p@ss').toString('base64')}`)
   })
 
-  it('is asked again at once after a fault, as nobody else is there', async () => {
+  it('asks its only node again at once after a fault', async () => {
     const node = await startNode()
     const well = node.answer
     const chain = open([node])
@@ -212,7 +212,7 @@ describe('a chain with one node', () => {
     assert.equal(await chain.readHead(), 16n)
   })
 
-  it('takes no missing contract for a balance of zero', async () => {
+  it('does not treat a missing contract as a balance of zero', async () => {
     const node = await startNode()
     const well = node.answer
     node.answer = (calls, response, request) => {
@@ -220,10 +220,10 @@ describe('a chain with one node', () => {
       else answerAll('0x')(calls, response)
     }
     const error = await failureOf(open([node]).readUsdcBalance(USDC))
-    assert.match(error.message, /knows no USDC contract/)
+    assert.match(error.message, /has no USDC contract/)
   })
 
-  it('abandons a call under way when it is closed, and refuses later ones', async () => {
+  it('aborts calls in progress when it is closed, and rejects later ones', async () => {
     const node = await startNode()
     node.answer = () => undefined
     const chain = open([node], 60_000)
@@ -236,23 +236,23 @@ describe('a chain with one node', () => {
 })
 
 const FAULTS: [string, Answer, RegExp][] = [
-  ['hangs', () => undefined, /did not answer in time/],
-  ['sends headers and then hangs', (_, response) => void response.writeHead(200).write('['), /did not answer in time/],
+  ['hangs', () => undefined, /did not respond in time/],
+  ['sends headers and then hangs', (_, response) => void response.writeHead(200).write('['), /did not respond in time/],
   ['hangs up', (_, response) => response.destroy(), /cannot be reached/],
   ['is overloaded', (_, response) => sendJson(response, 503, {}), /HTTP status 503/],
   ['limits the rate by status', (_, response) => sendJson(response, 429, {}), /HTTP status 429/],
   ['redirects', (_, response) => void response.writeHead(307, { location: '/' }).end(), /cannot be reached/],
-  ['does not speak JSON', (_, response) => response.end('<html>'), /did not answer in JSON/],
+  ['does not speak JSON', (_, response) => response.end('<html>'), /did not return JSON/],
   [
     'speaks JSON, but not a batch',
     (_, response) => sendJson(response, 200, { id: 0, result: '0x1' }),
-    /did not answer the batch/,
+    /did not return a complete batch/,
   ],
-  ['answers half', (calls, response) => answerAll('0x1')(calls.slice(1), response), /did not answer the batch/],
-  ['answers one call twice', answerAll(hex(CHAIN_ID), 0), /did not answer the batch/],
-  ['answers with no number', answerAll('latest'), /no number/],
+  ['answers half', (calls, response) => answerAll('0x1')(calls.slice(1), response), /did not return a complete batch/],
+  ['answers one call twice', answerAll(hex(CHAIN_ID), 0), /did not return a complete batch/],
+  ['answers with no number', answerAll('latest'), /did not return a number/],
   ['limits the rate by code', refuseAll({ code: -32005, message: 'SECRET-API-KEY' }), /code -32005/],
-  ['stands on another chain', answerWell({ chainId: 1 }), /answers for chain 1, not 84532/],
+  ['stands on another chain', answerWell({ chainId: 1 }), /is on chain 1, not 84532/],
   [
     'talks without end',
     (_, response) => {
@@ -272,7 +272,7 @@ function timeoutFor(fault: string): number {
 
 describe('a chain with two nodes', () => {
   for (const [name, answer, message] of FAULTS) {
-    it(`passes over a first node that ${name}, and remembers it`, async () => {
+    it(`skips a first node that ${name}, and remembers it`, async () => {
       const [first, second] = [await startNode(), await startNode({ head: 20 })]
       first.answer = answer
       const chain = open([first, second], timeoutFor(name))
@@ -290,17 +290,17 @@ describe('a chain with two nodes', () => {
       assert.match(error.message, /test chain \(84532\).*#0 127\.0\.0\.1/)
       assert.ok(error.cause instanceof Error)
       assert.doesNotMatch(`${error.message} ${error.stack} ${String(error.cause)} ${chain.log()}`, /SECRET|\/v2/)
-      assert.match(chain.log(), /chain node rests/)
+      assert.match(chain.log(), /chain node taken out of service/)
     })
   }
 
-  it('passes over an address where nobody listens', async () => {
+  it('skips an address where nothing is listening', async () => {
     const second = await startNode({ head: 20 })
     const port = await findFreePort()
     assert.equal(await open([{ url: `http://127.0.0.1:${port}` }, second]).readHead(), 20n)
   })
 
-  it('takes number and balance from the same node when the first one dies between them', async () => {
+  it('reads number and balance from the same node, even if the first one dies in between', async () => {
     const [first, second] = [await startNode({ head: 99, balance: 1n }), await startNode({ head: 20, balance: 2n })]
     const well = first.answer
     first.answer = (calls, response, request) => {
@@ -311,7 +311,7 @@ describe('a chain with two nodes', () => {
     assert.equal(second.batches.at(-1)?.[0]?.params[1], '0x14')
   })
 
-  it('asks the resting node when the other one fails too', async () => {
+  it('asks a node in its cooldown if the other one fails too', async () => {
     const [first, second] = [await startNode(), await startNode({ head: 20 })]
     const well = first.answer
     first.answer = (_, response) => response.destroy()
@@ -320,29 +320,29 @@ describe('a chain with two nodes', () => {
     first.answer = well
     second.answer = (_, response) => response.destroy()
     assert.equal(await chain.readHead(), 16n)
-    assert.match(chain.log(), /chain node is back/)
+    assert.match(chain.log(), /chain node back in service/)
   })
 
-  it('tells the fault of every node when none will do', async () => {
+  it('reports the fault of every node if none can be used', async () => {
     const [first, second] = [await startNode({ chainId: 1 }), await startNode({ chainId: 10 })]
     const error = await failureOf(open([first, second]).checkChainId())
     assert.match(error.message, /#0 .* chain 1, not 84532; #1 .* chain 10, not 84532/)
     assert.ok(error.cause instanceof AggregateError)
   })
 
-  it('puts a node back only after a probe beside the call, which does not wait for it', async (t) => {
-    const rests: AbortController[] = []
+  it('puts a node back only after a probe, which no call waits for', async (t) => {
+    const cooldowns: AbortController[] = []
     t.mock.method(AbortSignal, 'timeout', (ms: number) => {
-      assert.equal(ms, NODE_REST_MS)
-      const rest = new AbortController()
-      rests.push(rest)
-      return rest.signal
+      assert.equal(ms, NODE_COOLDOWN_MS)
+      const cooldown = new AbortController()
+      cooldowns.push(cooldown)
+      return cooldown.signal
     })
     const [first, second] = [await startNode(), await startNode({ head: 20 })]
     const well = first.answer
     first.answer = () => undefined
     const chain = open([first, second], 60_000)
-    // The first node would hold this call for a minute; its connection is cut instead.
+    // The first node would keep this call waiting for a minute. Its connection is cut instead.
     const stuck = chain.readHead()
     await waitFor('a request', () => first.batches.length === 1)
     first.answer = (_, response) => response.destroy()
@@ -351,25 +351,25 @@ describe('a chain with two nodes', () => {
 
     // Still hanging: the probe hangs, the call does not.
     first.answer = () => undefined
-    rests[0]?.abort()
+    cooldowns[0]?.abort()
     assert.equal(await chain.readHead(), 20n)
     await waitFor('a second request', () => first.batches.length === 2)
     assert.equal(await chain.readHead(), 20n)
     first.hangUp()
-    await waitFor('a second rest', () => rests.length === 2)
+    await waitFor('a second cooldown', () => cooldowns.length === 2)
 
-    // Well again: the next call starts the probe, and later ones are answered by it.
+    // The node works again: the next call starts the probe, and later calls use the node.
     first.answer = well
-    rests[1]?.abort()
+    cooldowns[1]?.abort()
     await setImmediate()
     assert.equal(await chain.readHead(), 20n)
-    await waitFor('the node to be back', () => chain.log().includes('chain node is back'))
+    await waitFor('the node to be back', () => chain.log().includes('chain node back in service'))
     assert.equal(await chain.readHead(), 16n)
   })
 })
 
 describe('openChain', () => {
-  it('refuses an address that is none, without repeating it', () => {
+  it('rejects an invalid address, without repeating it', () => {
     for (const url of ['SECRET', 'ftp://SECRET/']) {
       assert.throws(
         () => open([{ url }]),
@@ -379,11 +379,11 @@ describe('openChain', () => {
     assert.throws(() => open([]), /no RPC address/)
   })
 
-  it('checks the chain id afresh each time', async () => {
+  it('reads the chain id again each time', async () => {
     const node = await startNode()
     const chain = open([node])
     await chain.checkChainId()
     node.answer = answerWell({ chainId: 5 })
-    assert.match((await failureOf(chain.checkChainId())).message, /answers for chain 5/)
+    assert.match((await failureOf(chain.checkChainId())).message, /is on chain 5/)
   })
 })

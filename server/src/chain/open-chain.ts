@@ -10,7 +10,7 @@ import type { RpcCall } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
 import { parseReceipt, type Receipt } from './receipt.ts'
 import { createRpcNodes, openAddresses } from './rpc-nodes.ts'
-import { createTraceReader } from './trace-reader.ts'
+import { createSearchReader } from './search-reader.ts'
 import { createTransferReader } from './transfer-reader.ts'
 
 export type ChainOptions = {
@@ -19,11 +19,11 @@ export type ChainOptions = {
   /** In order of preference. */
   readonly rpcUrls: readonly string[]
   readonly usdc: Address
-  /** Blocks until a payment counts as confirmed; 1 is the block it stands in (D28). */
+  /** How deep a block must be for its payments to count as confirmed; 1 is the head itself (D28). */
   readonly confirmations: number
   /** Who pays the gas; `sponsored` by default. */
   readonly gas?: GasMode
-  /** Of one node; a call takes at most this for each node. */
+  /** The time limit of one node. A call takes at most this long for each node. */
   readonly timeoutMs?: number
 }
 
@@ -32,15 +32,16 @@ export type ReceiptsAtHead = { readonly receipts: ReadonlyMap<Hash, Receipt>; re
 export type Chain = ReturnType<typeof openChain>
 
 const NODE_TIMEOUT_MS = 3_000
-/** Searching a thousand blocks takes a node its time. */
+/** Searching a thousand blocks takes a node longer. */
 const LOGS_TIMEOUT_MS = 5_000
 export const RECEIPTS_PER_BATCH_MAX = 100
 
 /**
- * The one wire to a chain: heads, USDC balances, receipts and transfers over JSON-RPC. Nothing is sent before the first call.
+ * The only connection to a chain: heads, USDC balances, receipts and transfers over JSON-RPC. Nothing is sent before the
+ * first call.
  *
- * Requests go by `fetch` and not by viem's transports: those can neither pin two calls to one node under fail-over, nor
- * remember which node is dead, and their errors repeat the address with its API key.
+ * Requests use `fetch` and not viem's transports. With several nodes, those can neither send two calls to the same node nor
+ * remember which node is down, and their errors repeat the address with its API key.
  */
 export function openChain(options: ChainOptions, { logger }: { logger: Logger }) {
   const { mode, chainId, usdc, confirmations, gas = 'sponsored' } = options
@@ -48,10 +49,10 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
   const logsTimeoutMs = options.timeoutMs ?? LOGS_TIMEOUT_MS
   const addresses = openAddresses(rpcUrls)
   const nodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, { logger })
-  // A node that refuses a wide range of logs, or is slow at it, serves payments as well as before: it rests here alone.
+  // A node that refuses a wide range of logs, or is slow at it, is taken out of service for logs only, not for payments.
   const logNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs: logsTimeoutMs }, { logger })
 
-  /** The receipts by hash as it was given; one that is absent is not mined. @throws ChainUnavailable */
+  /** Reads receipts by hash. A transaction that is not mined has none. @throws ChainUnavailable */
   async function readReceipts(hashes: readonly Hash[]): Promise<ReadonlyMap<Hash, Receipt>> {
     const receipts: [Hash, Receipt][] = []
     for (const chunk of splitHashes(hashes)) receipts.push(...(await readChunk(chunk, [])).receipts)
@@ -59,18 +60,18 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
   }
 
   /**
-   * The receipts of at least one hash, and the head as the same node told it beside them: the lowest, where a batch was
-   * split. A receipt above it is not deep enough yet. @throws ChainUnavailable
+   * Reads the receipts of at least one hash, together with the head of the same node. If the batch is split, the lowest head
+   * is returned. A receipt above it is not deep enough yet. @throws ChainUnavailable
    */
   async function readReceiptsAtHead(hashes: readonly Hash[]): Promise<ReceiptsAtHead> {
     const receipts: [Hash, Receipt][] = []
     let head: bigint | null = null
     for (const chunk of splitHashes(hashes)) {
       const read = await readChunk(chunk, [HEAD_CALL])
-      for (const told of read.numbers) head = head === null || told < head ? told : head
+      for (const number of read.numbers) head = head === null || number < head ? number : head
       receipts.push(...read.receipts)
     }
-    if (head === null) throw new RangeError('no hashes to read receipts of')
+    if (head === null) throw new RangeError('at least one hash is required')
     return { receipts: new Map(receipts), head }
   }
 
@@ -96,14 +97,14 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     confirmations,
     gas,
     ...createHeadReader(nodes),
-    /** The USDC of an address exactly at `blockNumber`, the head. @throws ChainUnavailable */
+    /** Reads the USDC of an address, exactly at the returned `blockNumber`. @throws ChainUnavailable */
     readUsdcBalance: createBalanceReader(nodes, usdc),
     readReceipts,
     readReceiptsAtHead,
     ...createGasReader(nodes, chainId),
     ...createTransferReader(logNodes, usdc),
-    ...createTraceReader({ nodes, logNodes }, { usdc, confirmations }),
-    /** For readiness. @throws ChainUnavailable that tells which node answers for which chain. */
+    ...createSearchReader({ nodes, logNodes }, { usdc, confirmations }),
+    /** For readiness. @throws ChainUnavailable that names the nodes of another chain. */
     checkChainId: nodes.checkChainId,
     close: () => {
       nodes.close()

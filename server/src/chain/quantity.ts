@@ -1,8 +1,8 @@
 import { NodeFault } from './errors.ts'
 
-/** A JSON-RPC quantity or 32-byte word as a whole number. @throws NodeFault when it is not hexadecimal. */
+/** Parses a JSON-RPC quantity or 32-byte word. @throws NodeFault if it is not hexadecimal. */
 export function parseQuantity(value: unknown): bigint {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw new NodeFault('answered with no number')
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw new NodeFault('did not return a number')
   return BigInt(value)
 }
 

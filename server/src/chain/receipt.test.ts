@@ -23,7 +23,7 @@ function transferLog(change: object = {}): object {
   }
 }
 
-/** As viem encodes it, from the event's declaration. */
+/** Encoded by viem from the event's declaration. */
 function operationLog(hash: `0x${string}`, isSuccess: boolean): object {
   const args = { userOpHash: hash, sender: PAYER, paymaster: PAYEE } as const
   const uint256 = { type: 'uint256' } as const
@@ -71,7 +71,7 @@ describe('parseReceipt', () => {
     const [first, second] = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`] as const
     const forged = { ...operationLog(second, true), address: PAYEE }
     const logs = [
-      // What happened while the bundle was validated belongs to no operation.
+      // Events during the validation of the bundle belong to no operation.
       transferLog({ logIndex: '0x0' }),
       { address: ENTRY_POINT, topics: [toEventSelector('event BeforeExecution()')], data: '0x' },
       transferLog({ logIndex: '0x1' }),
@@ -97,16 +97,16 @@ describe('parseReceipt', () => {
     ])
   })
 
-  it('takes no receipt, and one without a block, for not mined', () => {
+  it('treats a missing receipt, and one without a block, as not mined', () => {
     assert.equal(parseReceipt(HASH, null), null)
     assert.equal(parseReceipt(HASH, answer({ blockNumber: null, blockHash: null })), null)
   })
 
-  it('tells a reverted receipt', () => {
+  it('recognizes a reverted receipt', () => {
     assert.equal(parseReceipt(HASH, answer({ status: '0x0', logs: [] }))?.status, 'reverted')
   })
 
-  it('leaves out whatever is no ERC-20 transfer', () => {
+  it('leaves out everything that is not an ERC-20 transfer', () => {
     const erc20 = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { from: PAYER, to: PAYEE } })
     const logs = [
       transferLog({

@@ -21,16 +21,16 @@ export type Receipt = {
   readonly status: 'success' | 'reverted'
   /** The account that sent the transaction: the wallet itself, or the bundler that carries user operations. */
   readonly sender: Address
-  /** The ERC-20 Transfer events of the transaction, of any contract, in order. Other events are left out. */
+  /** The ERC-20 Transfer events of all contracts in the transaction, in order. Other events are left out. */
   readonly transfers: readonly ReceiptTransfer[]
   /** The ERC-4337 user operations in the transaction, in order. */
   readonly operations: readonly UserOperation[]
 }
 
 export type ReceiptTransfer = Transfer & {
-  /** In its block. */
+  /** The position in its block. */
   readonly logIndex: bigint
-  /** The user operation whose execution emitted it; null outside of one. */
+  /** The user operation whose execution emitted it; null if there is none. */
   readonly operationHash: Hash | null
 }
 
@@ -40,17 +40,17 @@ const HASH_PATTERN = /^0x[0-9a-f]{64}$/
 const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
 
 /**
- * Reads one answer of `eth_getTransactionReceipt`. Null means not mined, so null too while a node knows no block for it.
- * @throws NodeFault when the answer is not a receipt of `hash`.
+ * Parses a response of `eth_getTransactionReceipt`. Returns null if the transaction is not mined, which includes a receipt
+ * without a block. @throws NodeFault if the response is not a receipt of `hash`.
  */
 export function parseReceipt(hash: Hash, answer: unknown): Receipt | null {
   if (answer === null) return null
-  if (!isRecord(answer) || lower(answer['transactionHash']) !== hash.toLowerCase()) throw garbage()
+  if (!isRecord(answer) || lower(answer['transactionHash']) !== hash.toLowerCase()) throw notAReceipt()
   if (answer['blockNumber'] === null) return null
   const logs = answer['logs']
-  if (!Array.isArray(logs)) throw garbage()
+  if (!Array.isArray(logs)) throw notAReceipt()
   const sender = parseAddress(lower(answer['from']))
-  if (sender === null) throw garbage()
+  if (sender === null) throw notAReceipt()
   return {
     blockNumber: parseQuantity(answer['blockNumber']),
     blockHash: parseHash(answer['blockHash']),
@@ -96,22 +96,22 @@ function parseLogIndex(log: unknown): bigint {
 function parseStatus(value: unknown): Receipt['status'] {
   if (value === '0x1') return 'success'
   if (value === '0x0') return 'reverted'
-  throw garbage()
+  throw notAReceipt()
 }
 
-/** @throws NodeFault when it is not a hash. */
+/** @throws NodeFault if it is not a hash. */
 export function parseHash(value: unknown): Hash {
   const hash = lower(value)
-  if (!HASH_PATTERN.test(hash)) throw new NodeFault('answered with no hash')
+  if (!HASH_PATTERN.test(hash)) throw new NodeFault('did not return a hash')
   return hash as Hash
 }
 
 /**
- * Of any other event there is nothing. ERC-721 shares the name and the topic, but has four topics and no data.
- * @throws NodeFault when it is not a log at all.
+ * Returns the transfer of a log, or nothing for any other event. An ERC-721 Transfer has the same name and topic, but four
+ * topics and no data. @throws NodeFault if it is not a log at all.
  */
 export function parseTransfer(log: unknown): Transfer[] {
-  if (!isRecord(log) || !Array.isArray(log['topics'])) throw new NodeFault('answered with no log')
+  if (!isRecord(log) || !Array.isArray(log['topics'])) throw new NodeFault('did not return a log')
   const contract = parseAddress(lower(log['address']))
   const event = decodeTransfer(log['topics'], log['data'])
   const from = parseAddress(event?.from ?? '')
@@ -132,7 +132,7 @@ function decodeTransfer(
   }
 }
 
-/** viem reads the last 20 bytes of a word, whatever stands before them. */
+/** Checks the whole word, because viem reads its last 20 bytes and ignores the others. */
 function isAddressWord(value: unknown): value is Hash {
   return ADDRESS_WORD_PATTERN.test(lower(value))
 }
@@ -145,6 +145,6 @@ function lower(value: unknown): string {
   return typeof value === 'string' ? value.toLowerCase() : ''
 }
 
-function garbage(): NodeFault {
-  return new NodeFault('answered with no receipt')
+function notAReceipt(): NodeFault {
+  return new NodeFault('did not return a receipt')
 }

@@ -8,28 +8,28 @@ import { answerJson, startFakeServer, type FakeServer } from '../../../test/supp
 import { address } from '../../../test/support/context/seed.ts'
 import { ChainBehind, ChainUnavailable } from './errors.ts'
 import { openChain, type Chain } from './open-chain.ts'
-import { NODE_REST_MS, RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MIN } from './rpc-nodes.ts'
+import { NODE_COOLDOWN_MS, RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MIN } from './rpc-nodes.ts'
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
 const HASHES = Array.from({ length: 100 }, (_, n): `0x${string}` => `0x${(n + 1).toString(16).padStart(64, '0')}`)
-/** Recipients of three filters. */
+/** As many recipients as three filters. */
 const RECIPIENTS = Array.from({ length: 300 }, (_, n) => address(`0x${(n + 1).toString(16).padStart(40, '0')}`))
 
 interface Node extends FakeServer {
   /** How many calls each request had. */
   readonly sizes: number[]
   head: bigint
-  /** Answers a whole request in the node's place; false leaves it to the node. */
+  /** Responds to a whole request instead of the node; returns false to leave it to the node. */
   refuse: (calls: readonly RpcCall[], response: ServerResponse) => boolean
-  /** Answers one call in the node's place: a result, or an error. */
+  /** Responds to one call instead of the node, with a result or an error. */
   answer: (call: RpcCall) => { result: unknown } | { error: object } | undefined
 }
 
 const opened: { close(): unknown }[] = []
 after(() => Promise.all(opened.map((one) => one.close())))
 
-describe('a node that takes few calls in a request', () => {
+describe('a node that accepts only few calls in a request', () => {
   type Refuse = (response: ServerResponse, calls: readonly RpcCall[]) => void
   const refusals: [string, number, Refuse][] = [
     [
@@ -83,7 +83,7 @@ describe('a node that takes few calls in a request', () => {
     ],
   ]
   for (const [name, callsMax, refuse] of refusals) {
-    it(`is asked in halves, and remembered for it (${name})`, async () => {
+    it(`gets smaller requests, and its limit is remembered (${name})`, async () => {
       const node = await startNode()
       node.refuse = (calls, response) => {
         if (calls.length <= callsMax) return false
@@ -95,14 +95,14 @@ describe('a node that takes few calls in a request', () => {
       const learned = node.sizes.splice(0)
       assert.ok(learned.filter((size) => size > callsMax).length <= 8, String(learned))
       assert.equal((await chain.readReceipts(HASHES)).size, HASHES.length)
-      // Now and then it is tried whether the node takes more by now.
+      // From time to time a larger request is tried.
       assert.ok(node.sizes.filter((size) => size > callsMax).length <= 4, String(node.sizes))
       assert.ok(node.sizes.length <= (2 * HASHES.length) / callsMax + 10, String(node.sizes))
-      assert.doesNotMatch(logOf(chain), /rests/)
+      assert.doesNotMatch(logOf(chain), /out of service/)
     })
   }
 
-  it('is left alone all the same when it limits the rate, in whatever words', async () => {
+  it('gets no smaller requests if it limits the rate, whatever its message says', async () => {
     for (const message of ['rate limit exceeded', 'daily request count exceeded', 'Too many requests per second']) {
       const node = await startNode()
       node.refuse = (_, response) => (answerJson(response, { id: null, error: { code: -32005, message } }), true)
@@ -112,14 +112,14 @@ describe('a node that takes few calls in a request', () => {
     }
   })
 
-  it('that refuses even a single call is passed over', async () => {
+  it('is skipped if it refuses even a single call', async () => {
     const [first, second] = [await startNode(), await startNode()]
     first.refuse = (_, response) => (void response.writeHead(413).end(), true)
     assert.equal((await open([first, second]).readReceipts(HASHES)).size, HASHES.length)
     assert.equal(first.sizes.at(-1), 1)
   })
 
-  it('shows in every request for logs that its machine knew the range', async () => {
+  it('proves in every request for logs that its machine had the whole range', async () => {
     const node = await startNode()
     const requests: string[][] = []
     let lagsIn = -1
@@ -145,7 +145,7 @@ describe('a node that takes few calls in a request', () => {
   })
 })
 
-describe('a node that lags behind its sibling', () => {
+describe('a node that lags behind another machine', () => {
   const errors: [string, object][] = [
     ['geth', { code: -32000, message: 'header not found' }],
     ['reth', { code: -32001, message: 'unknown block number' }],
@@ -159,11 +159,11 @@ describe('a node that lags behind its sibling', () => {
       const chain = open([node, second])
       assert.equal((await chain.readUsdcBalance(USDC)).blockNumber, 15n)
       assert.deepEqual(second.sizes, [])
-      assert.doesNotMatch(logOf(chain), /rests/)
+      assert.doesNotMatch(logOf(chain), /out of service/)
     })
   }
 
-  it('is passed over when it is further behind, and asked first the next time', async () => {
+  it('is skipped if it is further behind, and still asked first the next time', async () => {
     const [node, second] = [await startNode(), await startNode()]
     const error = { code: -32000, message: 'header not found' }
     node.answer = ({ method }) => (method === 'eth_call' ? { error } : undefined)
@@ -173,17 +173,17 @@ describe('a node that lags behind its sibling', () => {
     assert.equal(await chain.readHead(), 16n)
     second.answer = node.answer
     await assert.rejects(chain.readUsdcBalance(USDC), ChainBehind)
-    assert.doesNotMatch(logOf(chain), /rests/)
+    assert.doesNotMatch(logOf(chain), /out of service/)
   })
 
-  it('is waited for when it has no such block', async () => {
+  it('makes the chain fail with ChainBehind if no node has the block', async () => {
     const node = await startNode()
     node.answer = ({ method }) => (method === 'eth_getBlockByNumber' ? { result: null } : undefined)
     await assert.rejects(open([node]).readBlockHash(16n), ChainBehind)
   })
 })
 
-describe('a node that asks to be left alone', () => {
+describe('a node that sends Retry-After', () => {
   const waits: [string, Record<string, string>, number][] = [
     ['for seconds', { 'retry-after': '7' }, 7_000],
     ['until a date', { 'retry-after': 'Wed, 21 Oct 2026 07:28:09 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 9_000],
@@ -192,16 +192,16 @@ describe('a node that asks to be left alone', () => {
   ]
   for (const status of [429, 503]) {
     for (const [name, headers, pauseMs] of waits) {
-      it(`is not asked before, though it is the only one: ${name}, with status ${status}`, async (t) => {
+      it(`is not called before that time, even if it is the only one: ${name}, with status ${status}`, async (t) => {
         const timeouts = mockTimeouts(t)
         const node = await startNode()
         const chain = open([node])
         node.refuse = (_, response) => (void response.writeHead(status, headers).end(), true)
         await assert.rejects(chain.readHead(), ChainUnavailable)
         node.refuse = () => false
-        await assert.rejects(chain.readHead(), /asked to be left alone/)
-        // What else is read from it waits too: the limit is one for all.
-        await assert.rejects(chain.readBlockHash(16n), /asked to be left alone/)
+        await assert.rejects(chain.readHead(), /asked us to wait/)
+        // Other reads wait too, because they share the node's rate limit.
+        await assert.rejects(chain.readBlockHash(16n), /asked us to wait/)
         assert.equal(node.sizes.length, 1)
         assert.deepEqual(
           timeouts.map(({ ms }) => ms),
@@ -213,7 +213,7 @@ describe('a node that asks to be left alone', () => {
     }
   }
 
-  it('is passed over meanwhile', async (t) => {
+  it('is skipped until then', async (t) => {
     const timeouts = mockTimeouts(t)
     const [first, second] = [await startNode(), await startNode()]
     second.head = 20n
@@ -225,19 +225,19 @@ describe('a node that asks to be left alone', () => {
     assert.equal(timeouts.length, 1)
   })
 
-  it('without saying for how long rests as after any fault', async (t) => {
+  it('cools down as after any fault if the header is missing', async (t) => {
     const timeouts = mockTimeouts(t)
     const node = await startNode()
     const chain = open([node])
     node.refuse = (_, response) => (void response.writeHead(429).end(), true)
     await assert.rejects(chain.readHead(), /HTTP status 429/)
-    assert.equal(timeouts[0]?.ms, NODE_REST_MS)
+    assert.equal(timeouts[0]?.ms, NODE_COOLDOWN_MS)
     node.refuse = () => false
     assert.equal(await chain.readHead(), 16n)
   })
 })
 
-/** A node on the wire with 17 blocks, and a receipt for every hash. */
+/** A node with 17 blocks, and a receipt for every hash. */
 async function startNode(): Promise<Node> {
   const server = await startFakeServer((_, body, response) => {
     const calls = JSON.parse(body) as RpcCall[]
@@ -284,7 +284,7 @@ function logOf(chain: Chain): string {
   return (logs.get(chain) ?? []).join('')
 }
 
-/** Rests that end when the test says so. */
+/** Cooldowns that end when the test says so. */
 function mockTimeouts(t: TestContext): { readonly ms: number; end(): void }[] {
   const timeouts: { readonly ms: number; end(): void }[] = []
   t.mock.method(AbortSignal, 'timeout', (ms: number) => {

@@ -4,38 +4,38 @@ import { BatchSize } from './batch-size.ts'
 import { ChainBehind, ChainUnavailable, NodeBehind, NodeBusy, NodeFault } from './errors.ts'
 import { parseEndpoint, postBatch, type RpcCall, type RpcEndpoint } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
-import { postSplit, type Beside } from './split-batch.ts'
+import { postSplit, type WitnessCall } from './split-batch.ts'
 
-/** Makes calls at one node, in one request or, where the node takes fewer calls in one, in several. */
-export type Batch = (calls: readonly RpcCall[], beside?: Beside) => Promise<unknown[]>
+/** Makes calls at one node, in one request, or in several if the node accepts only fewer calls in one. */
+export type Batch = (calls: readonly RpcCall[], witness?: WitnessCall) => Promise<unknown[]>
 
 export type RpcNodes = ReturnType<typeof createRpcNodes>
 
-/** One node as all its users share it: a rate limit counts what they all ask. */
+/** One node, shared by all its users, because its rate limit counts all their requests together. */
 export type NodeAddress = RpcEndpoint & {
   readonly index: number
   readonly host: string
-  /** Not aborted: the node asked to be left alone until it is. Null: it never did. */
+  /** Until this signal is aborted, the node must not be called, because it sent `Retry-After`. Null if it never did. */
   pause: AbortSignal | null
 }
 
 type RpcNode = {
   readonly address: NodeAddress
   readonly size: BatchSize
-  /** Has answered with the configured chain id since its last fault. */
+  /** Whether it has returned the configured chain id since its last fault. */
   verified: boolean
-  /** Null while in service; else a signal that is aborted once the node may be probed again. */
-  rest: AbortSignal | null
+  /** Null while in service. Otherwise a signal that is aborted once the node may be probed again. */
+  cooldown: AbortSignal | null
   probing: boolean
 }
 
-/** How long a node that failed is left alone before it is probed. */
-export const NODE_REST_MS = 5_000
-/** A node's `Retry-After` is obeyed within these bounds: its quota may last a day, but it may be raised meanwhile. */
+/** How long a node that failed stays out of service before it is probed. */
+export const NODE_COOLDOWN_MS = 5_000
+/** A node's `Retry-After` is obeyed within these bounds. A longer one is cut, because the quota may be raised meanwhile. */
 export const RETRY_AFTER_MS_MIN = 100
 export const RETRY_AFTER_MS_MAX = 60_000
 
-/** @throws TypeError for an address that is none, without repeating it. */
+/** @throws TypeError for an invalid address. The message does not repeat it. */
 export function openAddresses(rpcUrls: readonly string[]): NodeAddress[] {
   return rpcUrls.map((rpcUrl, index) => ({ ...parseEndpoint(rpcUrl), index, pause: null }))
 }
@@ -43,13 +43,13 @@ export function openAddresses(rpcUrls: readonly string[]): NodeAddress[] {
 /**
  * The nodes of one chain, in order of preference.
  *
- * A node is in service until it fails. Then it rests, and calls go to the next one at once. When its rest is over, the
- * next call starts a probe beside itself, and only a probe that succeeds puts the node back: no caller waits for a node
- * that is known to be dead. When every node rests, all are tried all the same, in order. So a call takes at most
- * `timeoutMs` for each node. A node has to prove its chain id, in the same round trip, before anything it says counts.
+ * A node is in service until it fails. Then it cools down, and calls go to the next node at once. When its cooldown is over,
+ * the next call also starts a probe, and only a successful probe puts the node back into service. So no caller waits for a
+ * node that is known to be down. If all nodes cool down, all of them are tried anyway, in order. A call takes at most
+ * `timeoutMs` for each node. A node must return the right chain id, in the same round trip, before its results count.
  *
- * A node that says how long it wants to be left alone (`Retry-After`) is not asked before, even if it is the only one.
- * One that is behind its sibling by a block stays in service: the call is made at the next node, or fails.
+ * A node that sends `Retry-After` is not called before that time, even if it is the only one. A node that does not have the
+ * newest block yet stays in service: the call goes to the next node, or fails.
  */
 export function createRpcNodes(
   options: { mode: Mode; chainId: number; addresses: readonly NodeAddress[]; timeoutMs: number },
@@ -58,15 +58,18 @@ export function createRpcNodes(
   const { mode, chainId, timeoutMs } = options
   const nodes = options.addresses.map(openNode)
   if (nodes.length === 0) throw new TypeError(`the ${mode} chain has no RPC address`)
-  const underWay = new Set<AbortController>()
+  const inProgress = new Set<AbortController>()
   let closed = false
 
-  /** Runs `work` against one node, and from its beginning against the next when it throws a `NodeFault`. */
+  /** Runs `work` at one node. If it throws a `NodeFault`, runs it again from its beginning at the next node. */
   async function run<T>(work: (batch: Batch) => Promise<T>): Promise<T> {
     if (closed) throw new ChainUnavailable(`the ${mode} chain's connection is closed`)
-    probeRested()
+    probeCooledDown()
     const faults: NodeFault[] = []
-    for (const node of [...nodes.filter((node) => node.rest === null), ...nodes.filter((node) => node.rest !== null)]) {
+    for (const node of [
+      ...nodes.filter((node) => node.cooldown === null),
+      ...nodes.filter((node) => node.cooldown !== null),
+    ]) {
       try {
         return await attempt(node, work)
       } catch (error) {
@@ -75,29 +78,29 @@ export function createRpcNodes(
         faults.push(nameNode(node.address, error))
       }
     }
-    const told = faults.map((fault) => fault.message).join('; ')
+    const reasons = faults.map((fault) => fault.message).join('; ')
     const cause = faults.length === 1 ? faults[0] : new AggregateError(faults)
     const isBehind = faults.some((fault) => fault instanceof NodeBehind)
-    const message = `no node of the ${mode} chain (${chainId}) could be used: ${told}`
+    const message = `no node of the ${mode} chain (${chainId}) could be used: ${reasons}`
     throw isBehind ? new ChainBehind(message, { cause }) : new ChainUnavailable(message, { cause })
   }
 
   async function attempt<T>(node: RpcNode, work: (batch: Batch) => Promise<T>): Promise<T> {
-    if (isPaused(node)) throw new NodeFault('asked to be left alone for a while')
+    if (isPaused(node)) throw new NodeFault('asked us to wait before the next request')
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), timeoutMs)
-    underWay.add(abort)
+    inProgress.add(abort)
     try {
-      const result = await work((calls, beside) => callNode(node, calls, { beside, signal: abort.signal }))
+      const result = await work((calls, witness) => callNode(node, calls, { witness, signal: abort.signal }))
       restore(node)
       return result
     } catch (error) {
-      if (error instanceof NodeFault && !(error instanceof NodeBehind) && !closed) sendToRest(node, error)
+      if (error instanceof NodeFault && !(error instanceof NodeBehind) && !closed) startCooldown(node, error)
       throw error
     } finally {
       clearTimeout(timer)
-      underWay.delete(abort)
-      // Of a batch that was split, one request may have failed while others are still under way.
+      inProgress.delete(abort)
+      // If the batch was split, other requests may still be in progress after one has failed.
       abort.abort()
     }
   }
@@ -105,41 +108,41 @@ export function createRpcNodes(
   async function callNode(
     node: RpcNode,
     calls: readonly RpcCall[],
-    { beside = null, signal }: { beside?: Beside | null | undefined; signal: AbortSignal },
+    { witness = null, signal }: { witness?: WitnessCall | null | undefined; signal: AbortSignal },
   ): Promise<unknown[]> {
     const post = (some: readonly RpcCall[]): Promise<unknown[]> => postBatch(node.address, some, signal)
     const { size } = node
-    if (node.verified) return await postSplit(post, { calls, size, beside })
+    if (node.verified) return await postSplit(post, { calls, size, witness })
     const verifying = [{ method: 'eth_chainId', params: [] }, ...calls]
-    const [answeredId, ...results] = await postSplit(post, { calls: verifying, size, beside })
+    const [answeredId, ...results] = await postSplit(post, { calls: verifying, size, witness })
     const actual = parseQuantity(answeredId)
-    if (actual !== BigInt(chainId)) throw new NodeFault(`answers for chain ${actual}, not ${chainId}`)
+    if (actual !== BigInt(chainId)) throw new NodeFault(`is on chain ${actual}, not ${chainId}`)
     node.verified = true
     return results
   }
 
-  function sendToRest(node: RpcNode, fault: NodeFault): void {
+  function startCooldown(node: RpcNode, fault: NodeFault): void {
     const { index, host } = node.address
-    const wasInService = node.rest === null
+    const wasInService = node.cooldown === null
     node.verified = false
     if (fault instanceof NodeBusy) {
       const pauseMs = Math.min(Math.max(fault.retryAfterMs, RETRY_AFTER_MS_MIN), RETRY_AFTER_MS_MAX)
       node.address.pause = AbortSignal.timeout(pauseMs)
-      node.rest = node.address.pause
-    } else node.rest = AbortSignal.timeout(NODE_REST_MS)
-    if (wasInService) logger.warn({ mode, node: index, host, fault: fault.message }, 'chain node rests')
+      node.cooldown = node.address.pause
+    } else node.cooldown = AbortSignal.timeout(NODE_COOLDOWN_MS)
+    if (wasInService) logger.warn({ mode, node: index, host, fault: fault.message }, 'chain node taken out of service')
   }
 
   function restore(node: RpcNode): void {
-    if (node.rest === null) return
-    node.rest = null
+    if (node.cooldown === null) return
+    node.cooldown = null
     const { index, host } = node.address
-    logger.info({ mode, node: index, host }, 'chain node is back')
+    logger.info({ mode, node: index, host }, 'chain node back in service')
   }
 
-  function probeRested(): void {
+  function probeCooledDown(): void {
     for (const node of nodes) {
-      if (node.rest === null || !node.rest.aborted || node.probing || isPaused(node)) continue
+      if (node.cooldown === null || !node.cooldown.aborted || node.probing || isPaused(node)) continue
       node.probing = true
       void probe(node)
     }
@@ -149,29 +152,29 @@ export function createRpcNodes(
     try {
       await attempt(node, (batch) => batch([]))
     } catch {
-      // The fault has sent the node to rest again, which is all that it means here.
+      // The fault has started another cooldown, and means nothing else here.
     } finally {
       node.probing = false
     }
   }
 
-  /** Asks for the chain id afresh. @throws ChainUnavailable that tells which node answers for which chain. */
+  /** Reads the chain id again. @throws ChainUnavailable that names the nodes of another chain. */
   async function checkChainId(): Promise<void> {
     for (const node of nodes) node.verified = false
     await run((batch) => batch([]))
   }
 
-  /** Abandons calls under way; later ones are refused. */
+  /** Aborts calls in progress. Later calls fail. */
   function close(): void {
     closed = true
-    for (const abort of underWay) abort.abort()
+    for (const abort of inProgress) abort.abort()
   }
 
   return { run, checkChainId, close }
 }
 
 function openNode(address: NodeAddress): RpcNode {
-  return { address, size: new BatchSize(), verified: false, rest: null, probing: false }
+  return { address, size: new BatchSize(), verified: false, cooldown: null, probing: false }
 }
 
 function isPaused({ address }: RpcNode): boolean {

@@ -20,7 +20,7 @@ const transfer: Transfer = { contract: USDC, from: PAYER, to: PAYEE, amountMicro
 const expected: ExpectedTransfer = { ...transfer, operationHash: null }
 const emitted: ReceiptTransfer = { ...transfer, logIndex: 7n, operationHash: null }
 
-/** By default of a transaction that the wallet itself sent. */
+/** By default, the receipt of a transaction that the wallet itself sent. */
 function receiptAt(blockNumber: bigint, change: Partial<Receipt> = {}): Receipt {
   const block = { blockNumber, blockHash: BLOCK_HASH }
   return { ...block, status: 'success', sender: PAYER, transfers: [emitted], operations: [], ...change }
@@ -158,7 +158,7 @@ describe('decideSettlement', () => {
     })
   }
 
-  it('is final exactly from the depth on, whatever the receipt says', () => {
+  it('decides exactly from the depth on, whatever the receipt says', () => {
     const block = fc.bigInt(0n, 2n ** 40n)
     fc.assert(
       fc.property(
@@ -177,7 +177,7 @@ describe('decideSettlement', () => {
     )
   })
 
-  it('never takes a verdict back while the head rises', () => {
+  it('never changes a decision while the head rises', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 1000n), fc.bigInt(0n, 1000n), fc.integer({ min: 1, max: 50 }), (head, rise, depth) => {
         const receipt = receiptAt(500n)

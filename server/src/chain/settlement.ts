@@ -7,10 +7,10 @@ type Block = { readonly blockNumber: bigint; readonly blockHash: Hash }
 export type Settlement =
   | { readonly kind: 'waiting' }
   | ({ readonly kind: 'mined' } & Block)
-  /** `logIndexes`: the Transfer logs that may settle the payment, in order. One log settles one payment (D24c). */
+  /** `logIndexes` are the Transfer logs that may settle the payment, in order. One log settles one payment (D24c). */
   | ({ readonly kind: 'confirmed'; readonly logIndexes: readonly bigint[] } & Block)
   | ({ readonly kind: 'failed'; readonly reason: 'reverted' | 'transfer_missing' } & Block)
-  /** The transaction is deep enough, but proves nothing about this payment: it may still land in another one. */
+  /** The transaction is deep enough, but proves nothing about this payment, which may still land in another transaction. */
   | { readonly kind: 'unproven' }
 
 export type ExpectedTransfer = Transfer & {
@@ -19,9 +19,9 @@ export type ExpectedTransfer = Transfer & {
 }
 
 /**
- * What a receipt proves about a payment (D24a, D28). Depth 1 is the head block itself. Nothing is final above the depth, a
- * failure as little as a success, because a reorganization may undo either. No receipt is waiting, also after one was
- * seen before. A receipt above `head` was read from another node, and is not deep enough.
+ * Decides what a receipt proves about a payment (D24a, D28). Depth 1 is the head block itself. Until a block is deep enough,
+ * neither a success nor a failure is final, because a reorganization may undo it. Without a receipt the payment waits, even
+ * if there was one before. A receipt above `head` was read from another node, and is not deep enough.
  *
  * A failure is proven by the payment's own user operation, or by a transaction that the wallet itself sent. The receipt
  * of a bundler's transaction without that operation proves nothing: the bundler may send the operation again.
@@ -47,12 +47,12 @@ export function decideSettlement({
   return { kind: 'confirmed', logIndexes: evidence.map(({ logIndex }) => logIndex), ...block }
 }
 
-/** The transfers that may be the payment's, or `reverted`; `none` where the receipt proves nothing. */
+/** Returns the transfers that may be the payment's, or `reverted`, or `none` if the receipt proves nothing. */
 function readEvidence(receipt: Receipt, expected: ExpectedTransfer): readonly ReceiptTransfer[] | 'reverted' | 'none' {
   const same = receipt.transfers.filter((transfer) => isSameTransfer(transfer, expected))
   const { operationHash } = expected
   if (operationHash !== null) {
-    // An operation of another wallet cannot be this payment's, even if the provider names it.
+    // Another wallet's operation cannot be this payment's, even if the provider names it.
     const operation = receipt.operations.find(({ hash, sender }) => hash === operationHash && sender === expected.from)
     if (operation === undefined || receipt.status === 'reverted') return 'none'
     return operation.isSuccess ? same.filter((transfer) => transfer.operationHash === operationHash) : 'reverted'

@@ -3,45 +3,45 @@ import { BatchRefusal } from './errors.ts'
 import type { RpcCall } from './json-rpc.ts'
 
 /**
- * A call that is made in every request that a batch is split into: what it returns shows what the machine knew that
- * answered the calls beside it.
+ * A call that is added to every request that a batch is split into. Its result shows which blocks the machine had that
+ * answered the other calls of the request.
  */
-export type Beside = { readonly call: RpcCall; readonly keep: (answer: unknown) => void }
+export type WitnessCall = { readonly call: RpcCall; readonly keep: (result: unknown) => void }
 
-/** Requests of one batch that are under way at the same time. */
+/** How many requests of one batch are sent at the same time. */
 const REQUESTS_AT_ONCE_MAX = 4
 
 /**
  * Makes calls in as many requests as the node needs, and returns the results in the order of `calls`. A request that is
- * refused for its size is made again as smaller ones. Throws what `post` throws, also the refusal of a single call.
+ * refused because of its size is repeated as smaller ones. Throws what `post` throws, including the refusal of one call.
  */
 export async function postSplit(
   post: (calls: readonly RpcCall[]) => Promise<unknown[]>,
-  { calls, size, beside }: { calls: readonly RpcCall[]; size: BatchSize; beside: Beside | null },
+  { calls, size, witness }: { calls: readonly RpcCall[]; size: BatchSize; witness: WitnessCall | null },
 ): Promise<unknown[]> {
   const results = Array.from<unknown>({ length: calls.length })
-  const room = (): number => Math.max(1, beside === null ? size.max : size.max - 1)
+  const room = (): number => Math.max(1, witness === null ? size.max : size.max - 1)
   let next = 0
   const ended = new AbortController()
 
   async function postSome(start: number, end: number): Promise<void> {
     for (let at = start; at < end && !ended.signal.aborted;) {
       const some = calls.slice(at, Math.min(at + room(), end))
-      const asked = beside === null ? some : [beside.call, ...some]
+      const sent = witness === null ? some : [witness.call, ...some]
       try {
-        const answers = await post(asked)
-        size.recordAnswer(asked.length)
-        if (beside !== null) beside.keep(answers.shift())
-        for (const [index, answer] of answers.entries()) results[at + index] = answer
+        const returned = await post(sent)
+        size.recordAnswer(sent.length)
+        if (witness !== null) witness.keep(returned.shift())
+        for (const [index, result] of returned.entries()) results[at + index] = result
         at += some.length
       } catch (error) {
         if (!(error instanceof BatchRefusal) || some.length === 1) throw error
-        size.recordRefusal(asked.length)
+        size.recordRefusal(sent.length)
       }
     }
   }
 
-  async function postOn(): Promise<void> {
+  async function postRemaining(): Promise<void> {
     while (next < calls.length && !ended.signal.aborted) {
       const start = next
       next = Math.min(start + room(), calls.length)
@@ -49,9 +49,9 @@ export async function postSplit(
     }
   }
 
-  const posters = Math.min(REQUESTS_AT_ONCE_MAX, Math.ceil(calls.length / room()))
+  const workers = Math.min(REQUESTS_AT_ONCE_MAX, Math.ceil(calls.length / room()))
   try {
-    await Promise.all(Array.from({ length: posters }, postOn))
+    await Promise.all(Array.from({ length: workers }, postRemaining))
   } finally {
     ended.abort()
   }

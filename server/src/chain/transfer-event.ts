@@ -9,12 +9,12 @@ export const TRANSFER_TOPIC = encodeEventTopics({ abi: erc20Abi, eventName: 'Tra
 
 const WORD_PATTERN = /^0x[0-9a-f]{64}$/
 const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
-/** Of a word, the address's digits begin here. */
+/** Where the address's digits begin in a word. */
 const ADDRESS_START = 26
 
 /**
- * Decodes an ERC-20 Transfer event; null for any other. ERC-721 shares the name and the topic, but has four topics and no
- * data. By hand, since viem's decoder hashes the event's name anew for each log, and ranges have thousands of them.
+ * Decodes an ERC-20 Transfer event; returns null for any other. An ERC-721 Transfer has the same name and topic, but four
+ * topics and no data. Decoded by hand, because viem's decoder hashes the event's name for each of thousands of logs.
  */
 export function decodeTransferEvent(log: Readonly<Record<string, unknown>>): Transfer | null {
   const topics = Array.isArray(log['topics']) ? (log['topics'] as unknown[]).map(lower) : []

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, getAddress } from 'viem'
 import type { Address } from '../values/address.ts'
 import { NodeFault } from './errors.ts'
-import { LOGS_PER_READ_MAX, parseBlockHeader, parseTransferLogs, type TransferQuestion } from './transfer-log.ts'
+import { LOGS_PER_READ_MAX, parseBlockHeader, parseTransferLogs, type LogsRequest } from './transfer-log.ts'
 
 const USDC = getAddress('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913') as Address
 const PAYER = getAddress('0x52908400098527886e0f7030069857d2e4169ee7') as Address
@@ -12,7 +12,7 @@ const OTHER = getAddress('0xde709f2102306220921060314715629080e2fb77') as Addres
 const HASHES = { tx: `0x${'a'.repeat(64)}`, block: `0x${'b'.repeat(64)}`, other: `0x${'c'.repeat(64)}` } as const
 const FIRST = `0x${'1'.repeat(64)}` as const
 
-const question: TransferQuestion = {
+const question: LogsRequest = {
   contract: USDC,
   from: 16n,
   to: 20n,
@@ -39,7 +39,7 @@ function transferTopics(to: Address): unknown[] {
 }
 
 describe('parseTransferLogs', () => {
-  it('reads a transfer and where it stands', async () => {
+  it('parses a transfer and its position', async () => {
     assert.deepEqual(await parseTransferLogs(question, [[log()]]), [
       {
         contract: USDC,
@@ -54,7 +54,7 @@ describe('parseTransferLogs', () => {
     ])
   })
 
-  it('puts the logs of all answers into the order of the chain', async () => {
+  it('sorts the logs of all responses in the chain’s order', async () => {
     const [late, early, between] = [
       log({ blockNumber: '0x13', blockHash: HASHES.other, logIndex: '0x0' }),
       log({ logIndex: '0x9' }),
@@ -88,7 +88,7 @@ describe('parseTransferLogs', () => {
     })
   }
 
-  it('reads transfers to anybody when nobody is named, many of them too', async () => {
+  it('parses transfers to all recipients if none is given, even many of them', async () => {
     const count = 1_000
     const logs = Array.from({ length: count }, (_, n) =>
       log({ topics: transferTopics(n % 2 === 0 ? WALLET : OTHER), logIndex: `0x${n.toString(16)}` }),
@@ -98,25 +98,25 @@ describe('parseTransferLogs', () => {
     assert.equal(transfers.length, count)
   })
 
-  it('takes no more logs than it says', async () => {
+  it('rejects more logs than its limit', async () => {
     const logs = Array.from({ length: LOGS_PER_READ_MAX + 1 }, () => null)
     await assert.rejects(parseTransferLogs(question, [logs]), /too many logs/)
   })
 
   const FAULTS: [string, readonly unknown[]][] = [
-    ['an answer that is no list', [{ logs: [] }]],
-    ['no answer', [null]],
+    ['a response that is not a list', [{ logs: [] }]],
+    ['no response', [null]],
     ['a log that is a word', [['log']]],
     ['a log without topics', [[log({ topics: null })]]],
-    ['a log that was taken back', [[log({ removed: true })]]],
+    ['a log that was removed', [[log({ removed: true })]]],
     ['a log that waits for its block', [[log({ blockNumber: null, blockHash: null, logIndex: null })]]],
     ['a log below the range', [[log({ blockNumber: '0xf' })]]],
     ['a log above the range', [[log({ blockNumber: '0x15' })]]],
     ['a transaction without a hash', [[log({ transactionHash: '0x1' })]]],
     ['a decimal index', [[log({ logIndex: 3 })]]],
-    ['one log in two answers', [[log()], [log()]]],
+    ['one log in two responses', [[log()], [log()]]],
     ['a block with two hashes', [[log(), log({ logIndex: '0x4', blockHash: HASHES.other })]]],
-    ['a block with another hash than it is known by', [[log({ blockNumber: '0x10' })]]],
+    ['a known block with another hash', [[log({ blockNumber: '0x10' })]]],
   ]
   for (const [name, answers] of FAULTS) {
     it(`faults the node for ${name}`, async () => {
@@ -124,7 +124,7 @@ describe('parseTransferLogs', () => {
     })
   }
 
-  it('takes a known block for what it is known by', async () => {
+  it('accepts a known block with its known hash', async () => {
     const [transfer] = await parseTransferLogs(question, [[log({ blockNumber: '0x10', blockHash: FIRST })]])
     assert.equal(transfer?.blockHash, FIRST)
   })

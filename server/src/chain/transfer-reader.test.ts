@@ -57,14 +57,14 @@ describe('readTransfers', () => {
     )
   })
 
-  it('asks for no logs without recipients, but for the hashes', async () => {
+  it('reads only the hashes if there are no recipients', async () => {
     nodes[0].intercept = refuse('eth_getLogs')
     const { transfers, blockHash } = await chain.readTransfers({ ...RANGE, recipients: [] })
     assert.deepEqual(transfers, [])
     assert.equal(blockHash, await chain.readBlockHash(100n))
   })
 
-  it('takes no more recipients than it says, and no empty range', async () => {
+  it('rejects too many recipients, and an empty range', async () => {
     const recipients = makeAddresses(RECIPIENTS_PER_READ_MAX + 1)
     await assert.rejects(chain.readTransfers({ ...RANGE, recipients }), RangeError)
     await assert.rejects(chain.readTransfers({ ...RANGE, from: 101n }), RangeError)
@@ -87,7 +87,7 @@ describe('readTransfers', () => {
       await assert.rejects(chain.readTransfers(RANGE), ChainUnavailable)
     })
 
-    it(`keeps asking a node that ${name} for what payments need`, async () => {
+    it(`still uses a node that ${name} for payments`, async () => {
       nodes[0].intercept = intercept
       nodes[1].head = 120n
       await chain.readTransfers(RANGE)
@@ -95,8 +95,8 @@ describe('readTransfers', () => {
     })
   }
 
-  it('does not take the silence about blocks that a node has not seen for an empty range', async () => {
-    // It answers for its name's other machines, which differ: the first has the block, the next has not.
+  it('does not mistake missing blocks of a node for a range without transfers', async () => {
+    // Several machines answer for this node: the first one has the block, the next one does not.
     let asked = 0
     nodes[0].intercept = answer('eth_getBlockByNumber', ({ params }) => {
       if (params[0] === '0x64') asked += 1
@@ -113,7 +113,7 @@ describe('readTransfers', () => {
     ['after the logs are read', 4],
   ]
   for (const [name, call] of MOMENTS) {
-    it(`answers for one fork, never for two, when blocks are taken back ${name}`, async () => {
+    it(`returns one fork, never two, if the chain reorganizes ${name}`, async () => {
       put(nodes[0], { blockNumber: 99n })
       put(nodes[1], { blockNumber: 98n }, { blockNumber: 99n })
       let asked = 0
@@ -126,7 +126,7 @@ describe('readTransfers', () => {
     })
   }
 
-  it('goes over to the second node in the middle, and from the beginning', async () => {
+  it('starts again at the second node if the first one fails in the middle', async () => {
     put(nodes[1], { blockNumber: 95n })
     nodes[0].intercept = ({ method }) => {
       if (method === 'eth_getLogs') nodes[0].down = true
@@ -145,7 +145,7 @@ describe('readTransfers', () => {
     ])
   })
 
-  it('tells no hash of a block that no node has', async () => {
+  it('returns no hash of a block that no node has', async () => {
     await assert.rejects(chain.readBlockHash(101n), ChainUnavailable)
     nodes[1].head = 101n
     assert.match(await chain.readBlockHash(101n), /^0x[0-9a-f]{64}$/)

@@ -12,36 +12,36 @@ export type TransferRange = {
   readonly from: bigint
   /** The last block. */
   readonly to: bigint
-  /** At most `RECIPIENTS_PER_READ_MAX`. Null: all recipients, so every USDC transfer in these blocks. */
+  /** At most `RECIPIENTS_PER_READ_MAX`. Null for all recipients, so every USDC transfer in these blocks. */
   readonly recipients: readonly Address[] | null
 }
 
 export type TransfersRead = {
   /** In the chain's order. */
   readonly transfers: readonly LoggedTransfer[]
-  /** Of the block before `from`, as these blocks continue it. */
+  /** The hash of the block before `from`, which these blocks continue. */
   readonly parentHash: Hash
-  /** Of the block `to`. */
+  /** The hash of the block `to`. */
   readonly blockHash: Hash
 }
 
-/** Nodes refuse filters with many more alternatives. */
+/** Nodes refuse filters with many more recipients. */
 const RECIPIENTS_PER_CALL_MAX = 100
-/** Ten filters in a batch: each costs a node about as much as a hundred other calls. */
+/** Ten filters in a batch. Each costs a node about as much as a hundred other calls. */
 export const RECIPIENTS_PER_READ_MAX = 1_000
 
 /** Reads USDC transfers from the chain's logs. */
 export function createTransferReader(nodes: RpcNodes, usdc: Address) {
-  /** @throws ChainUnavailable, also while no node has that block. */
+  /** @throws ChainUnavailable, which includes that no node has this block. */
   async function readBlockHash(number: bigint): Promise<Hash> {
     return await nodes.run(async (batch) => (await readHeader(batch, number)).hash)
   }
 
   /**
-   * The transfers to `recipients` in a range of blocks, all of them from one fork: what was read stands in the chain that
-   * `blockHash` ends and that follows on `parentHash`.
-   * @throws ChainUnavailable, also when all nodes refuse the range as too wide, or have more than `LOGS_PER_READ_MAX`
-   * logs in it; `ChainBehind` when no node has all of the blocks yet.
+   * Reads the transfers to `recipients` in a range of blocks. All of them are from one fork, which continues `parentHash` and
+   * ends with `blockHash`.
+   * @throws ChainUnavailable, which includes that all nodes refuse the range as too wide, or return more than
+   * `LOGS_PER_READ_MAX` logs for it; `ChainBehind` if no node has all of the blocks yet.
    */
   async function readTransfers(range: TransferRange): Promise<TransfersRead> {
     if (range.from < 1n || range.from > range.to) throw new RangeError(`no blocks from ${range.from} to ${range.to}`)
@@ -54,23 +54,22 @@ export function createTransferReader(nodes: RpcNodes, usdc: Address) {
 }
 
 /**
- * The last block's hash is read before, beside and after the logs, each in a request of its own. The same every time, it
- * is the fork that everything between belongs to. The one beside them, in the very request of the logs however many
- * requests those take, shows too that the machine which answered in the node's name knew the whole range: nodes leave
- * out silently what they have not yet seen.
+ * Reads the last block's hash before the logs, together with them and after them. If it is the same every time, all the
+ * logs belong to that fork. The hash is part of every request for logs. This also proves that the machine which answered
+ * the request had the whole range: nodes silently leave out blocks that they do not have.
  */
 async function readRange(batch: Batch, usdc: Address, { from, to, recipients }: TransferRange): Promise<TransfersRead> {
   const before = await readHeader(batch, to)
   const filters = recipients === null ? [null] : splitRecipients(recipients)
-  const besides: unknown[] = []
-  const beside = { call: blockCall(to), keep: (answer: unknown) => void besides.push(answer) }
+  const witnessed: unknown[] = []
+  const witness = { call: blockCall(to), keep: (block: unknown) => void witnessed.push(block) }
   const [first, ...logs] = await batch(
     [blockCall(from), ...filters.map((some) => logsCall(usdc, from, to, some))],
-    beside,
+    witness,
   )
   const { hash } = await readHeader(batch, to)
-  const hashesSeen = [before.hash, ...besides.map((answer) => parseBlockHeader(to, answer).hash)]
-  if (hashesSeen.some((seen) => seen !== hash)) throw new NodeFault('took blocks back while they were read')
+  const hashesSeen = [before.hash, ...witnessed.map((block) => parseBlockHeader(to, block).hash)]
+  if (hashesSeen.some((seen) => seen !== hash)) throw new NodeFault('reorganized while its blocks were read')
   const { hash: firstHash, parentHash } = parseBlockHeader(from, first)
   const hashes = new Map([[from, firstHash] as const, [to, hash] as const])
   const transfers = await parseTransferLogs({ contract: usdc, from, to, recipients, hashes }, logs)
@@ -78,8 +77,8 @@ async function readRange(batch: Batch, usdc: Address, { from, to, recipients }: 
 }
 
 async function readHeader(batch: Batch, number: bigint): Promise<BlockHeader> {
-  const [answer] = await batch([blockCall(number)])
-  return parseBlockHeader(number, answer)
+  const [block] = await batch([blockCall(number)])
+  return parseBlockHeader(number, block)
 }
 
 function blockCall(number: bigint): RpcCall {
@@ -93,7 +92,7 @@ function logsCall(usdc: Address, from: bigint, to: bigint, recipients: readonly 
   return { method: 'eth_getLogs', params: [filter] }
 }
 
-/** An address as the topic of an event: a word of 32 bytes. */
+/** Formats an address as an event topic, a word of 32 bytes. */
 function formatWord(address: Address): string {
   return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 }

@@ -4,7 +4,7 @@ import { isRecord } from './json-rpc.ts'
 
 /**
  * The EntryPoint contracts of ERC-4337, versions 0.6 to 0.9. They have the same address on every chain. Any contract can
- * emit an event of the same form, so events of other addresses mean nothing.
+ * emit an event of the same form, so events of other addresses are ignored.
  */
 export const ENTRY_POINTS: readonly string[] = [
   '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
@@ -29,10 +29,10 @@ const WORD_CHARS = 64
 export type OperationLog =
   /** `sender` is the account that the operation acts for. */
   | { readonly kind: 'operation'; readonly hash: Hash; readonly sender: Address; readonly isSuccess: boolean }
-  /** The executions of a bundle begin after it. */
+  /** Marks the start of a bundle's executions. */
   | { readonly kind: 'before_execution' }
 
-/** Reads a log of an EntryPoint that bounds an operation; null for any other log. */
+/** Parses an EntryPoint log that marks the end of an operation or the start of a bundle; returns null for any other log. */
 export function parseOperationLog(log: unknown): OperationLog | null {
   if (!isRecord(log) || !Array.isArray(log['topics']) || !ENTRY_POINTS.includes(lower(log['address']))) return null
   const topics: readonly string[] = log['topics'].map(lower)

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyRequest, RouteOptions } from 'fastify'
 import type { Context } from '../domain/context.ts'
-import { getMembership } from '../domain/members/get-membership.ts'
+import { getMembership } from '../domain/members/queries.ts'
 import type { Role } from '../domain/members/role.ts'
 import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import { clientAddress } from '../http/client-address.ts'

@@ -1,5 +1,5 @@
 import type { Context } from '../domain/context.ts'
-import type { SignUpPolicy } from '../domain/sessions/open-sign-up.ts'
+import type { SignUpPolicy } from '../values/sign-up-policy.ts'
 import type { Mode } from '../values/mode.ts'
 import type { Cookies } from './cookies.ts'
 

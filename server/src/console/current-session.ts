@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { toDevice, type Session } from '../domain/sessions/session.ts'
+import { parseDeviceName, type Session } from '../domain/sessions/session.ts'
 import type { ProvenActor } from '../domain/require-recent-proof.ts'
 import { Problem } from '../values/problem.ts'
 
@@ -29,5 +29,5 @@ export function actorOf(request: FastifyRequest): Extract<ProvenActor, { kind: '
 
 /** What the browser calls itself, for the list of sessions and the audit log. */
 export function deviceOf(request: FastifyRequest): string {
-  return toDevice(request.headers['user-agent'] ?? 'unknown')
+  return parseDeviceName(request.headers['user-agent'] ?? 'unknown')
 }

@@ -1,9 +1,8 @@
-import { countRecoveryCodes } from '../domain/passkeys/count-recovery-codes.ts'
-import { listMemberships } from '../domain/members/list-memberships.ts'
-import { listPasskeys } from '../domain/passkeys/list-passkeys.ts'
+import { countRecoveryCodes, listPasskeys } from '../domain/passkeys/queries.ts'
+import { listMemberships } from '../domain/members/queries.ts'
 import type { Membership } from '../domain/members/member.ts'
 import type { Session } from '../domain/sessions/session.ts'
-import { isVerified } from '../domain/require-recent-proof.ts'
+import { isProofRecent } from '../domain/require-recent-proof.ts'
 import type { ConsoleContext } from './console-context.ts'
 import type { Session as SessionView } from './contract/session.ts'
 import type { Workspace } from './contract/workspaces.ts'
@@ -21,7 +20,7 @@ export async function formatSession({ ctx }: ConsoleContext, session: Session): 
     workspaces: memberships.map(formatWorkspace),
     passkeys: passkeys.length,
     recovery_codes_left: codes,
-    verified: isVerified(session, ctx.clock.now()),
+    verified: isProofRecent(session, ctx.clock.now()),
     expires_at: session.expiresAt.toISOString(),
   }
 }

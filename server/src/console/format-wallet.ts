@@ -1,4 +1,4 @@
-import type { CoinBalance } from '../domain/wallets/read-coin.ts'
+import type { CoinBalance } from '../domain/wallets/read-coin-balance.ts'
 import type { WalletSummary } from '../domain/wallets/wallet.ts'
 import type { Address } from '../values/address.ts'
 import { formatCoin } from '../values/gas.ts'

@@ -38,7 +38,7 @@ const PAYMENT: Payment = {
   pendingReason: null,
   firstBlock: null,
   searchedBlock: null,
-  looks: 0,
+  lookups: 0,
   minedBlock: null,
   minedBlockHash: null,
   logIndex: null,

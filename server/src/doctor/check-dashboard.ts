@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Finding } from './finding.ts'
 
-/** The dashboard's files, without which the service does not start; a worker serves none. */
+/** Checks the dashboard's files. Without them the service does not start, except as a worker, which serves none. */
 export async function checkDashboard({ role, dashboardDir }: Config): Promise<readonly Finding[]> {
   if (role === 'worker') return []
   const name = 'dashboard'
   try {
     await access(join(dashboardDir, 'index.html'))
-    return [{ level: 'ok', name, seen: 'built' }]
+    return [{ level: 'ok', name, observed: 'built' }]
   } catch {
-    return [{ level: 'fail', name, seen: 'not built', todo: 'Run `npm run build`, or correct DASHBOARD_DIR.' }]
+    return [{ level: 'fail', name, observed: 'not built', advice: 'Run `npm run build`, or correct DASHBOARD_DIR.' }]
   }
 }

@@ -1,55 +1,57 @@
 import { inspectDatabase, type DatabaseFacts } from '../db/inspect-database.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nameOf, type Finding } from './finding.ts'
-import { judgeSkew } from './skew.ts'
+import { assessSkew } from './assess-skew.ts'
 
-/** PostgreSQL's and the system's codes for what is commonly wrong with DATABASE_URL. */
+/** PostgreSQL's and the system's codes for common mistakes in DATABASE_URL. */
 const CONNECT_FAULTS: Readonly<Record<string, string>> = {
-  '28P01': 'the user or password was refused',
-  '28000': 'the user was refused',
+  '28P01': 'the user or password was rejected',
+  '28000': 'the user was rejected',
   '3D000': 'there is no database of this name',
-  '53300': 'it has no connection left',
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'its host is not known',
+  '53300': 'it has no free connection',
+  ECONNREFUSED: 'nothing is listening at this address',
+  ENOTFOUND: 'its host name cannot be resolved',
 }
 
-/** The database: reachable, of this version's schema, writable, and of the same time as we are. */
+/** Checks that the database is reachable and writable, has this version's schema, and that its clock agrees with ours. */
 export async function checkDatabase(databaseUrl: string, clock: Clock): Promise<readonly Finding[]> {
   try {
     const { askedAt, ...facts } = await inspectDatabase(databaseUrl, () => clock.now())
     return [
-      { level: 'ok', name: 'database', seen: `PostgreSQL ${facts.serverVersion} responds` },
-      judgeSchema(facts),
-      judgeWrites(facts),
-      judgeSkew('clock, beside the database', { ours: askedAt, theirs: facts.clock }),
+      { level: 'ok', name: 'database', observed: `PostgreSQL ${facts.serverVersion} responds` },
+      assessSchema(facts),
+      assessWrites(facts),
+      assessSkew('clock, compared with the database', { ours: askedAt, theirs: facts.clock }),
     ]
   } catch (error) {
     const code = nameOf(error)
-    const seen = CONNECT_FAULTS[code] ?? `it cannot be reached (${code})`
-    return [{ level: 'fail', name: 'database', seen, todo: 'Check DATABASE_URL, and that PostgreSQL runs.' }]
+    const observed = CONNECT_FAULTS[code] ?? `it cannot be reached (${code})`
+    return [
+      { level: 'fail', name: 'database', observed, advice: 'Check DATABASE_URL, and that PostgreSQL is running.' },
+    ]
   }
 }
 
-function judgeSchema({ pending, changed, unknown, applied }: DatabaseFacts): Finding {
+function assessSchema({ pending, changed, unknown, applied }: DatabaseFacts): Finding {
   const name = 'schema'
   if (changed.length > 0) {
-    const seen = `migrations were changed after they were applied: ${changed.join(', ')}`
-    return { level: 'fail', name, seen, todo: 'Run the version of the service that this database belongs to.' }
+    const observed = `migrations were changed after they were applied: ${changed.join(', ')}`
+    return { level: 'fail', name, observed, advice: 'Run the version of the service that applied these migrations.' }
   }
   if (unknown.length > 0) {
-    const seen = `the database is ahead of this version: ${unknown.join(', ')}`
-    return { level: 'fail', name, seen, todo: 'Run a version of the service that is at least as new.' }
+    const observed = `the database has migrations of a newer version: ${unknown.join(', ')}`
+    return { level: 'fail', name, observed, advice: 'Run that version of the service, or a newer one.' }
   }
   if (pending.length > 0) {
-    const seen = `not applied yet: ${pending.join(', ')}`
-    return { level: 'warn', name, seen, todo: 'The service applies them when it starts.' }
+    const observed = `not applied yet: ${pending.join(', ')}`
+    return { level: 'warn', name, observed, advice: 'The service applies them when it starts.' }
   }
-  return { level: 'ok', name, seen: `up to date (${applied.at(-1) ?? 'empty'})` }
+  return { level: 'ok', name, observed: `up to date (${applied.at(-1) ?? 'empty'})` }
 }
 
-function judgeWrites({ writeFault }: DatabaseFacts): Finding {
+function assessWrites({ writeFault }: DatabaseFacts): Finding {
   const name = 'database writes'
-  if (writeFault === null) return { level: 'ok', name, seen: 'accepted' }
-  const todo = 'Let DATABASE_URL name the primary, and a user who owns the tables.'
-  return { level: 'fail', name, seen: `refused (${writeFault})`, todo }
+  if (writeFault === null) return { level: 'ok', name, observed: 'accepted' }
+  const advice = 'Set DATABASE_URL to the primary server, with a user that owns the tables.'
+  return { level: 'fail', name, observed: `rejected (${writeFault})`, advice }
 }

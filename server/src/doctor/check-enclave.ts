@@ -1,15 +1,15 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nameOf, type Finding } from './finding.ts'
-import { judgeSkew } from './skew.ts'
+import { assessSkew } from './assess-skew.ts'
 
 const REQUEST_MS_MAX = 8_000
-/** An id of the right form that nothing has: that it is absent is told only to those whose credentials hold. */
+/** A well-formed id that no wallet has. The provider returns 404 for it only if the credentials are right. */
 const ABSENT_WALLET_PATH = '/v1/wallets/c00000000000000000000000'
-/** `Date` counts whole seconds: on average it is half a second behind. */
+/** `Date` has whole seconds, so on average it is half a second behind. */
 const DATE_ROUNDING_MS = 500
 
-/** The enclave provider: reachable, with our credentials, and of the same time as we are. */
+/** Checks that the enclave provider is reachable and accepts our credentials, and that its clock agrees with ours. */
 export async function checkEnclave(
   { apiUrl, appId, appSecret }: Config['enclave'],
   clock: Clock,
@@ -25,27 +25,28 @@ export async function checkEnclave(
       signal: AbortSignal.timeout(REQUEST_MS_MAX),
     })
   } catch (error) {
-    const todo = "Check PRIVY_API_URL, and this machine's way out."
-    return [{ level: 'fail', name, seen: `it cannot be reached (${nameOf(error)})`, todo }]
+    const advice = "Check PRIVY_API_URL, and this machine's outgoing connections."
+    return [{ level: 'fail', name, observed: `it cannot be reached (${nameOf(error)})`, advice }]
   }
   const ours = new Date((before.getTime() + clock.now().getTime()) / 2)
   await response.body?.cancel()
-  return [judgeStatus(name, response.status), judgeDate(ours, response.headers.get('date'))]
+  return [assessStatus(name, response.status), assessDate(ours, response.headers.get('date'))]
 }
 
-function judgeStatus(name: string, status: number): Finding {
-  if (status === 404) return { level: 'ok', name, seen: 'it responds and accepts the credentials' }
+function assessStatus(name: string, status: number): Finding {
+  if (status === 404) return { level: 'ok', name, observed: 'it responds and accepts the credentials' }
   if (status === 401 || status === 403) {
-    const todo = 'Check PRIVY_APP_ID and PRIVY_APP_SECRET: both must belong to one app.'
-    return { level: 'fail', name, seen: `it refuses the credentials (${status})`, todo }
+    const advice = 'Check PRIVY_APP_ID and PRIVY_APP_SECRET. Both must belong to the same app.'
+    return { level: 'fail', name, observed: `it rejects the credentials (${status})`, advice }
   }
-  const todo = 'Is PRIVY_API_URL the address of the provider? Otherwise look at its status page, and try again.'
-  return { level: status === 429 ? 'warn' : 'fail', name, seen: `it responds with ${status}`, todo }
+  const advice =
+    "Check that PRIVY_API_URL is the provider's address. If it is, see the provider's status page, and run the doctor again later."
+  return { level: status === 429 ? 'warn' : 'fail', name, observed: `it responds with ${status}`, advice }
 }
 
-function judgeDate(ours: Date, header: string | null): Finding {
-  const name = 'clock, beside the enclave'
+function assessDate(ours: Date, header: string | null): Finding {
+  const name = 'clock, compared with the enclave'
   const theirs = new Date(header ?? '')
-  if (Number.isNaN(theirs.getTime())) return { level: 'warn', name, seen: 'the enclave does not tell its time' }
-  return judgeSkew(name, { ours, theirs: new Date(theirs.getTime() + DATE_ROUNDING_MS) })
+  if (Number.isNaN(theirs.getTime())) return { level: 'warn', name, observed: 'the enclave sends no Date header' }
+  return assessSkew(name, { ours, theirs: new Date(theirs.getTime() + DATE_ROUNDING_MS) })
 }

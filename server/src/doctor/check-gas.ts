@@ -14,8 +14,8 @@ const WALLETS_NAMED_MAX = 5
 const WORKSPACES_MAX = 100
 
 /**
- * Gas of one chain. The provider does not tell whether it sponsors a chain, so a payment that was confirmed is the only
- * sign of it. Where wallets pay for themselves, their coins are counted.
+ * Checks who pays for gas on one chain. The provider does not report whether it sponsors a chain, so the only evidence is
+ * a confirmed payment. If wallets pay for themselves, their balances are checked.
  */
 export async function checkGas(
   db: Database,
@@ -29,35 +29,41 @@ async function checkSponsored(db: Database, { mode, chainId }: ChainSettings): P
   const name = `${mode} gas`
   const last = await db.runSlow(findLastConfirmed(mode, WORKSPACES_MAX))
   if (last !== null) {
-    return { level: 'ok', name, seen: `sponsored; a payment was confirmed on ${last.toISOString()}` }
+    return { level: 'ok', name, observed: `sponsored; a payment was confirmed on ${last.toISOString()}` }
   }
-  const todo =
-    `In the provider's dashboard switch on gas sponsorship for chain ${chainId}, with credits, and TEE execution.` +
-    (mode === 'test' ? ' `npm run provider:check` proves it.' : '')
-  return { level: 'warn', name, seen: 'sponsored, and no payment was confirmed yet: it cannot be seen to work', todo }
+  const advice =
+    `In the provider's dashboard, turn on gas sponsorship with credits for chain ${chainId}, and TEE execution.` +
+    (mode === 'test' ? ' Then run `npm run provider:check`, which proves it.' : '')
+  return {
+    level: 'warn',
+    name,
+    observed: 'sponsored, but no payment was confirmed yet, so there is no evidence that it works',
+    advice,
+  }
 }
 
 async function checkCoins(db: Database, settings: ChainSettings, logger: Logger): Promise<Finding> {
   const name = `${settings.mode} gas`
   const addresses = await db.runSlow(listWalletAddresses(settings.mode, WALLETS_MAX))
   const [first] = addresses
-  if (first === undefined) return { level: 'ok', name, seen: 'wallets pay for themselves, and there is none yet' }
+  if (first === undefined)
+    return { level: 'ok', name, observed: 'wallets pay for themselves, but there is no wallet yet' }
   const chain = openChain(settings, { logger })
   try {
     const { neededWei } = await chain.readGasFunds(first)
     const poor = await findPoor(chain, addresses, neededWei)
     const needed = `a payment needs ${formatCoin(neededWei)} ${chain.coin}`
-    const looked = `${addresses.length} ${addresses.length === 1 ? 'wallet' : 'wallets'} looked at`
+    const checked = `${addresses.length} ${addresses.length === 1 ? 'wallet' : 'wallets'} checked`
     if (poor.length === 0) {
-      return { level: 'ok', name, seen: `wallets pay for themselves, and all can (${looked}; ${needed})` }
+      return { level: 'ok', name, observed: `wallets pay for themselves, and all of them can (${checked}; ${needed})` }
     }
     const named = poor.slice(0, WALLETS_NAMED_MAX).join(', ')
-    const todo = `Send ${chain.coin} to ${named}${poor.length > WALLETS_NAMED_MAX ? ', and the others' : ''}.`
-    return { level: 'warn', name, seen: `${poor.length} cannot pay for gas (${looked}; ${needed})`, todo }
+    const advice = `Send ${chain.coin} to ${named}${poor.length > WALLETS_NAMED_MAX ? ', and the others' : ''}.`
+    return { level: 'warn', name, observed: `${poor.length} cannot pay for gas (${checked}; ${needed})`, advice }
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
-    const todo = 'Mend the RPC addresses above first.'
-    return { level: 'fail', name, seen: 'no node tells what the wallets hold', todo }
+    const advice = 'Fix the RPC addresses above first.'
+    return { level: 'fail', name, observed: "no node returned the wallets' balances", advice }
   } finally {
     chain.close()
   }

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Finding } from './finding.ts'
 
 const CALL_MS_MAX = 5_000
-/** The largest is what the service sends at most. */
+/** The first is the largest batch that the service sends. */
 const BATCH_SIZES = [100, 50, 20, 10, 5, 1]
 const LOG_RANGES = [1_000n, 500n, 100n, 10n]
 const HEAD_AGE_WARN_SECONDS = 60
@@ -15,7 +15,7 @@ const HEAD_AGE_FAIL_SECONDS = 300
 const USDC_DECIMALS = 6
 const MS_PER_SECOND = 1_000
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-/** Nobody has it, so the answers are short. */
+/** Nobody owns this address, so the responses are short. */
 const NOBODY = `0x${'0'.repeat(63)}1`
 
 const TOKEN_ABI = [
@@ -25,55 +25,55 @@ const TOKEN_ABI = [
 
 type Ask = (calls: readonly RpcCall[]) => Promise<unknown[]>
 
-/** One RPC address of a chain. What it refuses is found by trying, since nodes do not tell their limits. */
+/** Checks one RPC address of a chain. Nodes do not report their limits, so they are found by trying. */
 export async function checkNode(
   { mode, chainId, usdc }: ChainSettings,
-  { rpcUrl, place, clock }: { rpcUrl: string; place: number; clock: Clock },
+  { rpcUrl, position, clock }: { rpcUrl: string; position: number; clock: Clock },
 ): Promise<readonly Finding[]> {
   const endpoint = parseEndpoint(rpcUrl)
-  const name = `${mode} chain, node ${place} (${endpoint.host})`
+  const name = `${mode} chain, node ${position} (${endpoint.host})`
   const setting = `${mode.toUpperCase()}_RPC_URLS`
   const ask: Ask = async (calls) => await postBatch(endpoint, calls, AbortSignal.timeout(CALL_MS_MAX))
   try {
     const [id] = await ask([{ method: 'eth_chainId', params: [] }])
     const actual = parseQuantity(id)
     if (actual !== BigInt(chainId)) {
-      const todo = `Correct ${setting}, or ${mode.toUpperCase()}_CHAIN_ID.`
-      return [{ level: 'fail', name, seen: `chain ${actual}, not ${chainId}`, todo }]
+      const advice = `Correct ${setting} or ${mode.toUpperCase()}_CHAIN_ID.`
+      return [{ level: 'fail', name, observed: `chain ${actual}, not ${chainId}`, advice }]
     }
   } catch (error) {
     if (!(error instanceof NodeFault)) throw error
-    const todo = `Check this address in ${setting}, and its API key.`
-    return [{ level: 'fail', name, seen: error.message, todo }]
+    const advice = `Check this address in ${setting}, and its API key.`
+    return [{ level: 'fail', name, observed: error.message, advice }]
   }
   const [token, heads, batches] = await Promise.all([
     checkUsdc(ask, { name: `${name}, USDC`, usdc, setting: `${mode.toUpperCase()}_USDC` }),
     checkHead(ask, { name, usdc, clock }),
     checkBatches(ask, `${name}, batches`),
   ])
-  return [{ level: 'ok', name, seen: `chain ${chainId}` }, token, ...heads, batches]
+  return [{ level: 'ok', name, observed: `chain ${chainId}` }, token, ...heads, batches]
 }
 
 async function checkUsdc(
   ask: Ask,
   { name, usdc, setting }: { name: string; usdc: string; setting: string },
 ): Promise<Finding> {
-  const todo = `Correct ${setting}: it must be the USDC contract of this chain.`
+  const advice = `Correct ${setting}. It must be the USDC contract of this chain.`
   const call = (functionName: 'decimals' | 'symbol'): RpcCall => ({
     method: 'eth_call',
     params: [{ to: usdc, data: encodeFunctionData({ abi: TOKEN_ABI, functionName }) }, 'latest'],
   })
   try {
     const [code] = await ask([{ method: 'eth_getCode', params: [usdc, 'latest'] }])
-    if (code === '0x') return { level: 'fail', name, seen: `no contract at ${usdc}`, todo }
+    if (code === '0x') return { level: 'fail', name, observed: `no contract at ${usdc}`, advice }
     const [decimalsWord, symbolWords] = await ask([call('decimals'), call('symbol')])
     const decimals = decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'decimals', data: toHex(decimalsWord) })
     const symbol = decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'symbol', data: toHex(symbolWords) })
-    const seen = `${JSON.stringify(symbol)} with ${decimals} decimals at ${usdc}`
-    if (decimals !== USDC_DECIMALS) return { level: 'fail', name, seen, todo }
-    return { level: symbol === 'USDC' ? 'ok' : 'warn', name, seen, todo }
+    const observed = `${JSON.stringify(symbol)} with ${decimals} decimals at ${usdc}`
+    if (decimals !== USDC_DECIMALS) return { level: 'fail', name, observed, advice }
+    return { level: symbol === 'USDC' ? 'ok' : 'warn', name, observed, advice }
   } catch {
-    return { level: 'fail', name, seen: `the contract at ${usdc} tells no decimals and symbol`, todo }
+    return { level: 'fail', name, observed: `the contract at ${usdc} does not return decimals and a symbol`, advice }
   }
 }
 
@@ -83,48 +83,50 @@ async function checkHead(
 ): Promise<readonly Finding[]> {
   try {
     const [block] = await ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
-    if (!isRecord(block)) throw new NodeFault('knows no newest block')
+    if (!isRecord(block)) throw new NodeFault('returned no latest block')
     const number = parseQuantity(block['number'])
     const minedAt = Number(parseQuantity(block['timestamp']))
     const ageSeconds = Math.round(clock.now().getTime() / MS_PER_SECOND - minedAt)
     const level = ageSeconds > HEAD_AGE_FAIL_SECONDS ? 'fail' : ageSeconds > HEAD_AGE_WARN_SECONDS ? 'warn' : 'ok'
-    const todo = 'The node lags behind its chain, or the chain stands still. Ask its provider, or name another one.'
+    const advice =
+      "The node lags behind its chain, or the chain has stalled. Ask the node's provider, or use another node."
     return [
-      { level, name: `${name}, head`, seen: `block ${number}, ${ageSeconds} s old`, todo },
+      { level, name: `${name}, head`, observed: `block ${number}, ${ageSeconds} s old`, advice },
       await checkLogs(ask, { name: `${name}, logs`, usdc, head: number }),
     ]
   } catch (error) {
     if (!(error instanceof NodeFault)) throw error
-    return [{ level: 'fail', name: `${name}, head`, seen: error.message, todo: 'Name another node.' }]
+    return [{ level: 'fail', name: `${name}, head`, observed: error.message, advice: 'Use another node.' }]
   }
 }
 
-/** As the service reads deposits: the transfers to one address. */
+/** Reads transfers to one address, as the service does to find deposits. */
 async function checkLogs(
   ask: Ask,
   { name, usdc, head }: { name: string; usdc: string; head: bigint },
 ): Promise<Finding> {
-  const todo = 'The service reads deposits in smaller steps from this node. Behind a long outage that takes longer.'
+  const advice =
+    'The service reads deposits from this node in smaller steps. After a long outage it takes longer to catch up.'
   for (const range of LOG_RANGES) {
     const from = head >= range ? head - range + 1n : 0n
     const filter = { address: usdc, topics: [TRANSFER_TOPIC, null, [NOBODY]] }
     const blocks = { fromBlock: formatQuantity(from), toBlock: formatQuantity(head) }
     const answer = await ask([{ method: 'eth_getLogs', params: [{ ...filter, ...blocks }] }]).catch(giveUp)
     if (answer === null) continue
-    return { level: range === LOG_RANGES[0] ? 'ok' : 'warn', name, seen: `${range} blocks at once`, todo }
+    return { level: range === LOG_RANGES[0] ? 'ok' : 'warn', name, observed: `${range} blocks at once`, advice }
   }
-  const seen = `refused, down to ${LOG_RANGES.at(-1) ?? 0n} blocks at once`
-  return { level: 'fail', name, seen, todo: 'Deposits cannot be read from this node. Name another one.' }
+  const observed = `refused, down to ${LOG_RANGES.at(-1) ?? 0n} blocks at once`
+  return { level: 'fail', name, observed, advice: 'Deposits cannot be read from this node. Use another one.' }
 }
 
 async function checkBatches(ask: Ask, name: string): Promise<Finding> {
-  const todo = 'The service needs more requests to this node than to others, and its rate limit is met sooner.'
+  const advice = 'The service sends more requests to this node than to others, and reaches its rate limit sooner.'
   for (const size of BATCH_SIZES) {
     const calls = Array.from({ length: size }, () => ({ method: 'eth_blockNumber', params: [] }))
     if ((await ask(calls).catch(giveUp)) === null) continue
-    return { level: size === BATCH_SIZES[0] ? 'ok' : 'warn', name, seen: `${size} calls in a request`, todo }
+    return { level: size === BATCH_SIZES[0] ? 'ok' : 'warn', name, observed: `${size} calls in a request`, advice }
   }
-  return { level: 'fail', name, seen: 'no batch of any size is accepted', todo: 'Name another node.' }
+  return { level: 'fail', name, observed: 'accepts no batch of any size', advice: 'Use another node.' }
 }
 
 function giveUp(error: unknown): null {

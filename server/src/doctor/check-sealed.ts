@@ -1,14 +1,14 @@
 import type { Database } from '../db/database.ts'
-import { signerSealContext } from '../domain/agents/signer-seal.ts'
+import { signerSealContext } from '../domain/agents/signer-seal-context.ts'
 import { secretSealContext } from '../domain/webhooks/endpoint.ts'
 import { createSealer } from '../lib/sealing.ts'
 import type { Finding } from './finding.ts'
 import { listSealedSecrets, listSealedSigners } from './store.ts'
 
-/** Of each kind. One key sealed them all, so a few tell. */
+/** How many secrets of each kind are tried. One key encrypts all of them, so a few are enough. */
 const SAMPLES_MAX = 20
 
-/** Whether the encryption key opens what is sealed in the database. */
+/** Checks that the encryption key can decrypt the secrets in the database. */
 export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<readonly Finding[]> {
   const sealer = createSealer(encryptionKey)
   const [signers, secrets] = await db.runSlowBatch([
@@ -34,8 +34,9 @@ export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<
     }
   })
   const name = 'ENCRYPTION_KEY'
-  if (samples.length === 0) return [{ level: 'ok', name, seen: 'nothing is sealed yet' }]
-  if (closed.length === 0) return [{ level: 'ok', name, seen: `it opens what is sealed (${samples.length} looked at)` }]
-  const seen = `it does not open ${closed.length} of ${samples.length} secrets in the database`
-  return [{ level: 'fail', name, seen, todo: 'Set the key that this database was filled with.' }]
+  if (samples.length === 0) return [{ level: 'ok', name, observed: 'no secrets are stored yet' }]
+  if (closed.length === 0)
+    return [{ level: 'ok', name, observed: `it decrypts the stored secrets (${samples.length} checked)` }]
+  const observed = `it does not decrypt ${closed.length} of ${samples.length} secrets in the database`
+  return [{ level: 'fail', name, observed, advice: 'Set the key that was used when these secrets were stored.' }]
 }

@@ -7,11 +7,11 @@ import { BodyTooLong, readBody } from '../lib/read-body.ts'
 import { nameOf, type Finding } from './finding.ts'
 
 const REQUEST_MS_MAX = 8_000
-const ANSWER_BYTES_MAX = 1024 * 1024
+const RESPONSE_BYTES_MAX = 1024 * 1024
 const DAYS_LEFT_WARN = 14
 const MS_PER_DAY = 24 * 60 * 60 * 1_000
 
-interface Visit {
+interface SiteResponse {
   readonly status: number
   readonly body: unknown
   readonly certificate: { readonly fault: string | null; readonly validTo: Date } | null
@@ -19,11 +19,11 @@ interface Visit {
 
 interface SiteOptions {
   readonly clock: Clock
-  /** Certificates to trust instead of the usual ones. */
+  /** Certificate authorities to trust instead of the usual ones. */
   readonly ca?: string
 }
 
-/** Our own two addresses, as clients see them: reachable, certified, and served by this service. */
+/** Checks our own two addresses as clients see them: reachable, with a valid certificate, and served by this service. */
 export async function checkSites(config: Config, options: SiteOptions): Promise<readonly Finding[]> {
   const sites = await Promise.all([
     checkSite('BASE_URL', config.baseUrl, { ...options, path: '/openapi.json', isOurs: isContract }),
@@ -39,9 +39,9 @@ export async function checkSites(config: Config, options: SiteOptions): Promise<
 function checkProxies({ production, trustedProxies }: Config): readonly Finding[] {
   if (!production) return []
   const name = 'TRUSTED_PROXIES'
-  if (trustedProxies.length > 0) return [{ level: 'ok', name, seen: `${trustedProxies.length} named` }]
-  const todo = 'Name the TLS proxy in front of the service: without it every request counts as plain HTTP.'
-  return [{ level: 'fail', name, seen: 'not set', todo }]
+  if (trustedProxies.length > 0) return [{ level: 'ok', name, observed: `${trustedProxies.length} set` }]
+  const advice = 'Set it to the TLS proxy in front of the service. Without it, every request counts as plain HTTP.'
+  return [{ level: 'fail', name, observed: 'not set', advice }]
 }
 
 async function checkSite(
@@ -49,45 +49,48 @@ async function checkSite(
   origin: string,
   { path, isOurs, clock, ca }: SiteOptions & { path: string; isOurs: (body: unknown) => boolean },
 ): Promise<readonly Finding[]> {
-  let visit: Visit
+  let response: SiteResponse
   try {
-    visit = await fetchSite(new URL(path, origin), ca)
+    response = await fetchSite(new URL(path, origin), ca)
   } catch (error) {
-    const todo = 'Start the service and the TLS proxy, and check that the name leads here.'
-    return [{ level: 'fail', name, seen: `${origin} cannot be reached (${nameOf(error)})`, todo }]
+    const advice = 'Start the service and the TLS proxy, and check that the host name points to them.'
+    return [{ level: 'fail', name, observed: `${origin} cannot be reached (${nameOf(error)})`, advice }]
   }
-  return [judgeAnswer(name, origin, { visit, isOurs }), ...judgeCertificate(`${name}, TLS`, visit, clock)]
+  return [assessResponse(name, origin, { response, isOurs }), ...assessCertificate(`${name}, TLS`, response, clock)]
 }
 
-function judgeAnswer(
+function assessResponse(
   name: string,
   origin: string,
-  { visit: { status, body }, isOurs }: { visit: Visit; isOurs: (body: unknown) => boolean },
+  { response: { status, body }, isOurs }: { response: SiteResponse; isOurs: (body: unknown) => boolean },
 ): Finding {
-  if (status === 200 && isOurs(body)) return { level: 'ok', name, seen: `${origin} is served by this service` }
+  if (status === 200 && isOurs(body)) return { level: 'ok', name, observed: `${origin} is served by this service` }
   if (readMember(readMember(body, 'error'), 'code') === 'https_required') {
-    const todo = 'Let the proxy send `X-Forwarded-Proto: https`, and name it in TRUSTED_PROXIES.'
-    return { level: 'fail', name, seen: 'the service takes requests for plain HTTP', todo }
+    const advice = 'Configure the proxy to send `X-Forwarded-Proto: https`, and add it to TRUSTED_PROXIES.'
+    return { level: 'fail', name, observed: 'the service treats requests as plain HTTP', advice }
   }
-  const todo = `Something else responds at ${origin}, or the service there has another configuration.`
-  return { level: 'fail', name, seen: `it responds with ${status}, and not as this service does`, todo }
+  const advice = `Another program responds at ${origin}, or the service there has another configuration.`
+  return { level: 'fail', name, observed: `it responds with ${status}, but not as this service does`, advice }
 }
 
-function judgeCertificate(name: string, { certificate }: Visit, clock: Clock): readonly Finding[] {
-  // Plain http is for loopback alone, which the configuration sees to.
+function assessCertificate(name: string, { certificate }: SiteResponse, clock: Clock): readonly Finding[] {
+  // Plain http is allowed only for loopback, which the configuration checks.
   if (certificate === null) return []
   const { fault, validTo } = certificate
   if (fault !== null) {
-    const todo = 'Install a certificate for this name, with its whole chain, from an authority that clients trust.'
-    return [{ level: 'fail', name, seen: `the certificate is not valid (${fault})`, todo }]
+    const advice =
+      'Install a certificate for this host name, with its whole chain, from an authority that clients trust.'
+    return [{ level: 'fail', name, observed: `the certificate is not valid (${fault})`, advice }]
   }
   const daysLeft = Math.floor((validTo.getTime() - clock.now().getTime()) / MS_PER_DAY)
   const level = daysLeft < DAYS_LEFT_WARN ? 'warn' : 'ok'
-  return [{ level, name, seen: `the certificate is valid for ${daysLeft} more days`, todo: 'Renew the certificate.' }]
+  return [
+    { level, name, observed: `the certificate is valid for ${daysLeft} more days`, advice: 'Renew the certificate.' },
+  ]
 }
 
-/** Nothing secret is sent, so a certificate that is not valid does not end the visit: it is what is looked for. */
-async function fetchSite(url: URL, ca: string | undefined): Promise<Visit> {
+/** Accepts invalid certificates, because finding them is the purpose. Nothing secret is sent. */
+async function fetchSite(url: URL, ca: string | undefined): Promise<SiteResponse> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   return await new Promise((resolve, reject) => {
     const receive = (response: IncomingMessage): void => {
@@ -103,8 +106,8 @@ async function fetchSite(url: URL, ca: string | undefined): Promise<Visit> {
   })
 }
 
-function readCertificate(socket: TLSSocket): NonNullable<Visit['certificate']> {
-  // Node's types have it as an error; it is the code of one.
+function readCertificate(socket: TLSSocket): NonNullable<SiteResponse['certificate']> {
+  // Node's types say it is an error, but it is an error code.
   const fault = socket.authorized ? null : String(socket.authorizationError)
   return { fault, validTo: new Date(socket.getPeerCertificate().valid_to) }
 }
@@ -112,7 +115,7 @@ function readCertificate(socket: TLSSocket): NonNullable<Visit['certificate']> {
 /** Returns the body's JSON; undefined if the body is not JSON or is too long. */
 async function readJson(response: IncomingMessage): Promise<unknown> {
   try {
-    return JSON.parse((await readBody(response, ANSWER_BYTES_MAX)).toString('utf8'))
+    return JSON.parse((await readBody(response, RESPONSE_BYTES_MAX)).toString('utf8'))
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof BodyTooLong) return undefined
     throw error

@@ -1,55 +1,60 @@
 import { DatabaseUnavailable } from '../db/errors.ts'
 
-/** What a check saw. `fail` keeps the service from working; `warn` asks for somebody's attention. */
+/** The result of a check. `fail` keeps the service from working; `warn` needs attention. */
 export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail'
   readonly name: string
-  /** What was seen: never a secret, and of an address its host alone. */
-  readonly seen: string
-  /** What to do about it. */
-  readonly todo?: string
+  /** What was observed: never a secret, and only the host of an address. */
+  readonly observed: string
+  /** What the operator should do. */
+  readonly advice?: string
 }
 
-/** Longer than the requests of any check take together by their own time limits. */
+/** Longer than all requests of a check together can take by their own time limits. */
 const CHECK_MS_MAX = 45_000
 const LEVEL_CHARS = 4
 const NOT_CHECKED = 'not checked'
-/** Undefined table, undefined column. */
+/** PostgreSQL's codes for an undefined table and an undefined column. */
 const SCHEMA_FAULTS: readonly string[] = ['42P01', '42703']
 
-/** One line for a finding, and one more for what to do. */
-export function formatFinding({ level, name, seen, todo }: Finding): string {
-  const line = `${level.padEnd(LEVEL_CHARS)}  ${name}: ${seen}\n`
-  return todo === undefined || level === 'ok' ? line : `${line}      → ${todo}\n`
+/** Formats a finding as one line, and one more line with the advice. */
+export function formatFinding({ level, name, observed, advice }: Finding): string {
+  const line = `${level.padEnd(LEVEL_CHARS)}  ${name}: ${observed}\n`
+  return advice === undefined || level === 'ok' ? line : `${line}      → ${advice}\n`
 }
 
-/** Runs a check for a bounded time. A check that throws or does not end is a failed one. */
+/** Runs a check with a time limit. A check that throws or does not end has failed. */
 export async function runCheck(name: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   const limit = AbortSignal.timeout(CHECK_MS_MAX)
   const late = new Promise<never>((_resolve, reject) => {
-    limit.addEventListener('abort', () => reject(new TooLate()), { once: true })
+    limit.addEventListener('abort', () => reject(new CheckTimedOut()), { once: true })
   })
   try {
     return await Promise.race([check(), late])
   } catch (error) {
     const code = nameOf(error)
-    // What is wrong there is told by a line of its own.
+    // The database check reports this failure itself.
     if (error instanceof DatabaseUnavailable)
-      return [{ level: 'warn', name, seen: NOT_CHECKED, todo: 'Mend the database.' }]
+      return [{ level: 'warn', name, observed: NOT_CHECKED, advice: 'Fix the database first.' }]
     if (SCHEMA_FAULTS.includes(code)) {
       return [
-        { level: 'warn', name, seen: NOT_CHECKED, todo: 'Start the service once: it brings the schema up to date.' },
+        {
+          level: 'warn',
+          name,
+          observed: NOT_CHECKED,
+          advice: 'Start the service once. It applies the missing migrations.',
+        },
       ]
     }
-    return [{ level: 'fail', name, seen: `could not be checked (${code})`, todo: 'Run the doctor again.' }]
+    return [{ level: 'fail', name, observed: `could not be checked (${code})`, advice: 'Run the doctor again.' }]
   }
 }
 
-class TooLate extends Error {
+class CheckTimedOut extends Error {
   override readonly name = `no result in ${CHECK_MS_MAX} ms`
 }
 
-/** A system's or PostgreSQL's code where there is one, else the error's name: messages may hold what was sent. */
+/** Returns the error's code, or else its name. Messages are left out because they may repeat what was sent. */
 export function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const cause = error.cause instanceof Error ? error.cause : error

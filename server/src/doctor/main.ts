@@ -6,5 +6,5 @@ import { runDoctor } from './run-doctor.ts'
 process.exitCode = await runDoctor({
   readConfig: () => readConfig(),
   clock: createClock(),
-  tell: (finding) => process.stdout.write(formatFinding(finding)),
+  report: (finding) => process.stdout.write(formatFinding(finding)),
 })

@@ -22,7 +22,7 @@ const SYMBOL_CALL = '0x95d89b41'
 const SECRET = 'APP-SECRET'
 const SYMBOL_ABI = [{ type: 'function', name: 'symbol', inputs: [], outputs: [{ type: 'string' }] }] as const
 
-const WELL = {
+const HEALTHY = {
   chainId: undefined,
   code: '0x6080',
   decimals: 6,
@@ -32,8 +32,8 @@ const WELL = {
   logRangeMax: 1_000,
 }
 
-/** What one of the chains tells about itself; a test changes a member. */
-interface Told {
+/** What a chain reports about itself. Tests change single members. */
+interface ReportedFacts {
   chainId: string | undefined
   code: string
   decimals: number
@@ -47,13 +47,13 @@ describe('the doctor', () => {
   let given: TestContext
   let site: FakeServer
   let answerSite: (path: string) => unknown
-  let told: Told
+  let reported: ReportedFacts
   let config: Config
   let seeded: Seed
   before(async () => {
     site = await startFakeServer((request, _body, response) => answerJson(response, answerSite(request.url ?? '')))
     given = await openTestContext((config) => ({ ...config, baseUrl: site.url, authUrl: site.url }))
-    for (const [mode, chain] of Object.entries(given.chains)) chain.intercept = (call) => tell(mode, chain, call)
+    for (const [mode, chain] of Object.entries(given.chains)) chain.intercept = (call) => respond(mode, chain, call)
     seeded = await seed(given.context)
     const confirmed = { status: 'confirmed', at: new Date('2026-01-02T03:04:05Z') } as const
     await seedPayment(given.context, seeded, confirmed)
@@ -61,7 +61,7 @@ describe('the doctor', () => {
     await seedPayment(given.context, live, confirmed)
   })
   beforeEach(() => {
-    told = { ...WELL }
+    reported = { ...HEALTHY }
     answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: site.url })
     config = given.config
     given.chains.test.down = false
@@ -72,10 +72,10 @@ describe('the doctor', () => {
     await site.close()
   })
 
-  /** The test chain tells what `told` says; the live one is always well. */
-  function tell(mode: string, chain: FakeChain, { id, method, params }: RpcCall): unknown {
+  /** Responds as `reported` says for the test chain, and as healthy for the live chain. */
+  function respond(mode: string, chain: FakeChain, { id, method, params }: RpcCall): unknown {
     const [first] = params as [{ data: string; fromBlock: string; toBlock: string } | string]
-    const is: Told = mode === 'test' ? told : WELL
+    const is: ReportedFacts = mode === 'test' ? reported : HEALTHY
     if (typeof id === 'number' && id >= is.batchMax) throw new RpcRefusal(-32_600)
     if (method === 'eth_chainId') return is.chainId
     if (method === 'eth_getCode') return is.code
@@ -95,9 +95,9 @@ describe('the doctor', () => {
 
   async function examine({ clock = createClock(), ca }: { clock?: ReturnType<typeof createClock>; ca?: string } = {}) {
     const findings: Finding[] = []
-    const tell = (finding: Finding) => void findings.push(finding)
+    const report = (finding: Finding) => void findings.push(finding)
     const trusted = ca === undefined ? {} : { ca }
-    const exitCode = await runDoctor({ readConfig: () => config, clock, tell, ...trusted })
+    const exitCode = await runDoctor({ readConfig: () => config, clock, report, ...trusted })
     const text = findings.map(formatFinding).join('')
     for (const secret of [SECRET, 'app:', config.encryptionKey.toString('base64'), 'KEY-IN-ADDRESS']) {
       assert.ok(!text.includes(secret), `a secret was printed: ${secret}`)
@@ -105,14 +105,14 @@ describe('the doctor', () => {
     return { exitCode, text, bad: findings.filter(({ level }) => level !== 'ok') }
   }
 
-  /** The one finding that is not well, by its line, and the exit code that goes with it. */
+  /** Expects one finding that is not ok, its line, and the matching exit code. */
   async function expectOne(line: RegExp, options: Parameters<typeof examine>[0] = {}): Promise<void> {
     const { exitCode, text, bad } = await examine(options)
     assert.equal(bad.length, 1, text)
     const [finding] = bad
     assert.ok(finding !== undefined)
     assert.match(formatFinding(finding), line)
-    assert.ok(finding.todo !== undefined, 'nobody is told what to do')
+    assert.ok(finding.advice !== undefined, 'there is no advice')
     assert.equal(exitCode, finding.level === 'fail' ? 1 : 0)
   }
 
@@ -120,24 +120,24 @@ describe('the doctor', () => {
     config = { ...config, chains: { ...config.chains, test: { ...config.chains.test, ...change } } }
   }
 
-  test('is content when all is well, and says so with one line a check', async () => {
+  test('reports one line per check if all is well', async () => {
     const { exitCode, text, bad } = await examine()
     assert.deepEqual(bad, [], text)
     assert.equal(exitCode, 0)
     assert.equal(text.split('\n').length - 1, 23)
     assert.match(text, /^ok {4}test chain, node 1 \(127\.0\.0\.1\): chain 84532$/m)
-    assert.match(text, /^ok {4}ENCRYPTION_KEY: it opens what is sealed \(2 looked at\)$/m)
+    assert.match(text, /^ok {4}ENCRYPTION_KEY: it decrypts the stored secrets \(2 checked\)$/m)
     assert.match(text, /^ok {4}test gas: sponsored; a payment was confirmed on 2026-01-02T03:04:07\.000Z$/m)
   })
 
-  describe('tells of the configuration', () => {
-    test('all that is missing or wrong, and looks at nothing else', async () => {
+  describe('reports about the configuration', () => {
+    test('everything that is missing or wrong, and runs no other check', async () => {
       const findings: Finding[] = []
       const environment = { BURSAR_ENV: 'production', PRIVY_APP_SECRET: SECRET, TEST_GAS: 'free' }
-      const tell = (finding: Finding) => void findings.push(finding)
+      const report = (finding: Finding) => void findings.push(finding)
       const read = () => readConfig(environment)
       assert.throws(read, ConfigError)
-      assert.equal(await runDoctor({ readConfig: read, clock: createClock(), tell }), 1)
+      assert.equal(await runDoctor({ readConfig: read, clock: createClock(), report }), 1)
       assert.equal(findings.length, 1)
       const text = findings.map(formatFinding).join('')
       assert.match(
@@ -161,13 +161,13 @@ describe('the doctor', () => {
       )
     })
 
-    test('that a service in production believes no proxy', async () => {
+    test('that a service in production trusts no proxy', async () => {
       config = { ...config, production: true }
       await expectOne(/^fail {2}TRUSTED_PROXIES: not set\n/)
     })
   })
 
-  describe('tells of a chain', () => {
+  describe('reports about a chain', () => {
     test('that an address is dead, without the key in it', async () => {
       const gone = await startFakeServer(() => undefined)
       await gone.close()
@@ -176,67 +176,67 @@ describe('the doctor', () => {
     })
 
     test('that it has another id', async () => {
-      told.chainId = '0x1'
+      reported.chainId = '0x1'
       await expectOne(/^fail {2}test chain, node 1 \(127\.0\.0\.1\): chain 1, not 84532\n/)
     })
 
-    test('that no contract stands where USDC should', async () => {
-      told.code = '0x'
+    test('that there is no contract at the USDC address', async () => {
+      reported.code = '0x'
       await expectOne(/^fail {2}test chain.*USDC: no contract at 0x036CbD/)
     })
 
-    test('that the contract counts in other units, or has another name', async () => {
-      told.decimals = 18
+    test('that the contract has other decimals, or another symbol', async () => {
+      reported.decimals = 18
       await expectOne(/^fail {2}test chain.*USDC: "USDC" with 18 decimals/)
-      told.decimals = 6
-      told.symbol = 'USDbC'
+      reported.decimals = 6
+      reported.symbol = 'USDbC'
       await expectOne(/^warn {2}test chain.*USDC: "USDbC" with 6 decimals/)
     })
 
     test('that its head is old', async () => {
-      told.headAgeSeconds = 90
+      reported.headAgeSeconds = 90
       await expectOne(/^warn {2}test chain.*head: block 5000, (89|90|91) s old\n/)
-      told.headAgeSeconds = 3_600
+      reported.headAgeSeconds = 3_600
       await expectOne(/^fail {2}test chain.*head: block 5000, 360\d s old\n/)
     })
 
-    test('how many calls it takes at once', async () => {
-      told.batchMax = 20
+    test('how many calls it accepts at once', async () => {
+      reported.batchMax = 20
       await expectOne(/^warn {2}test chain.*batches: 20 calls in a request\n/)
     })
 
-    test('how many blocks of logs it gives at once', async () => {
-      told.logRangeMax = 100
+    test('how many blocks of logs it returns at once', async () => {
+      reported.logRangeMax = 100
       await expectOne(/^warn {2}test chain.*logs: 100 blocks at once\n/)
-      told.logRangeMax = 0
+      reported.logRangeMax = 0
       await expectOne(/^fail {2}test chain.*logs: refused, down to 10 blocks at once\n/)
     })
 
     test('that wallets that pay their own gas have too little for it', async () => {
       changeTest({ gas: 'self' })
       given.chains.test.coinWei = 0n
-      await expectOne(/^warn {2}test gas: 1 cannot pay for gas \(1 wallet looked at; a payment needs 0\.0002 ETH\)\n/)
+      await expectOne(/^warn {2}test gas: 1 cannot pay for gas \(1 wallet checked; a payment needs 0\.0002 ETH\)\n/)
       for (let count = 1; count < 12; count += 1) await seedWallet(given.context, seeded)
       await expectOne(
-        /^warn {2}test gas: 12 cannot pay for gas \(12 wallets looked at; .*\n.*Send ETH to (0x\w+, ){5}and the others\.\n/,
+        /^warn {2}test gas: 12 cannot pay for gas \(12 wallets checked; .*\n.*Send ETH to (0x\w+, ){5}and the others\.\n/,
       )
       given.chains.test.coinWei = 10n ** 18n
       const { text } = await examine()
-      assert.match(text, /^ok {4}test gas: wallets pay for themselves, and all can/m)
+      assert.match(text, /^ok {4}test gas: wallets pay for themselves, and all of them can/m)
     })
   })
 
-  describe('tells of the enclave', () => {
+  describe('reports about the enclave', () => {
     test('that it refuses the credentials', async () => {
       const strict = await startFakeServer((_request, _body, response) =>
         answerJson(response, { error: 'Invalid app ID or app secret.' }, 401),
       )
       config = { ...config, enclave: { ...config.enclave, apiUrl: strict.url, appSecret: SECRET } }
-      await expectOne(/^fail {2}enclave \(127\.0\.0\.1:\d+\): it refuses the credentials \(401\)\n/)
+      await expectOne(/^fail {2}enclave \(127\.0\.0\.1:\d+\): it rejects the credentials \(401\)\n/)
       await strict.close()
     })
 
-    test('that it is not there, or is something else', async () => {
+    test('that it cannot be reached, or is another program', async () => {
       const other = await startFakeServer((_request, _body, response) => answerJson(response, {}, 502))
       config = { ...config, enclave: { ...config.enclave, apiUrl: other.url } }
       await expectOne(/^fail {2}enclave .*: it responds with 502\n/)
@@ -244,27 +244,27 @@ describe('the doctor', () => {
       await expectOne(/^fail {2}enclave .*: it cannot be reached \(\w+\)\n/)
     })
 
-    test('that clocks differ: beside the enclave and beside the database', async () => {
-      for (const [offsetMs, level, told] of [
+    test('that our clock differs from the enclave’s and the database’s', async () => {
+      for (const [offsetMs, level, reported] of [
         [3_200, 'warn', 'ahead'],
         [-9_000, 'fail', 'behind'],
       ] as const) {
         const { bad, text, exitCode } = await examine({ clock: createClock(offsetMs) })
         const names = bad.map(({ level, name }) => [level, name])
         assert.deepEqual(names, [
-          [level, 'clock, beside the database'],
-          [level, 'clock, beside the enclave'],
+          [level, 'clock, compared with the database'],
+          [level, 'clock, compared with the enclave'],
         ])
-        assert.match(text, new RegExp(`this machine's clock is \\d\\.\\d s ${told}`))
+        assert.match(text, new RegExp(`this machine's clock is \\d\\.\\d s ${reported}`))
         assert.equal(exitCode, level === 'fail' ? 1 : 0)
       }
     })
   })
 
-  describe('tells of the database', () => {
+  describe('reports about the database', () => {
     const ledger = (text: string) => readRows(given.context.db, text)
 
-    test('that it cannot be reached, and what was therefore not looked at', async () => {
+    test('that it cannot be reached, and what was therefore not checked', async () => {
       config = { ...config, database: { ...config.database, url: `${site.url.replace('http', 'postgres')}/none` } }
       const { bad, exitCode } = await examine()
       assert.deepEqual(
@@ -288,27 +288,27 @@ describe('the doctor', () => {
       await ledger(`update schema_migrations set checksum = 'other' where version = '${version}'`)
       await expectOne(new RegExp(`^fail {2}schema: migrations were changed after they were applied: ${version}\n`))
       await ledger(`update schema_migrations set version = '9999' where version = '${version}'`)
-      await expectOne(/^fail {2}schema: the database is ahead of this version: 9999\n/)
+      await expectOne(/^fail {2}schema: the database has migrations of a newer version: 9999\n/)
       await ledger(`delete from schema_migrations where version = '9999'`)
       await expectOne(new RegExp(`^warn {2}schema: not applied yet: ${version}\n`))
       await ledger(`insert into schema_migrations (version, checksum, applied_at)
         values ('${version}', '${checksum}', '2026-01-01')`)
     })
 
-    test('that it takes no writes', async () => {
+    test('that it rejects writes', async () => {
       const name = new URL(config.database.url).pathname.slice(1)
       await ledger(`alter database ${name} set default_transaction_read_only = on`)
-      await expectOne(/^fail {2}database writes: refused \(25006\)\n/)
+      await expectOne(/^fail {2}database writes: rejected \(25006\)\n/)
       await ledger(`alter database ${name} reset default_transaction_read_only`)
     })
 
-    test('that another key sealed what is in it', async () => {
+    test('that its secrets were encrypted with another key', async () => {
       config = { ...config, encryptionKey: randomBytes(32) }
-      await expectOne(/^fail {2}ENCRYPTION_KEY: it does not open 2 of 2 secrets in the database\n/)
+      await expectOne(/^fail {2}ENCRYPTION_KEY: it does not decrypt 2 of 2 secrets in the database\n/)
     })
   })
 
-  describe('tells of our own addresses', () => {
+  describe('reports about our own addresses', () => {
     test('that the dashboard is not built; a worker needs none', async () => {
       config = { ...config, dashboardDir: fileURLToPath(new URL('.', import.meta.url)) }
       await expectOne(/^fail {2}dashboard: not built\n/)
@@ -316,9 +316,9 @@ describe('the doctor', () => {
       assert.deepEqual((await examine()).bad, [])
     })
 
-    test('that something else responds there, or nothing', async () => {
+    test('that another program responds there, or nothing', async () => {
       answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: 'https://other.example' })
-      await expectOne(/^fail {2}AUTH_URL: it responds with 200, and not as this service does\n/)
+      await expectOne(/^fail {2}AUTH_URL: it responds with 200, but not as this service does\n/)
       const gone = await startFakeServer(() => undefined)
       await gone.close()
       answerSite = () => ({ issuer: site.url })
@@ -329,10 +329,10 @@ describe('the doctor', () => {
     test('that the proxy does not say that a request came over TLS', async () => {
       answerSite = (path) =>
         path === '/openapi.json' ? { error: { type: 'forbidden', code: 'https_required' } } : { issuer: site.url }
-      await expectOne(/^fail {2}BASE_URL: the service takes requests for plain HTTP\n/)
+      await expectOne(/^fail {2}BASE_URL: the service treats requests as plain HTTP\n/)
     })
 
-    test('how long its certificate is valid, and that one is not', async () => {
+    test('how long a certificate is valid, and that one is invalid', async () => {
       const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().replaceAll(/\D/g, '')
       const soon = createSelfSigned('localhost', { until: `${inDays(3).slice(2, 14)}Z` })
       const server = createServer(soon, (_request, response) => answerJson(response, { openapi: '3.1.0' }))

@@ -12,31 +12,31 @@ import { checkSites } from './check-sites.ts'
 import { runCheck, type Finding } from './finding.ts'
 
 export interface DoctorOptions {
-  /** Throws a `ConfigError` that names what is wrong. */
+  /** Throws a `ConfigError` that says what is wrong. */
   readonly readConfig: () => Config
   readonly clock: Clock
-  /** Is told each finding, in order. */
-  readonly tell: (finding: Finding) => void
-  /** Certificates to trust instead of the usual ones. */
+  /** Receives each finding, in order. */
+  readonly report: (finding: Finding) => void
+  /** Certificate authorities to trust instead of the usual ones. */
   readonly ca?: string
 }
 
 /**
- * Looks at everything that the service needs, changes nothing, and returns the exit code: 1 when a check failed. Checks
- * run side by side, each for a bounded time.
+ * Checks everything that the service needs, without changing anything. Returns the exit code: 1 if a check failed. The
+ * checks run at the same time, each with a time limit.
  */
-export async function runDoctor({ readConfig, clock, tell, ca }: DoctorOptions): Promise<number> {
+export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions): Promise<number> {
   const name = 'configuration'
   let config: Config
   try {
     config = readConfig()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const todo = 'Set what is named in the environment (README, "Run it for real"), then run the doctor again.'
-    tell({ level: 'fail', name, seen: error.message, todo })
+    const advice = 'Correct these settings in the environment (README, "Run it for real"), then run the doctor again.'
+    report({ level: 'fail', name, observed: error.message, advice })
     return 1
   }
-  tell(judgeEnvironment(name, config))
+  report(checkEnvironment(name, config))
   const logger = createLogger('silent')
   const db = new Database({ url: config.database.url, connectionsMax: 1 }, logger)
   let failed = false
@@ -48,7 +48,7 @@ export async function runDoctor({ readConfig, clock, tell, ca }: DoctorOptions):
         ...settings.rpcUrls.map((rpcUrl, index) =>
           runCheck(
             `${settings.mode} chain, node ${index + 1}`,
-            async () => await checkNode(settings, { rpcUrl, place: index + 1, clock }),
+            async () => await checkNode(settings, { rpcUrl, position: index + 1, clock }),
           ),
         ),
         runCheck(`${settings.mode} gas`, async () => await checkGas(db, settings, { logger })),
@@ -60,7 +60,7 @@ export async function runDoctor({ readConfig, clock, tell, ca }: DoctorOptions):
     for (const check of checks) {
       for (const finding of await check) {
         failed ||= finding.level === 'fail'
-        tell(finding)
+        report(finding)
       }
     }
   } finally {
@@ -69,11 +69,11 @@ export async function runDoctor({ readConfig, clock, tell, ca }: DoctorOptions):
   return failed ? 1 : 0
 }
 
-/** The movable clock and webhooks to loopback are for this machine alone: a public address asks for production. */
-function judgeEnvironment(name: string, { production, baseUrl }: Config): Finding {
-  if (production) return { level: 'ok', name, seen: 'complete, for production' }
+/** Development allows a movable clock and webhooks to loopback, so a public address must use production. */
+function checkEnvironment(name: string, { production, baseUrl }: Config): Finding {
+  if (production) return { level: 'ok', name, observed: 'complete, for production' }
   const { protocol, hostname } = new URL(baseUrl)
   const isPublic = protocol === 'https:' && hostname !== 'localhost'
-  const todo = 'Set BURSAR_ENV=production where others can reach the service.'
-  return { level: isPublic ? 'warn' : 'ok', name, seen: 'complete, for development', todo }
+  const advice = 'Set BURSAR_ENV=production if others can reach the service.'
+  return { level: isPublic ? 'warn' : 'ok', name, observed: 'complete, for development', advice }
 }

@@ -8,7 +8,7 @@ import type { Sealer } from '../lib/sealing.ts'
 import type { Mode } from '../values/mode.ts'
 import type { BalanceSnapshots } from '../chain/balance-snapshots.ts'
 
-/** What every verb of the domain is handed first: its ways to the outside. */
+/** The way to the outside that every verb receives as its first argument. */
 export interface Context {
   readonly db: Database
   readonly clock: Clock
@@ -17,8 +17,8 @@ export interface Context {
   readonly enclave: Enclave
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly balances: BalanceSnapshots
-  /** Where webhooks may go. */
+  /** The addresses that webhooks may be sent to. */
   readonly outbound: OutboundPolicy
-  /** Where owners meet their passkeys: WebAuthn's relying party. */
+  /** WebAuthn's relying party: the site that passkeys are registered for. */
   readonly relyingParty: { readonly id: string; readonly origin: string }
 }

@@ -11,7 +11,7 @@ describe('enforceRateLimit', () => {
   })
   after(() => given.close())
 
-  test('the 21st attempt within a minute is 429 with the seconds to wait, and passes when they are over', async () => {
+  test('the 21st attempt within a minute is 429 with the seconds to wait, and is allowed after them', async () => {
     const start = given.clock.now().getTime()
     const take = (afterMs: number, subject = '192.0.2.1') =>
       enforceRateLimit(
@@ -29,7 +29,7 @@ describe('enforceRateLimit', () => {
     await take(60_000)
   })
 
-  test('who it was is not kept', async () => {
+  test('the subject itself is not stored', async () => {
     await enforceRateLimit(given.context, { subject: '198.51.100.7', bucket: 'token' })
     const rows = await readRows(given.context.db, 'select attempt_windows::text as row from attempt_windows')
     assert.ok(rows.length > 0)

@@ -6,8 +6,8 @@ import { Problem } from '../values/problem.ts'
 import type { Context } from './context.ts'
 
 /**
- * Counts an attempt of whoever `subject` names (an address, a session's hash: it is kept as a hash only). Over the
- * bucket's limit (D33): 429 `rate_limit_exceeded`, with the seconds to wait.
+ * Counts one attempt by `subject` (an IP address or a session's hash; only its hash is stored). Throws 429
+ * `rate_limit_exceeded`, with the number of seconds to wait, if the bucket's limit is exceeded (D33).
  */
 export async function enforceRateLimit(
   ctx: Pick<Context, 'db' | 'clock'>,

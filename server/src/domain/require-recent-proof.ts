@@ -1,7 +1,7 @@
 import { problem } from '../values/problem.ts'
 
 /** How long a proof of presence stays valid for actions that require one (D59). */
-export const VERIFICATION_MS = 10 * 60 * 1_000
+export const RECENT_PROOF_MS = 10 * 60 * 1_000
 
 /** When a user last proved their presence, with a passkey or a recovery code. */
 export interface Proof {
@@ -21,8 +21,8 @@ export type ProvenActor =
   ({ readonly kind: 'user'; readonly id: string } & Proof) | { readonly kind: 'operator'; readonly id?: undefined }
 
 /** Whether the proof is recent enough. */
-export function isVerified({ verifiedAt }: Proof, now: Date): boolean {
-  return now.getTime() < verifiedAt.getTime() + VERIFICATION_MS
+export function isProofRecent({ verifiedAt }: Proof, now: Date): boolean {
+  return now.getTime() < verifiedAt.getTime() + RECENT_PROOF_MS
 }
 
 /**
@@ -31,5 +31,5 @@ export function isVerified({ verifiedAt }: Proof, now: Date): boolean {
  * whichever door it is used at (D59).
  */
 export function requireRecentProof(by: Proof | ProvenActor, now: Date): void {
-  if ('verifiedAt' in by && !isVerified(by, now)) throw problem('verification_required')
+  if ('verifiedAt' in by && !isProofRecent(by, now)) throw problem('verification_required')
 }

@@ -5,24 +5,25 @@ import { parseRetryAfterMs } from '../lib/retry-after.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import { createEnclaveClock } from './enclave-clock.ts'
 import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
-import { readAnswer, readFailure, type Failure } from './failure.ts'
+import { readErrorResponse, readFailure, type Failure } from './failure.ts'
 import { createRequestBudget } from './request-budget.ts'
 import { createSignerKeyParser } from './signer-key.ts'
 
 export type EnclaveOptions = {
-  /** Without a slash at its end: the SDK would sign an address other than the one it calls. */
+  /** Must not end in a slash: the SDK would sign another address than the one it calls. */
   readonly apiUrl: string
   readonly appId: string
   readonly appSecret: string
-  /** Of one request, its answer's body included. */
+  /** The time limit of one request, including its response's body. */
   readonly timeoutMs: number
 }
 
 export type EnclaveClient = ReturnType<typeof createEnclaveClient>
 
 /**
- * The SDK, bound and quiet, and the one call that it lacks. Nothing here is ever tried twice: callers decide that. Every
- * response teaches the provider's clock, and a `Retry-After` pauses the look-ups of the whole process.
+ * The provider's SDK with our limits and without its log, and the one call that the SDK does not have. It never retries:
+ * callers decide that. Every response updates our estimate of the provider's clock. A `Retry-After` pauses the look-ups of
+ * the whole process.
  */
 export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const { apiUrl, appId, appSecret, timeoutMs } = options
@@ -55,28 +56,28 @@ export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: 
       return await work()
     } catch (error) {
       if (error instanceof EnclaveUnavailable || error instanceof EnclaveRefused) throw error
-      throw raise(operation, readFailure(error))
+      throw toError(operation, readFailure(error))
     }
   }
 
   /**
-   * GETs what the SDK has no method for. `date` is the response's `Date` header: the provider's time.
+   * Gets a resource for which the SDK has no method. `date` is the response's `Date` header, so the provider's time.
    * @throws EnclaveRefused, EnclaveUnavailable
    */
   async function getJson(operation: string, path: string): Promise<{ body: unknown; date: string | null }> {
     return await call(operation, async () => {
       const response = await fetch(`${apiUrl}${path}`, { headers, signal: AbortSignal.timeout(timeoutMs) })
       const body: unknown = await response.json().catch(() => undefined)
-      if (response.status !== 200) throw raise(operation, readAnswer(response.status, body))
+      if (response.status !== 200) throw toError(operation, readErrorResponse(response.status, body))
       return { body, date: response.headers.get('date') }
     })
   }
 
-  /** The error for a failure; an unknown outcome is logged, since it asks for somebody's attention. */
-  function raise(operation: string, failure: Failure): EnclaveRefused | EnclaveUnavailable {
+  /** Returns the error for a failure. An unknown outcome is logged, because it may need attention. */
+  function toError(operation: string, failure: Failure): EnclaveRefused | EnclaveUnavailable {
     if (failure.kind === 'refused') return new EnclaveRefused({ operation, ...failure })
     const { status, code } = failure
-    logger.warn({ operation, status, code }, 'the enclave did not tell the outcome')
+    logger.warn({ operation, status, code }, 'the outcome of a call to the enclave is unknown')
     return new EnclaveUnavailable({ operation, status, code, cause: failure.cause })
   }
 
@@ -90,7 +91,7 @@ export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: 
     parseSignerKey: createSignerKeyParser(),
     call,
     getJson,
-    raise,
+    toError,
     close,
   }
 }
@@ -101,7 +102,7 @@ function checkApiUrl(apiUrl: string): void {
     throw new TypeError("the enclave's address is not an http or https URL")
   }
   if (apiUrl.endsWith('/')) throw new TypeError("the enclave's address must not end in a slash")
-  // What was signed must be what is called, and it is the text that is signed.
+  // The text of the address is signed, so it must be exactly the address that is called.
   if (`${url.origin}${url.pathname === '/' ? '' : url.pathname}` !== apiUrl) {
     throw new TypeError("the enclave's address must be a plain origin, with or without a path")
   }

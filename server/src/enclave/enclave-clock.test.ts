@@ -30,7 +30,7 @@ describe("the provider's clock", () => {
   }
 
   for (const aheadMs of [-900, 0, 900]) {
-    it(`counts as ours when it is ${aheadMs} ms ahead: a header of whole seconds can't tell`, () => {
+    it(`counts as equal to ours when it is ${aheadMs} ms ahead, because a header has whole seconds`, () => {
       const { clock, told } = open()
       observe(clock, aheadMs)
       assert.deepEqual(clock.toEnclaveTime(NOON), NOON)
@@ -38,7 +38,7 @@ describe("the provider's clock", () => {
     })
   }
 
-  it('is told to the operator when it differs by more than 2 seconds: once, and again ten minutes later', () => {
+  it('is logged if it differs by more than 2 seconds: once, and again after ten minutes', () => {
     const { clock, told } = open()
     for (const atMs of [0, 1_000, 2_000]) observe(clock, 30_000, { atMs })
     assert.equal(told.length, 1)
@@ -46,7 +46,7 @@ describe("the provider's clock", () => {
     assert.equal(told.length, 2)
   })
 
-  it('is not learned from a response without a date, or with a malformed one', () => {
+  it('is not measured by a response without a date, or with a malformed one', () => {
     const { clock } = open()
     const times = { sentAt: NOON, receivedAt: NOON }
     assert.equal(clock.observe(null, times), null)

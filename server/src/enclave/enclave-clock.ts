@@ -1,24 +1,24 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 
-/** A `Date` header has whole seconds: a smaller difference cannot be told from none. */
+/** A `Date` header has whole seconds, so a smaller difference cannot be detected. */
 const RESOLUTION_MS = 1_000
-/** From this difference on, the operator is told. */
-const SKEW_TOLD_MS = 2_000
-/** A difference that stays is told again after this time. */
-const TOLD_AGAIN_MS = 10 * 60_000
+/** Above this difference, a message is logged. */
+const SKEW_LOGGED_MS = 2_000
+/** A lasting difference is logged again after this time. */
+const LOG_INTERVAL_MS = 10 * 60_000
 
 /**
- * The provider's clock, as the `Date` headers of its responses show it. The provider judges by its own clock whether a
+ * Estimates the provider's clock from the `Date` headers of its responses. The provider decides by its own clock whether a
  * signed request has expired, so every expiry is expressed in that clock.
  */
 export function createEnclaveClock({ clock, logger }: { clock: Clock; logger: Logger }) {
   let skewMs = 0
-  let toldAt: Date | null = null
+  let loggedAt: Date | null = null
 
   /**
-   * Learns from one response. Returns the provider's time, which is at most one second in the past, or null when the
-   * response has no usable `Date` header.
+   * Updates the estimate from one response. Returns the provider's time, which is at most one second in the past, or null
+   * if the response has no usable `Date` header.
    */
   function observe(date: string | null, { sentAt, receivedAt }: { sentAt: Date; receivedAt: Date }): Date | null {
     const time = date === null ? Number.NaN : Date.parse(date)
@@ -26,18 +26,18 @@ export function createEnclaveClock({ clock, logger }: { clock: Clock; logger: Lo
     const tripMs = receivedAt.getTime() - sentAt.getTime()
     const estimateMs = time + RESOLUTION_MS / 2 - (sentAt.getTime() + tripMs / 2)
     skewMs = Math.abs(estimateMs) <= RESOLUTION_MS + Math.max(tripMs, 0) / 2 ? 0 : Math.round(estimateMs)
-    tell(receivedAt)
+    logSkew(receivedAt)
     return new Date(time)
   }
 
-  function tell(now: Date): void {
-    if (Math.abs(skewMs) <= SKEW_TOLD_MS) {
-      toldAt = null
+  function logSkew(now: Date): void {
+    if (Math.abs(skewMs) <= SKEW_LOGGED_MS) {
+      loggedAt = null
       return
     }
-    if (toldAt !== null && Math.abs(now.getTime() - toldAt.getTime()) < TOLD_AGAIN_MS) return
-    toldAt = now
-    const message = "this server's clock differs from the enclave provider's: check time synchronization"
+    if (loggedAt !== null && Math.abs(now.getTime() - loggedAt.getTime()) < LOG_INTERVAL_MS) return
+    loggedAt = now
+    const message = "this server's clock differs from the enclave provider's; check time synchronization"
     logger.error({ skewMs }, message)
   }
 

@@ -1,28 +1,29 @@
-type Answer = { operation: string; status: number | null; code: string; cause?: unknown }
+type Outcome = { operation: string; status: number | null; code: string; cause?: unknown }
 
 /**
- * The outcome of a call is not known: no answer, or one that does not tell (D24). What was asked for may or may not have
- * happened. The message holds the operation, the status and the enclave's error code, never headers or signatures.
+ * The outcome of a call is unknown: there was no response, or one that does not show the outcome (D24). The operation may
+ * or may not have happened. The message contains the operation, the status and the enclave's error code, never headers or
+ * signatures.
  */
 export class EnclaveUnavailable extends Error {
   override readonly name = 'EnclaveUnavailable'
-  /** HTTP status, or null when there was no answer. */
+  /** HTTP status, or null if there was no response. */
   readonly status: number | null
   readonly code: string
 
-  constructor({ operation, status, code, cause }: Answer) {
-    super(`the enclave did not tell the outcome of ${operation} (${told(status, code)})`, { cause })
+  constructor({ operation, status, code, cause }: Outcome) {
+    super(`the outcome of ${operation} at the enclave is unknown (${formatStatus(status, code)})`, { cause })
     this.status = status
     this.code = code
   }
 }
 
-/** The enclave surely did not do what was asked for, and asking again in the same words is of no use. */
+/** The enclave certainly did not carry out the operation. Repeating the same request would not help. */
 export class EnclaveRefused extends Error {
   override readonly name = 'EnclaveRefused'
   readonly status: number
   readonly code: string
-  /** The enclave's own sentence, cut to a bounded length. */
+  /** The enclave's own message, cut to a maximum length. */
   readonly reason: string
 
   constructor({
@@ -36,13 +37,13 @@ export class EnclaveRefused extends Error {
     code: string
     reason: string
   }) {
-    super(`the enclave refused ${operation} (${told(status, code)}): ${reason}`)
+    super(`the enclave refused ${operation} (${formatStatus(status, code)}): ${reason}`)
     this.status = status
     this.code = code
     this.reason = reason
   }
 }
 
-function told(status: number | null, code: string): string {
+function formatStatus(status: number | null, code: string): string {
   return status === null ? code : `${status} ${code}`
 }

@@ -1,15 +1,15 @@
 import { APIConnectionTimeoutError, APIError } from '@privy-io/node'
 
 /**
- * Why a call brought no result. `refused` is definite: nothing was done. `unknown` is everything else.
- * `status` is null when there was no answer at all.
+ * Why a call has no result. `refused` means that certainly nothing was done; `unknown` is everything else. `status` is null
+ * if there was no response at all.
  */
 export type Failure = (
   { readonly kind: 'refused'; readonly status: number } | { readonly kind: 'unknown'; readonly status: number | null }
 ) & {
   readonly code: string
   readonly reason: string
-  /** Whether the body is an error of the provider's own, and not, say, the page of a proxy. */
+  /** Whether the body is the provider's own error, and not, for example, a proxy's error page. */
   readonly isProviderError: boolean
   readonly cause?: unknown
 }
@@ -18,8 +18,8 @@ const REASON_CHARS_MAX = 300
 const CODE_PATTERN = /^[a-z][a-z0-9_]{0,63}$/
 
 /**
- * The statuses that say that nothing was done, with a code for answers that carry none. 408, 409, 429 and 5xx are not
- * among them: a proxy or the enclave may say them after the deed.
+ * The statuses with which certainly nothing was done, with a code for responses that have none. 408, 409, 429 and 5xx are
+ * missing, because a proxy or the enclave may return them after the operation was carried out.
  */
 const REFUSING_STATUSES: ReadonlyMap<number, string> = new Map([
   [400, 'bad_request'],
@@ -35,24 +35,24 @@ const REFUSING_STATUSES: ReadonlyMap<number, string> = new Map([
   [431, 'headers_too_large'],
 ])
 
-/** Sorts whatever the SDK throws. An `APIError` is told by its status and body, never by its class or message. */
+/** Classifies an error of the SDK. For an `APIError`, its status and body decide, never its class or message. */
 export function readFailure(error: unknown): Failure {
-  if (error instanceof APIError && error.status !== undefined) return readAnswer(error.status, error.error)
+  if (error instanceof APIError && error.status !== undefined) return readErrorResponse(error.status, error.error)
   const code = isTimeout(error) ? 'timeout' : readSystemCode(error)
-  // The cause is a socket's error. It holds an address and a port, and nothing that was sent.
+  // The cause is a socket error. It contains an address and a port, and nothing that was sent.
   const cause = error instanceof APIError ? error.cause : error
-  return { kind: 'unknown', status: null, code, reason: 'no answer', isProviderError: false, cause }
+  return { kind: 'unknown', status: null, code, reason: 'no response', isProviderError: false, cause }
 }
 
-/** Sorts an answer whose status is not a success. */
-export function readAnswer(status: number, body: unknown): Failure {
+/** Classifies a response whose status is not a success. */
+export function readErrorResponse(status: number, body: unknown): Failure {
   const { error, code } = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   const reason = readReason(error)
   const isProviderError = typeof error === 'string'
   const refusingCode = REFUSING_STATUSES.get(status)
   const known = typeof code === 'string' && CODE_PATTERN.test(code) ? code : null
-  // No code is known for an expired request (it may have none, or that of any invalid data), but its sentence is. The
-  // sentence for a wrong signature speaks of keys that may be "expired" too, and is another matter.
+  // The provider documents no code for an expired request (it may have none, or that of any invalid data), only its
+  // message. The message for a wrong signature also mentions "expired" keys, but means something else.
   if (status === 401 && (known === 'request_expired' || /\brequest has expired\b/i.test(reason))) {
     return { kind: 'refused', status, code: 'request_expired', reason, isProviderError }
   }
@@ -61,9 +61,9 @@ export function readAnswer(status: number, body: unknown): Failure {
   return { kind: 'unknown', status, code: known ?? 'unexpected_status', reason, isProviderError }
 }
 
-/** An answer of success that does not have the shape it ought to have: something was done, but what is not told. */
-export function malformedAnswer(): Failure {
-  const reason = 'malformed answer'
+/** A successful response that does not have the documented shape: something was done, but it is unknown what. */
+export function malformedResponse(): Failure {
+  const reason = 'malformed response'
   return { kind: 'unknown', status: 200, code: 'malformed_answer', reason, isProviderError: false }
 }
 
@@ -72,13 +72,13 @@ function readReason(error: unknown): string {
   return error.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, REASON_CHARS_MAX)
 }
 
-/** The SDK's own time limit, or that of an `AbortSignal`. */
+/** Returns whether the SDK's own time limit or an `AbortSignal`'s has ended the call. */
 function isTimeout(error: unknown): boolean {
   return error instanceof APIConnectionTimeoutError || (error instanceof DOMException && error.name === 'TimeoutError')
 }
 
 function readSystemCode(error: unknown): string {
-  // The SDK reads a successful answer without checking it.
+  // The SDK reads a successful response without checking it.
   if (error instanceof SyntaxError || error instanceof TypeError) return 'malformed_answer'
   const cause = error instanceof APIError ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined

@@ -160,7 +160,7 @@ async function awaitFunds(wallet: Address): Promise<void> {
 }
 
 describe('the local enclave', () => {
-  it('holds wallet, signer and policy as they were asked for', async () => {
+  it('stores wallet, signer and policy as requested', async () => {
     const granted = await grant()
     await activate(granted)
     assert.deepEqual(await enclave.readWallet(granted.enclaveWalletId), {
@@ -192,7 +192,7 @@ describe('the local enclave', () => {
     const { transfer: found } = await enclave.findTransfer(order.referenceId)
     assert.equal(found?.transactionId, answer.transactionId)
     assert.equal(found.txHash, txHash)
-    // The same attempt again is the same transfer; another attempt for the same payment tells nothing new.
+    // The same attempt again returns the same transfer. Another attempt for the same payment has an unknown outcome.
     assert.deepEqual(await enclave.sendTransfer(order), answer)
     assert.equal((await enclave.sendTransfer({ ...order, attemptKey: unique('attempt') })).kind, 'unknown')
     assert.equal((await enclave.sendTransfer({ ...order, amountMicro: microUsdc(2n) })).kind, 'unknown')
@@ -230,7 +230,7 @@ describe('the local enclave', () => {
     assert.deepEqual((await enclave.readWallet(granted.enclaveWalletId)).signers, [])
   })
 
-  it('may lose its answer, and the transfer is found all the same', async () => {
+  it('may lose its response, and the transfer is still found', async () => {
     const granted = await grant()
     await activate(granted)
     await awaitFunds(granted.wallet)
@@ -249,7 +249,7 @@ describe('the local enclave', () => {
     ['unavailable', 5_000],
     ['timeout', 300],
   ] as const) {
-    it(`sends nothing when it is ordered to be in "${fault}", and the next attempt is sent`, async () => {
+    it(`sends nothing with the fault "${fault}", and the next attempt is sent`, async () => {
       const granted = await grant()
       await activate(granted)
       await awaitFunds(granted.wallet)

@@ -51,7 +51,7 @@ function wallet(fields: object = {}): object {
   }
 }
 
-describe('an enclave that answers', () => {
+describe('an enclave that responds', () => {
   it('creates a wallet owned by the passkey, under the idempotency key', async () => {
     stub.answer((response) => sendJson(response, 200, wallet()))
     const created = await enclave.createWallet({ ownerPublicKey: 'SPKI', name: 'Treasury', idempotencyKey: 'key-1' })
@@ -103,7 +103,7 @@ describe('an enclave that answers', () => {
     assert.notDeepEqual(comparePolicy(rules, { ...terms, maxPerTxMicro: microUsdc(4n) }).differences, [])
   })
 
-  it("reads a wallet's signers, those without a policy told as such", async () => {
+  it("reads a wallet's signers, including those without a policy", async () => {
     const additional_signers = [{ signer_id: 'q1', override_policy_ids: ['p1'] }, { signer_id: 'q2' }]
     stub.answer((response) => sendJson(response, 200, wallet({ additional_signers })))
     assert.deepEqual(await enclave.readWallet(WALLET_ID), {
@@ -116,7 +116,7 @@ describe('an enclave that answers', () => {
     })
   })
 
-  it('is reachable when it knows our credentials, though not the wallet', async () => {
+  it('is reachable if it accepts our credentials and does not have the wallet', async () => {
     stub.answer((response) => sendJson(response, 404, { error: 'Wallet not found' }))
     await enclave.checkReachable()
     stub.answer((response) => sendJson(response, 401, { error: 'Invalid app ID or app secret.' }))
@@ -160,13 +160,13 @@ describe('a signer change', () => {
     })
   }
 
-  it('is refused before it is built with a signer that no policy binds, or that two do', () => {
+  it('is not built with a signer that has no policy, or two', () => {
     for (const policyIds of [[], ['p1', 'p2']]) {
       assert.throws(() => enclave.buildSignerChange({ ...change, signers: [{ signerId: 'q1', policyIds }] }), TypeError)
     }
   })
 
-  it('is refused before it is built with ids that would change the path', () => {
+  it('is not built with ids that would change the path', () => {
     assert.throws(() => enclave.buildSignerChange({ ...change, enclaveWalletId: '../policies/p1' }), TypeError)
   })
 
@@ -178,7 +178,7 @@ describe('a signer change', () => {
     assert.equal(stub.requests.length, sent)
   })
 
-  it('tells a refusal from an unknown outcome', async () => {
+  it('distinguishes a refusal from an unknown outcome', async () => {
     stub.answer((response) => sendJson(response, 401, { error: 'The request has expired', code: 'invalid_data' }))
     await assert.rejects(enclave.applySignerChange({ ...change, assertion }), {
       name: 'EnclaveRefused',
@@ -193,7 +193,7 @@ describe('a signer change', () => {
   })
 })
 
-describe('an enclave that answers nonsense', () => {
+describe('an enclave that returns malformed responses', () => {
   const CALLS: [string, () => Promise<unknown>][] = [
     ['createWallet', async () => enclave.createWallet({ ownerPublicKey: 'x', name: 'x', idempotencyKey: 'x' })],
     ['createSigner', async () => enclave.createSigner({ publicKey: 'x', name: 'x' })],

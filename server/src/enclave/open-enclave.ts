@@ -4,14 +4,14 @@ import type { Logger } from '../lib/logger.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import { createEnclaveClient, type EnclaveOptions } from './enclave-client.ts'
 import { EnclaveRefused } from './errors.ts'
-import { malformedAnswer } from './failure.ts'
+import { malformedResponse } from './failure.ts'
 import { buildPolicyRules, type PolicyRule, type PolicyTerms } from './policy-rules.ts'
 import { sendTransfer, type TransferOrder } from './send-transfer.ts'
 import {
   buildSignerChange,
   formatAssertion,
   type OwnerAssertion,
-  type SignerUpdate,
+  type SignerChange,
   type WalletSigner,
 } from './signer-change.ts'
 import { generateSignerKey } from './signer-key.ts'
@@ -25,21 +25,21 @@ export type EnclaveWallet = {
   readonly signers: readonly WalletSigner[]
 }
 
-/** Of policies and signers; of the longer limit for wallets nothing is gained. */
+/** The provider's limit for names of policies and signers. Wallets may have longer names, but do not need them. */
 const NAME_CHARS_MAX = 50
-/** An id of the right form that nothing has. */
+/** A well-formed id that no wallet has. */
 const ABSENT_WALLET_ID = 'c00000000000000000000000'
 
 /**
- * The one wire to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is one
- * request. `sendTransfer` returns one of four outcomes. Every other call throws `EnclaveRefused` when certainly nothing
- * was done, and `EnclaveUnavailable` when that is not known. @throws TypeError for an `apiUrl` that can't be signed.
+ * The only connection to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is one
+ * request. `sendTransfer` returns one of four outcomes. Every other call throws `EnclaveRefused` if certainly nothing was
+ * done, and `EnclaveUnavailable` if that is unknown. @throws TypeError for an `apiUrl` that cannot be signed.
  */
 export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const client = createEnclaveClient(options, { clock, logger })
   const { sdk, call } = client
 
-  /** A wallet that the passkey owns. `ownerPublicKey` is base64 SPKI DER of a P-256 key. */
+  /** Creates a wallet that the passkey owns. `ownerPublicKey` is base64 SPKI DER of a P-256 key. */
   async function createWallet({
     ownerPublicKey,
     name,
@@ -62,7 +62,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return { enclaveWalletId: readId(operation, wallet), address, ownerQuorumId }
   }
 
-  /** A party of one key, which may sign for a wallet once its owner has let it. `publicKey` is base64 SPKI DER. */
+  /** Creates a signer with one key. It can sign for a wallet once the owner has allowed it. `publicKey` is base64 SPKI DER. */
   async function createSigner({ publicKey, name }: { publicKey: string; name: string }): Promise<{ signerId: string }> {
     const operation = 'creating a signer'
     const quorum = await call(operation, async () =>
@@ -71,7 +71,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return { signerId: readId(operation, quorum) }
   }
 
-  /** A policy that only the wallet's owner can change afterwards. It binds nobody until a signer is put under it. */
+  /** Creates a policy that only the wallet's owner can change. It has no effect until a signer is put under it. */
   async function createPolicy({
     name,
     ownerQuorumId,
@@ -98,12 +98,12 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return { policyId: readId(operation, policy) }
   }
 
-  /** The rules as the enclave holds them, for `comparePolicy`, and who may change them. */
+  /** Returns the rules that the enclave has stored, for `comparePolicy`, and who may change them. */
   async function readPolicy(policyId: string): Promise<{ rules: readonly PolicyRule[]; ownerId: string | null }> {
     const operation = 'reading a policy'
     const policy = await call(operation, async () => sdk.policies().get(policyId))
     if (readId(operation, policy) !== policyId || !Array.isArray(policy.rules)) {
-      throw client.raise(operation, malformedAnswer())
+      throw client.toError(operation, malformedResponse())
     }
     return { rules: policy.rules, ownerId: policy.owner_id }
   }
@@ -113,11 +113,11 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return toWallet(operation, await call(operation, async () => sdk.wallets().get(enclaveWalletId)))
   }
 
-  /** Replaces the wallet's signers, as the owner's passkey has authorized by its answer to the request's challenge. */
+  /** Replaces the wallet's signers. The owner's passkey has signed exactly this request. */
   async function applySignerChange({
     assertion,
     ...change
-  }: SignerUpdate & { assertion: OwnerAssertion }): Promise<EnclaveWallet> {
+  }: SignerChange & { assertion: OwnerAssertion }): Promise<EnclaveWallet> {
     const operation = "changing a wallet's signers"
     const { body } = buildSignerChange(client, change).request
     const signatures = [formatAssertion(assertion)]
@@ -135,7 +135,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     readId(operation, wallet)
     const address = parseAddress(wallet.address)
     if (address === null || typeof wallet.owner_id !== 'string' || !Array.isArray(wallet.additional_signers)) {
-      throw client.raise(operation, malformedAnswer())
+      throw client.toError(operation, malformedResponse())
     }
     const signers = wallet.additional_signers.map((signer) => ({
       signerId: signer.signer_id,
@@ -144,16 +144,16 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return { address, ownerQuorumId: wallet.owner_id, signers }
   }
 
-  /** The SDK passes on whatever came with a status of success, a proxy's page included. */
+  /** Checks the id, because the SDK returns any body with a successful status, even a proxy's page. */
   function readId(operation: string, resource: { id: string }): string {
-    if (typeof resource?.id !== 'string') throw client.raise(operation, malformedAnswer())
+    if (typeof resource?.id !== 'string') throw client.toError(operation, malformedResponse())
     return resource.id
   }
 
-  /** For readiness: the enclave answers and knows our credentials. That the wallet asked for is absent is an answer. */
+  /** For readiness: checks that the enclave responds and accepts our credentials. It then returns 404 for the wallet. */
   async function checkReachable(): Promise<void> {
     try {
-      await client.getJson('checking that the enclave is there', `/v1/wallets/${ABSENT_WALLET_ID}`)
+      await client.getJson('checking the connection', `/v1/wallets/${ABSENT_WALLET_ID}`)
     } catch (error) {
       if (!(error instanceof EnclaveRefused && error.status === 404)) throw error
     }
@@ -166,7 +166,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     createPolicy,
     readPolicy,
     readWallet,
-    buildSignerChange: (change: SignerUpdate) => buildSignerChange(client, change),
+    buildSignerChange: (change: SignerChange) => buildSignerChange(client, change),
     applySignerChange,
     sendTransfer: async (order: TransferOrder) => sendTransfer(client, order),
     awaitTxHash: async (transactionId: string, limit: { timeoutMs: number }) =>
@@ -175,12 +175,12 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     toEnclaveTime: client.clock.toEnclaveTime,
     findTransfer: async (referenceId: string) => findTransfer(client, referenceId),
     checkReachable,
-    /** Closes the connections; calls under way fail. */
+    /** Closes the connections. Calls in progress fail. */
     close: client.close,
   }
 }
 
-/** By whole code points (D17). */
+/** Cuts at whole code points, so that no character is split (D17). */
 function cutName(name: string): string {
   let cut = ''
   for (const character of name) {

@@ -28,7 +28,7 @@ function terms(change: Partial<PolicyTerms> = {}): PolicyTerms {
 
 type Json = { [member: string]: Json } & Json[] & string
 
-/** The rules as the enclave returns them: through JSON, with an id each. */
+/** The rules as the enclave returns them: through JSON, each with an id. */
 function stored(change: Partial<PolicyTerms> = {}): Json {
   return JSON.parse(JSON.stringify(buildPolicyRules(terms(change)).map((rule) => ({ id: 'rule1', ...rule })))) as Json
 }
@@ -86,7 +86,7 @@ function matches(rules: readonly unknown[], wanted: PolicyTerms): boolean {
 }
 
 type Edit = (rules: Json) => unknown
-/** The members of the rule's conditions by their place in `buildPolicyRules`. */
+/** The members of the rule's conditions by their position in `buildPolicyRules`. */
 const condition = (rules: Json, i: number): Json => rules[0]?.['conditions']?.[i] as Json
 
 function rotate(list: Json[] | undefined): void {
@@ -147,7 +147,7 @@ const DIFFERENT: [string, Edit][] = [
   ['rules that are no rules', (rules) => rules.splice(0, 1, null as unknown as Json)],
 ]
 
-/** What two terms must share to be the same. */
+/** What two terms must have in common to be the same. */
 function meaning({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt }: PolicyTerms): string {
   const expiry = expiresAt === null ? 'never' : Math.floor(expiresAt.getTime() / 1000)
   return [chainId, maxPerTxMicro, recipientAllowlist.toSorted(), contractAllowlist.toSorted(), expiry].join(' ')
@@ -170,7 +170,7 @@ describe('comparePolicy', () => {
     })
   }
 
-  it('names what is different and what it ignores, and no values', () => {
+  it('names what differs and what it ignores, but no values', () => {
     const rules = stored()
     Object.assign(rules[0] as Json, { action: 'DENY', priority: null })
     Object.assign(condition(rules, 0), { negate: true })
@@ -182,7 +182,7 @@ describe('comparePolicy', () => {
     assert.deepEqual(comparePolicy([], terms()).differences, ['0 rules instead of 1'])
   })
 
-  it('holds of two terms exactly when they mean the same', () => {
+  it('finds two terms equal exactly if they mean the same', () => {
     const anyTerms = fc.record({
       chainId: fc.constantFrom(1, 8453),
       maxPerTxMicro: fc.bigInt(1n, 3n).map(microUsdc),

@@ -2,7 +2,7 @@ import type { Policy } from '@privy-io/node'
 import type { Address } from '../values/address.ts'
 import type { MicroUsdc } from '../values/money.ts'
 
-/** What a grant lets the agent's signer do, as far as the enclave can hold it to that. */
+/** The terms of a grant that the enclave can enforce on the agent's signer. */
 export type PolicyTerms = {
   readonly chainId: number
   readonly maxPerTxMicro: MicroUsdc
@@ -14,7 +14,7 @@ export type PolicyTerms = {
 
 export type PolicyRule = Omit<Policy['rules'][number], 'id'>
 
-/** The enclave takes no more values in one condition. */
+/** The enclave accepts at most this many values in one condition. */
 export const ALLOWLIST_ENTRIES_MAX = 100
 
 const TRANSFER_ABI = [
@@ -33,10 +33,10 @@ const TRANSFER_ABI = [
 type Condition = PolicyRule['conditions'][number]
 
 /**
- * The one rule of a grant's policy. The enclave denies whatever no rule allows, so this is all that the signer can do: a
- * call of `transfer` that decodes as such, without native value. The expiry is rounded down to the second, so that it
- * never comes late.
- * @throws RangeError for terms that the enclave can't hold, or that would allow nothing or anything.
+ * Builds the single rule of a grant's policy. The enclave denies everything that no rule allows, so the signer can do only
+ * this: a call that decodes as `transfer`, without native value. The expiry is rounded down to the second, so that it never
+ * comes late.
+ * @throws RangeError for terms that the enclave cannot enforce, or that would allow nothing or everything.
  */
 export function buildPolicyRules(terms: PolicyTerms): PolicyRule[] {
   checkTerms(terms)
@@ -70,7 +70,7 @@ function checkTerms({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowl
   if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) throw new RangeError('a policy needs a valid expiry')
 }
 
-/** Members that describe, and have no part in what is allowed. All else that is not known may have one. */
+/** Members that only describe a rule. Any other member that we do not know may change what is allowed. */
 const DESCRIBING_MEMBERS = {
   rule: ['id', 'name', 'description', 'created_at', 'updated_at'],
   condition: ['id', 'description', 'created_at', 'updated_at'],
@@ -82,54 +82,54 @@ const KNOWN_MEMBERS = {
 
 type Level = keyof typeof KNOWN_MEMBERS
 
-/** What the enclave holds beside what was asked of it. Both name members and fields, never their values. */
+/** How the enclave's rules differ from the terms. Both lists name members and fields, never their values. */
 export interface PolicyComparison {
-  /** Empty: the rules mean exactly the terms. */
+  /** Empty if the rules mean exactly the terms. */
   readonly differences: readonly string[]
-  /** Members that this version does not know and that change nothing. */
+  /** Members that this version does not know, and that change nothing. */
   readonly ignored: readonly string[]
 }
 
 /**
- * Compares the rules that the enclave holds with `terms`: they must mean exactly these, no more and no less (D15, read
- * back). Ids, names, the order of conditions and of listed addresses, the case of addresses and the writing of numbers
- * mean nothing to the enclave, and are not compared.
+ * Compares the rules that the enclave has stored with `terms`: they must mean exactly these, no more and no less (D15).
+ * Ids, names, the order of conditions and of addresses, the case of addresses and the notation of numbers do not matter to
+ * the enclave, and are not compared.
  *
- * The provider adds members. A null one is one that is not set, and is ignored, as is one that only describes. Any other
- * one that is not known is a difference: on a condition it could turn it around (`negate`) or off, on a rule it could
- * change how its conditions are combined, and each would let the signer do more than the owner signed.
+ * The provider may add members over time. One that is null or only describes is ignored. Any other unknown member counts
+ * as a difference. On a condition it could negate the condition or disable it; on a rule it could change how the conditions
+ * are combined. Either would let the signer do more than the owner has signed.
  */
 export function comparePolicy(rules: readonly unknown[], terms: PolicyTerms): PolicyComparison {
-  const held = rules.map(normalizeRule)
-  const wanted = buildPolicyRules(terms).map(normalizeRule)
+  const stored = rules.map(normalizeRule)
+  const expected = buildPolicyRules(terms).map(normalizeRule)
   const differences =
-    held.length === wanted.length
-      ? held.flatMap((rule, index) => compareRule(rule, wanted[index] as NormalRule, `rules[${index}]`))
-      : [`${held.length} rules instead of ${wanted.length}`]
+    stored.length === expected.length
+      ? stored.flatMap((rule, index) => compareRule(rule, expected[index] as NormalRule, `rules[${index}]`))
+      : [`${stored.length} rules instead of ${expected.length}`]
   return { differences, ignored: rules.flatMap((rule, index) => listIgnored(rule, `rules[${index}]`)) }
 }
 
 interface NormalRule {
   readonly members: ReadonlyMap<string, string>
-  /** In the order of their texts. */
+  /** Sorted by text. */
   readonly conditions: readonly { readonly field: string; readonly text: string }[]
 }
 
-function compareRule(held: NormalRule, wanted: NormalRule, path: string): string[] {
-  const names = [...new Set([...held.members.keys(), ...wanted.members.keys()])]
-  const members = names.filter((name) => held.members.get(name) !== wanted.members.get(name))
-  const [heldTexts, wantedTexts] = [held, wanted].map(({ conditions }) => conditions.map(({ text }) => text))
+function compareRule(stored: NormalRule, expected: NormalRule, path: string): string[] {
+  const names = [...new Set([...stored.members.keys(), ...expected.members.keys()])]
+  const members = names.filter((name) => stored.members.get(name) !== expected.members.get(name))
+  const [storedTexts, expectedTexts] = [stored, expected].map(({ conditions }) => conditions.map(({ text }) => text))
   const fields = [
-    ...held.conditions.filter(({ text }) => !wantedTexts?.includes(text)),
-    ...wanted.conditions.filter(({ text }) => !heldTexts?.includes(text)),
+    ...stored.conditions.filter(({ text }) => !expectedTexts?.includes(text)),
+    ...expected.conditions.filter(({ text }) => !storedTexts?.includes(text)),
   ].map(({ field }) => field)
   const differences = [
     ...members.map((name) => `${path}.${name}`),
     ...[...new Set(fields)].map((field) => `${path}.conditions on ${field}`),
   ]
-  // One that stands there twice.
-  const isOdd = differences.length === 0 && held.conditions.length !== wanted.conditions.length
-  return isOdd ? [`${path}.conditions`] : differences
+  // The texts are the same, but the enclave has a condition twice.
+  const hasDuplicate = differences.length === 0 && stored.conditions.length !== expected.conditions.length
+  return hasDuplicate ? [`${path}.conditions`] : differences
 }
 
 function listIgnored(rule: unknown, path: string): string[] {
@@ -145,13 +145,13 @@ function ignoredAt(level: Level, value: unknown, path: string): string[] {
     .map(([name]) => `${path}.${name}`)
 }
 
-/** Whether a member has a part in what is allowed, or may have one. */
+/** Returns whether a member changes what is allowed, or may change it. */
 function counts(level: Level, name: string, member: unknown): boolean {
   const describing: readonly string[] = DESCRIBING_MEMBERS[level]
   return member !== null && member !== undefined && !describing.includes(name)
 }
 
-/** The members that count. */
+/** Returns the members that change what is allowed, or may change it. */
 function pickCounting(level: Level, value: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(toRecord(value)).filter(([name, member]) => counts(level, name, member)))
 }
@@ -173,7 +173,7 @@ function normalizeCondition(condition: unknown): { field: string; text: string }
   return { field: String(rest['field']), text }
 }
 
-/** What an ABI item decodes is told by these; what the call returns, and how, plays no part. */
+/** Only these members decide what an ABI item decodes. What the call returns does not matter. */
 function normalizeAbiItem(item: unknown): unknown {
   const { type, name, inputs } = toRecord(item)
   return [type, name, toList(inputs).map((input) => [toRecord(input)['name'], toRecord(input)['type']])]

@@ -8,7 +8,7 @@ describe('the request budget', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
   afterEach(() => mock.timers.reset())
 
-  it('lets so many requests begin in a second, and the next ones in their order as seconds pass', async () => {
+  it('starts at most this many requests per second, and later ones in order', async () => {
     const budget = createRequestBudget({ perSecond: 2 })
     const begun: number[] = []
     const all = [1, 2, 3, 4, 5].map(async (number) => {
@@ -25,7 +25,7 @@ describe('the request budget', () => {
     assert.deepEqual(begun, [1, 2, 3, 4, 5])
   })
 
-  it('gives the turn of one that gave up to the next', async () => {
+  it('gives the turn of an aborted request to the next one', async () => {
     const budget = createRequestBudget({ perSecond: 1 })
     const impatient = new AbortController()
     await budget.take(never)

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The provider publishes no limit. This is far above what payments need, and far below what would look like an attack. */
+/** The provider publishes no limit. This is far more than payments need, and far less than would look like an attack. */
 const REQUESTS_PER_SECOND_MAX = 40
 const WINDOW_MS = 1_000
 /** A longer `Retry-After` is cut to this. */
 const PAUSE_MS_MAX = 60_000
-/** Requests that wait for their turn. One more is rejected at once. */
+/** How many requests may wait. Any further one is rejected at once. */
 const WAITING_MAX = 2_000
 
 /**
- * Limits look-ups at the provider for the whole process: so many in any second, and none while the provider asks us to
- * wait. Transfers are not held back, because a caller waits for each of them.
+ * Limits look-ups at the provider for the whole process: at most `perSecond` in any second, and none while the provider
+ * asks us to wait. Transfers are not limited, because a caller waits for each of them.
  */
 export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { perSecond?: number } = {}) {
   let free = perSecond
@@ -19,7 +19,7 @@ export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { p
 
   /**
    * Resolves when a request may be sent.
-   * @throws the signal's reason when it aborts first; Error when too many requests wait.
+   * @throws the signal's reason if it aborts first; Error if too many requests wait.
    */
   async function take(signal: AbortSignal): Promise<void> {
     while (true) {
@@ -28,7 +28,7 @@ export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { p
         await abortable(pause, signal)
       } else if (free > 0) {
         free -= 1
-        setTimeout(giveBack, WINDOW_MS).unref()
+        setTimeout(release, WINDOW_MS).unref()
         return
       } else {
         await waitForTurn(signal)
@@ -36,7 +36,7 @@ export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { p
     }
   }
 
-  function giveBack(): void {
+  function release(): void {
     free += 1
     waiting.shift()?.()
   }
@@ -48,15 +48,15 @@ export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { p
     try {
       await abortable(turn.promise, signal)
     } catch (error) {
-      const place = waiting.indexOf(turn.resolve)
-      // Its turn may have come at the same time: then it is passed on.
-      if (place === -1) waiting.shift()?.()
-      else waiting.splice(place, 1)
+      const position = waiting.indexOf(turn.resolve)
+      // Its turn may have come at the same time. Then the next request gets the turn.
+      if (position === -1) waiting.shift()?.()
+      else waiting.splice(position, 1)
       throw error
     }
   }
 
-  /** Sends nothing for this long, because the provider said so (`Retry-After`); a longer pause under way goes on. */
+  /** Sends nothing for this long, because the provider sent `Retry-After`. Does not shorten a longer pause. */
   function pauseFor(ms: number): void {
     const before = pause
     const current = Promise.all([before, delay(Math.min(Math.max(ms, 0), PAUSE_MS_MAX), undefined, { ref: false })])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { TransferAnswer } from './send-transfer.ts'
+import type { TransferOutcome } from './send-transfer.ts'
 import {
   acceptTransfer,
   HASTY_MS,
@@ -34,7 +34,7 @@ after(() => {
   stub.close()
 })
 
-function codeOf(answer: TransferAnswer): string | null {
+function codeOf(answer: TransferOutcome): string | null {
   if (answer.kind === 'accepted') return null
   return answer.kind === 'unknown' ? answer.error.code : answer.code
 }
@@ -60,9 +60,9 @@ const KEY_REUSED =
 const PAGE: StubAnswer = (response) =>
   void response.writeHead(403, { 'content-type': 'text/html' }).end('<html>Access denied</html>')
 
-type Outcome = Exclude<TransferAnswer['kind'], 'accepted'>
+type Outcome = Exclude<TransferOutcome['kind'], 'accepted'>
 
-/** Every error that the provider documents, or was seen to send, and what a proxy on the way can do. */
+/** Every error that the provider documents or was seen to send, and what a proxy in between can return. */
 const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: string][] = [
   // This very transfer was rejected.
   [
@@ -226,7 +226,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'policy_violation',
   ],
 
-  // Something on the way responded, or nothing did.
+  // A proxy responded, or nothing did.
   ['a 400 without JSON', refuse(400, 'No'), 'unknown', 'bad_request'],
   ["a proxy's page with 403", PAGE, 'unknown', 'forbidden'],
   ['a 401 that is not in the form of the provider', refuse(401, { message: 'No' }), 'unknown', 'unauthorized'],
@@ -259,7 +259,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'no_answer',
   ],
 
-  // A success that does not say what was done.
+  // A success that does not show what was done.
   [
     'a success that is no JSON',
     (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
@@ -282,7 +282,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
   ['a success of null', refuse(200, null), 'unknown', 'malformed_answer'],
 ]
 
-describe('the answer of sendTransfer', () => {
+describe('the outcome of sendTransfer', () => {
   for (const [name, data, txHash, userOperationHash = null] of ACCEPTED) {
     it(`is accepted for ${name}`, async () => {
       stub.answer(acceptTransfer(data))
@@ -292,7 +292,7 @@ describe('the answer of sendTransfer', () => {
   }
 
   for (const [name, answer, outcome, code] of OUTCOMES) {
-    it(`is "${outcome}" after ${name}, asked for once`, async () => {
+    it(`is "${outcome}" after ${name}, with one request`, async () => {
       stub.answer(answer)
       const sent = stub.requests.length
       const told = await (code === 'timeout' ? hasty : enclave).sendTransfer(makeOrder())
@@ -310,7 +310,7 @@ describe('the answer of sendTransfer', () => {
     nobody.close()
   })
 
-  it('brings nothing secret into errors and logs', async () => {
+  it('puts nothing secret into errors and logs', async () => {
     stub.answer(refuse(500, { error: 'Oops' }))
     const answer = await enclave.sendTransfer(makeOrder())
     assert.ok(answer.kind === 'unknown')
@@ -322,7 +322,7 @@ describe('the answer of sendTransfer', () => {
     for (const secret of [STUB_APP_SECRET, ORDER_SIGNER.privateKey, signature]) assert.ok(!told.includes(secret))
   })
 
-  it('cuts a long reason and takes its control characters out', async () => {
+  it('cuts a long reason and removes control characters', async () => {
     stub.answer(refuse(400, { error: `a\n\u202eb${'c'.repeat(5_000)}`, code: 'invalid_data' }))
     const answer = await enclave.sendTransfer(makeOrder())
     assert.ok(answer.kind === 'not_sent')

@@ -1,24 +1,24 @@
-/** What a response other than success says about one attempt to send a transfer (D24). */
+/** What a response without success means for one attempt to send a transfer (D24). */
 export type SendOutcome =
   /** The provider's policy or signature check rejected this very transfer. Trying again would change nothing. */
   | 'refused'
-  /** The provider certainly did not send it, for a reason that lies with us or with the provider. It can be retried. */
+  /** The provider certainly did not send it, for a reason on our side or the provider's. It can be retried. */
   | 'not_sent'
   /** The provider may have sent it, or may still send it. */
   | 'unknown'
 
 export type SendFailure = {
-  /** HTTP status, or null when there was no response. */
+  /** HTTP status, or null if there was no response. */
   readonly status: number | null
-  /** The provider's error code, or a word of ours where the response has none. */
+  /** The provider's error code, or our own if the response has none. */
   readonly code: string
-  /** The provider's sentence. */
+  /** The provider's message. */
   readonly reason: string
-  /** Whether the body is an error of the provider's, and not, say, the page of a proxy. */
+  /** Whether the body is the provider's own error, and not, for example, a proxy's error page. */
   readonly isProviderError: boolean
 }
 
-/** Rejected before anything was signed: the provider's documented codes, with a status of 400. */
+/** The provider's documented codes for requests that it rejects before it signs anything, with status 400. */
 const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'invalid_data',
   'invalid_request',
@@ -34,30 +34,30 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'too_many_requests',
 ])
 
-/** With these statuses the provider did nothing, whatever the code. A proxy can also produce them: see `isProviderError`. */
+/** With these statuses the provider did nothing, whatever the code. A proxy can also return them, see `isProviderError`. */
 const NOT_SENT_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 413, 414, 415, 422, 429, 431])
 
 /**
- * Decides the outcome of an attempt from the provider's response. When in doubt it is `unknown`: that costs a wait, and
- * the other mistake costs a second transfer.
+ * Decides the outcome of an attempt from the provider's response. In case of doubt it is `unknown`. A wrong `unknown` costs
+ * a wait; a wrong `not_sent` could cost a second transfer.
  *
- * A 4xx counts only if its body is the provider's own error, because a proxy can produce any status after the provider
- * has acted.
+ * A 4xx counts only if its body is the provider's own error, because a proxy can return any status after the provider has
+ * acted.
  */
 export function decideSendOutcome({ status, code, reason, isProviderError }: SendFailure): SendOutcome {
   if (status === null || status < 400 || status >= 500 || !isProviderError) return 'unknown'
-  // An earlier attempt of the same payment is known there, so the payment may have been sent.
+  // The provider knows an earlier attempt of the same payment, so the payment may have been sent.
   if (isKnownAlready(code, reason)) return 'unknown'
   if (code === 'policy_violation') return 'refused'
   if (status === 401 && isSignatureRejected(reason)) return 'refused'
-  // Broadcasting failed after signing: "safe to retry", but no proof that no node took it.
+  // The broadcast failed after signing. The provider calls that "safe to retry", but a node may have accepted it.
   if (code.startsWith('transaction_')) return 'unknown'
   if (NOT_SENT_STATUSES.has(status)) return 'not_sent'
   if (status === 400 && (NOT_SENT_CODES.has(code) || isWithoutSponsorship(reason))) return 'not_sent'
   return 'unknown'
 }
 
-/** The reference id is taken, or the idempotency key was used with another body. */
+/** Returns whether the reference id exists already, or the idempotency key was used with another body. */
 function isKnownAlready(code: string, reason: string): boolean {
   return (
     code === 'resource_already_exists' ||
@@ -67,7 +67,7 @@ function isKnownAlready(code: string, reason: string): boolean {
   )
 }
 
-/** The provider tells a wrong signature by its sentence alone; the code is missing or that of any invalid data. */
+/** A wrong signature shows only in the provider's message. The code is missing, or that of any invalid data. */
 function isSignatureRejected(reason: string): boolean {
   if (/\brequest has expired\b/i.test(reason)) return false
   return /no valid authorization signatures|not enough valid authorization signatures|number of signatures/i.test(

@@ -25,14 +25,14 @@ after(() => {
 })
 
 describe('the request of sendTransfer', () => {
-  it('asks the wallet to pay the gas where it is not sponsored', async () => {
+  it('makes the wallet pay the gas if it is not sponsored', async () => {
     stub.answer(acceptTransfer({ transaction_id: 'tx1', hash: `0x${'a'.repeat(64)}` }))
     await enclave.sendTransfer(makeOrder({ sponsored: false }))
     const body = stub.requests.at(-1)?.body as { sponsor?: unknown }
     assert.equal(body.sponsor, false)
   })
 
-  it('is the sponsored call of transfer, each member explicit, with key and expiry', async () => {
+  it('is a sponsored call of transfer, with every member explicit, a key and an expiry', async () => {
     stub.answer(acceptTransfer({ transaction_id: 'tx1', hash: '' }))
     await enclave.sendTransfer(makeOrder())
     const request = stub.requests.at(-1)
@@ -67,7 +67,7 @@ describe('the request of sendTransfer', () => {
     })
   }
 
-  it('goes over one connection again and again', async () => {
+  it('reuses one connection', async () => {
     const own = stub.open()
     stub.answer(acceptTransfer({ transaction_id: 'tx1', hash: '' }))
     stub.sockets.clear()
@@ -84,7 +84,7 @@ describe('the request of sendTransfer', () => {
     assert.equal(stub.requests.length, sent)
   })
 
-  it('is not sent with a key that is none, and the key is not repeated', async () => {
+  it('is not sent with a malformed key, and the error does not repeat the key', async () => {
     await assert.rejects(enclave.sendTransfer(makeOrder({ signerPrivateKey: 'SIGNER-SECRET' })), (error: Error) => {
       return error instanceof TypeError && !error.stack?.includes('SIGNER-SECRET')
     })

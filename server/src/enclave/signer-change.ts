@@ -1,24 +1,24 @@
 import { formatRequestForAuthorizationSignature } from '@privy-io/node'
 
-/** A party that may sign for a wallet, and the policy that it is held to. */
+/** A signer of a wallet, and the policies that limit it. */
 export type WalletSigner = { readonly signerId: string; readonly policyIds: readonly string[] }
 
-export type SignerUpdate = {
+export type SignerChange = {
   readonly enclaveWalletId: string
-  /** The whole new list: the enclave replaces the old one. */
+  /** The complete new list. The enclave replaces the old one. */
   readonly signers: readonly WalletSigner[]
-  /** The enclave refuses the request from then on; minutes away, since its signature can be replayed until then. */
+  /** The enclave rejects the request from this time on. Some minutes away: the signature could be replayed until then. */
   readonly expiresAt: Date
 }
 
-/** The three parts of a WebAuthn assertion in base64url, as the browser gives them. */
+/** The three parts of a WebAuthn assertion, in base64url as the browser returns them. */
 export type OwnerAssertion = {
   readonly authenticatorData: string
   readonly clientDataJSON: string
   readonly signature: string
 }
 
-/** An HTTP request to the enclave in the form that its owner signs. */
+/** An HTTP request to the enclave, in the form that the wallet's owner signs. */
 export type SignableRequest = {
   readonly method: 'PATCH'
   readonly url: string
@@ -34,14 +34,14 @@ const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/
 const BASE64URL_PATTERN = /^[A-Za-z0-9_-]+$/
 
 /**
- * The exact request that the wallet's owner must authorize, and the bytes that the passkey is challenged with: the
- * request's canonical form (RFC 8785) itself, so that what is signed is the request and nothing else (D15). Equal input
+ * Builds the exact request that the wallet's owner must authorize, and the challenge for the passkey. The challenge is the
+ * canonical form of the request itself (RFC 8785), so the owner signs this request and nothing else (D15). Equal input
  * gives equal bytes.
- * @throws TypeError for a signer that is not held to exactly one policy: the enclave might not hold it to any.
+ * @throws TypeError for a signer that does not have exactly one policy, because the enclave might not limit it at all.
  */
 export function buildSignerChange(
   { apiUrl, appId }: { apiUrl: string; appId: string },
-  { enclaveWalletId, signers, expiresAt }: SignerUpdate,
+  { enclaveWalletId, signers, expiresAt }: SignerChange,
 ): { request: SignableRequest; challenge: Uint8Array } {
   const request: SignableRequest = {
     method: 'PATCH',
@@ -53,19 +53,19 @@ export function buildSignerChange(
 }
 
 function toAdditionalSigner({ signerId, policyIds }: WalletSigner): SignerChangeBody['additional_signers'][number] {
-  if (policyIds.length !== 1) throw new TypeError('a signer must be held to exactly one policy')
+  if (policyIds.length !== 1) throw new TypeError('a signer must have exactly one policy')
   return { signer_id: checkId(signerId), override_policy_ids: policyIds.map(checkId) }
 }
 
-/** An assertion as the enclave takes it for an authorization signature. @throws TypeError when it is not base64url. */
+/** Formats an assertion as the authorization signature that the enclave expects. @throws TypeError if it is not base64url. */
 export function formatAssertion({ authenticatorData, clientDataJSON, signature }: OwnerAssertion): string {
   const parts = [authenticatorData, clientDataJSON, signature]
   if (!parts.every((part) => BASE64URL_PATTERN.test(part))) throw new TypeError('an assertion is not base64url')
   return `webauthn:${parts.join(':')}`
 }
 
-/** Ids stand in paths that are signed as they are, so they must need no encoding. */
+/** Ids are part of paths that are signed without encoding, so they must not need any. */
 function checkId(id: string): string {
-  if (!ID_PATTERN.test(id)) throw new TypeError('an id of the enclave is malformed')
+  if (!ID_PATTERN.test(id)) throw new TypeError('an enclave id is malformed')
   return id
 }

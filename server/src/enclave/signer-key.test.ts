@@ -10,7 +10,7 @@ import {
   signPayload,
 } from './signer-key.ts'
 
-// Made by the provider's SDK; the key is public and used for nothing else.
+// Made by the provider's SDK. The key is public and used for nothing else.
 const PKCS8 =
   'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg1B59crjpjX7PVZAqnkv/S8lmgACo5QG5QHaP5s/VoTehRANCAATd34+HHc56xPNSupziQQoIIai+f069NI3DUldTxhSR4SSQXml17l2cFCwcnKRvtjLvzjtRzMahJfXJwlpUQnfS'
 const SPKI =
@@ -55,7 +55,7 @@ describe('a signer key', () => {
     assert.ok(!isSignature(SPKI, Buffer.from(`${PAYLOAD} `), signPayload(parseSignerKey(PKCS8), payload)))
   })
 
-  it('is made new each time, in the forms that the enclave takes', () => {
+  it('is generated anew each time, in the formats that the enclave expects', () => {
     const [one, other] = [generateSignerKey(), generateSignerKey()]
     assert.notEqual(one.privateKey, other.privateKey)
     assert.equal(one.publicKey.length, 124)
@@ -64,7 +64,7 @@ describe('a signer key', () => {
     assert.ok(!isSignature(other.publicKey, payload, signPayload(parseSignerKey(one.privateKey), payload)))
   })
 
-  it('is parsed once while it is in use, and is never taken for another', () => {
+  it('is parsed once while it is in use, and never confused with another', () => {
     const parse = createSignerKeyParser()
     const [one, other] = [generateSignerKey(), generateSignerKey()]
     const key = parse(one.privateKey)

@@ -45,7 +45,7 @@ function answer(status: number, body: unknown): StubAnswer {
 }
 
 describe('awaitTxHash', () => {
-  it('asks until the hash is there, through faults on the way', async () => {
+  it('polls until the hash is there, through faults on the way', async () => {
     const answers = [
       answer(200, transaction({ status: 'pending' })),
       answer(404, { error: 'Not found' }),
@@ -64,7 +64,7 @@ describe('awaitTxHash', () => {
   it('gives up at its time limit, having waited longer each time', async () => {
     stub.answer(answer(200, transaction()))
     assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 1_500 }), null)
-    // After 400 and 1,040 ms; the third question would come after 2,064 ms.
+    // After 400 and 1,040 ms. The third request would come after 2,064 ms.
     assert.ok(stub.requests.length >= 1 && stub.requests.length <= 2, `asked ${stub.requests.length} times`)
   })
 
@@ -121,7 +121,7 @@ describe('findTransfer', () => {
     ['half an answer', (response) => void response.writeHead(200).write('{')],
   ]
   for (const [name, given] of NO_ANSWER) {
-    it(`takes ${name} for no answer`, async () => {
+    it(`treats ${name} as unknown`, async () => {
       stub.answer(given)
       await assert.rejects(enclave.findTransfer('pay_1'), EnclaveUnavailable)
       assert.equal(stub.requests.length, 1)

@@ -2,34 +2,34 @@ import { setTimeout } from 'node:timers/promises'
 import type { Hash } from 'viem'
 import type { EnclaveClient } from './enclave-client.ts'
 import { EnclaveRefused } from './errors.ts'
-import { malformedAnswer } from './failure.ts'
+import { malformedResponse } from './failure.ts'
 
 export type EnclaveTransfer = {
   readonly transactionId: string
   readonly txHash: Hash | null
-  /** Of the ERC-4337 user operation that carries a sponsored send; null where the provider does not tell it. */
+  /** The ERC-4337 user operation that carries a sponsored transfer; null if the provider does not report it. */
   readonly userOperationHash: Hash | null
   /** `pending`, `broadcasted`, `confirmed`, `finalized`, `execution_reverted`, `failed`, `replaced`, `provider_error`. */
   readonly status: string
 }
 
-export type TransferLookUp = {
-  /** Null when the provider says that it knows nothing of the reference id. */
+export type TransferLookup = {
+  /** Null if the provider says that it does not know the reference id. */
   readonly transfer: EnclaveTransfer | null
-  /** The provider's time of the response, rounded down, and no later than what we took its time to be. */
-  readonly answeredAt: Date
+  /** The provider's time of the response, rounded down, and no later than our estimate of its clock. */
+  readonly providerTime: Date
 }
 
-/** A sponsored send has its hash when it is on the chain, which takes a block or two. */
+/** A sponsored transfer gets its hash when it is on the chain, which takes one or two blocks. */
 const HASH_POLL_FIRST_MS = 400
 const HASH_POLL_GROWTH = 1.6
 const HASH_POLL_MAX_MS = 2_000
-/** A transaction without a hash in one of these will not have one soon. */
-const HASHLESS_ENDS: readonly string[] = ['failed', 'provider_error', 'execution_reverted', 'replaced']
+/** A transaction without a hash that has one of these statuses will not get one soon. */
+const HASHLESS_FINAL_STATUSES: readonly string[] = ['failed', 'provider_error', 'execution_reverted', 'replaced']
 
 /**
- * Polls a transaction until it has its hash, at growing intervals, for `timeoutMs` at most (D24). Returns null when the
- * hash has not come. A failed look-up means no more than that, because the transfer itself is accepted.
+ * Polls a transaction until it has its hash, at growing intervals, for at most `timeoutMs` (D24). Returns null if there is
+ * no hash by then. A failed look-up is ignored, because the transfer itself has been accepted.
  */
 export async function awaitTxHash(
   client: EnclaveClient,
@@ -44,7 +44,7 @@ export async function awaitTxHash(
   ) {
     await setTimeout(delayMs, undefined, { signal: deadline }).catch(() => undefined)
     const found = deadline.aborted ? null : await findById(client, transactionId, deadline)
-    if (found !== null && (found.txHash !== null || HASHLESS_ENDS.includes(found.status))) return found.txHash
+    if (found !== null && (found.txHash !== null || HASHLESS_FINAL_STATUSES.includes(found.status))) return found.txHash
   }
   return null
 }
@@ -59,33 +59,33 @@ async function findById(client: EnclaveClient, id: string, signal: AbortSignal):
 }
 
 /**
- * Looks up what the provider accepted under a payment's reference id (D23). `transfer` is null only when the provider
- * says that there is nothing: a caller that sends again relies on it, so every other response is an error.
+ * Looks up the transfer that the provider accepted under a payment's reference id (D23). `transfer` is null only if the
+ * provider says that there is none. Callers rely on this to send again, so every other response is an error.
  * @throws EnclaveUnavailable
  */
-export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<TransferLookUp> {
-  const operation = 'looking a transfer up'
+export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<TransferLookup> {
+  const operation = 'looking up a transfer'
   const path = `/v1/transactions?reference_id=${encodeURIComponent(referenceId)}`
   await client.call(operation, async () => client.budget.take(AbortSignal.timeout(client.timeoutMs)))
   const askedAt = client.clock.now()
   const { body, date } = await client.getJson(operation, path).catch((error: unknown) => {
     if (!(error instanceof EnclaveRefused)) throw error
     const { status, code, reason } = error
-    throw client.raise(operation, { kind: 'unknown', status, code, reason, isProviderError: true })
+    throw client.toError(operation, { kind: 'unknown', status, code, reason, isProviderError: true })
   })
   const listed = isRecord(body) ? body['transactions'] : undefined
-  if (!Array.isArray(listed)) throw client.raise(operation, malformedAnswer())
+  if (!Array.isArray(listed)) throw client.toError(operation, malformedResponse())
   const transfers = listed.map((entry) => (matches(entry, referenceId) ? parseTransfer(entry) : null))
-  if (transfers.includes(null)) throw client.raise(operation, malformedAnswer())
-  const told = date === null ? Number.NaN : Date.parse(date)
+  if (transfers.includes(null)) throw client.toError(operation, malformedResponse())
+  const reported = date === null ? Number.NaN : Date.parse(date)
   return {
     transfer: transfers.find((transfer) => transfer?.txHash) ?? transfers[0] ?? null,
-    // One wrong header must not end a fence early.
-    answeredAt: Number.isNaN(told) || told > askedAt.getTime() ? askedAt : new Date(told),
+    // A single wrong header must not end a fence early.
+    providerTime: Number.isNaN(reported) || reported > askedAt.getTime() ? askedAt : new Date(reported),
   }
 }
 
-/** A provider that does not know the filter would list other payments' transactions. */
+/** Checks each entry: a provider that ignores the filter would list other payments' transactions. */
 function matches(entry: unknown, referenceId: string): boolean {
   return isRecord(entry) && entry['reference_id'] === referenceId
 }
@@ -97,7 +97,7 @@ function parseTransfer(entry: unknown): EnclaveTransfer | null {
   return { transactionId: id, txHash: parseTxHash(hash), userOperationHash: parseTxHash(operation), status }
 }
 
-/** Null for an absent or empty hash. */
+/** Returns null for a missing or empty hash. */
 export function parseTxHash(hash: unknown): Hash | null {
   return typeof hash === 'string' && /^0x[0-9a-fA-F]{64}$/.test(hash) ? (hash.toLowerCase() as Hash) : null
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { reconcilePayment } from '../domain/payments/reconcile-payment.ts'
-import { listDueForLook } from '../domain/payments/tracing/tracing-store.ts'
+import { listDueForLookup } from '../domain/payments/lookups/lookups-store.ts'
 import type { Loop } from '../lib/loop.ts'
 import { MODES, type Mode } from '../values/mode.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
@@ -29,7 +29,7 @@ function startReconciler(ctx: Context, { mode, holder }: { mode: Mode; holder: s
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
       if (page > 0 && !(await renewLease())) return
-      const payments = await ctx.db.runRelaxed(listDueForLook(mode, ctx.clock.now(), PAYMENTS_PER_PAGE))
+      const payments = await ctx.db.runRelaxed(listDueForLookup(mode, ctx.clock.now(), PAYMENTS_PER_PAGE))
       await reconcilePage(ctx, payments, signal)
       if (payments.length < PAYMENTS_PER_PAGE) return
     }

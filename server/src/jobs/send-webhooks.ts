@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../domain/context.ts'
 import { claimDeliveries } from '../domain/webhooks/claim-deliveries.ts'
-import { ATTEMPT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/webhooks/delivery.ts'
+import { ATTEMPT_TIMEOUT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/webhooks/delivery.ts'
 import { finishAttempt } from '../domain/webhooks/finish-attempt.ts'
 import type { Places } from '../domain/webhooks/places.ts'
 import { releaseDeliveries } from '../domain/webhooks/release-deliveries.ts'
@@ -9,24 +9,24 @@ import { startLoop, type Loop } from '../lib/loop.ts'
 import { openOutbound } from '../lib/outbound/open-outbound.ts'
 import type { Outbound } from '../lib/outbound/post-json.ts'
 import { createWakeup } from './wakeup.ts'
-import { deliver } from './deliver-webhook.ts'
+import { deliverWebhook } from './deliver-webhook.ts'
 
 const CLAIM_MAX = 100
-/** An outcome that can't be written is lost, and the event is sent once more when the lease ends. */
+/** If an outcome cannot be recorded, it is lost, and the event is sent again after the lease has expired. */
 const FINISH_TRIES_MAX = 3
 const FINISH_RETRY_MS = 1_000
 
 interface PoolBounds {
-  /** Endpoints that hang, or those that do not. */
+  /** Whether this pool serves endpoints that hang, or all others. */
   readonly hangs: boolean
-  /** Of one process; nearly all of an attempt is waiting for the other side. */
+  /** The most attempts in one process. Nearly all of an attempt is waiting for the receiver. */
   readonly inFlightMax: number
-  /** Of one endpoint, over all processes. */
+  /** The most attempts to one endpoint, over all processes. */
   readonly endpointInFlightMax: number
   readonly pollMs: number
 }
 
-/** Endpoints that hang have places of their own: however many there are, they take none of those that answer (D45). */
+/** Endpoints that hang have their own pool, so that they never take places from endpoints that respond (D45). */
 const POOLS: readonly PoolBounds[] = [
   { hangs: false, inFlightMax: 400, endpointInFlightMax: 4, pollMs: 200 },
   { hangs: true, inFlightMax: 200, endpointInFlightMax: 1, pollMs: 1_000 },
@@ -37,19 +37,19 @@ interface Attempt {
   readonly done: Promise<void>
 }
 
-/** What the pools of a sender share. */
+/** What both pools share. */
 interface Sender {
   readonly outbound: Outbound
   readonly attemptMs: number
-  /** By account and delivery. */
+  /** Attempts in progress, by account and delivery. */
   readonly underWay: Map<string, Attempt>
 }
 
 /**
- * Sends what is due, until it is stopped. Any number of processes do so at once, each with what it has claimed. A stop
- * lets what is under way finish, which takes an attempt's time at the most.
+ * Sends due deliveries until it is stopped. Any number of processes can do so at the same time, each with the deliveries
+ * that it has claimed. A stop waits for the attempts in progress, which takes no longer than one attempt.
  */
-export function startSender(ctx: Context, { attemptMs = ATTEMPT_MS }: { attemptMs?: number } = {}): Loop {
+export function sendWebhooks(ctx: Context, { attemptMs = ATTEMPT_TIMEOUT_MS }: { attemptMs?: number } = {}): Loop {
   const outbound = openOutbound({ policy: ctx.outbound, clock: ctx.clock })
   const sender = { outbound, attemptMs, underWay: new Map<string, Attempt>() }
   const pools = POOLS.map((bounds) => startPool(ctx, sender, bounds))
@@ -63,10 +63,10 @@ export function startSender(ctx: Context, { attemptMs = ATTEMPT_MS }: { attemptM
   }
 }
 
-/** Sends to the endpoints of one kind, within the places that they have. A stop claims nothing more. */
+/** Sends to one kind of endpoints, within the limits of their pool. After a stop it claims nothing more. */
 function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, bounds: PoolBounds): Loop {
   const { inFlightMax, pollMs } = bounds
-  const held = new Map<string, number>()
+  const inFlight = new Map<string, number>()
   const wakeup = createWakeup()
   let free = inFlightMax
 
@@ -75,17 +75,17 @@ function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, boun
     const key = `${accountId} ${id}`
     const running = underWay.get(key)
     if (running !== undefined) {
-      // Its lease ended early, by a clock that was moved: what is under way counts for the new one.
+      // Its lease ended early because a clock was moved. The attempt in progress now counts for the new claim.
       running.claimed = claimed
       return
     }
     free -= 1
-    addTo(held, accountId, 1)
-    const done = carryOut(ctx, { outbound, attemptMs, claimed, latest: () => underWay.get(key)?.claimed ?? claimed })
+    addTo(inFlight, accountId, 1)
+    const done = makeAttempt(ctx, { outbound, attemptMs, claimed, latest: () => underWay.get(key)?.claimed ?? claimed })
     const ended = done.finally(() => {
       underWay.delete(key)
       free += 1
-      addTo(held, accountId, -1)
+      addTo(inFlight, accountId, -1)
       wakeup.wake()
     })
     underWay.set(key, { claimed, done: ended })
@@ -93,11 +93,11 @@ function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, boun
 
   const round = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      const claimed = await claim(ctx, bounds, { free, held })
+      const claimed = await claim(ctx, bounds, { free, held: inFlight })
       if (signal.aborted) return await releaseDeliveries(ctx, claimed)
       for (const one of claimed) begin(one)
       if (free === inFlightMax) return
-      // A whole batch means that there is more. Else an attempt that ends makes room, or time makes something due.
+      // A full batch means that more deliveries are due. Otherwise wait until an attempt ends or something becomes due.
       if (claimed.length < CLAIM_MAX) await wakeup.wait(pollMs)
     }
   }
@@ -122,11 +122,11 @@ async function claim(
   return await claimDeliveries(ctx, { hangs, inFlightMax: endpointInFlightMax, limit, places, leaseMs: LEASE_MS })
 }
 
-/** Keeps only those that hold any. */
-function addTo(held: Map<string, number>, accountId: string, change: 1 | -1): void {
-  const count = (held.get(accountId) ?? 0) + change
-  if (count === 0) held.delete(accountId)
-  else held.set(accountId, count)
+/** Keeps only accounts with a count above zero. */
+function addTo(counts: Map<string, number>, accountId: string, change: 1 | -1): void {
+  const count = (counts.get(accountId) ?? 0) + change
+  if (count === 0) counts.delete(accountId)
+  else counts.set(accountId, count)
 }
 
 interface Task {
@@ -137,11 +137,11 @@ interface Task {
   readonly latest: () => ClaimedDelivery
 }
 
-/** Never rejects: what fails here is tried again by whoever claims the delivery after its lease. */
-async function carryOut(ctx: Context, { outbound, attemptMs, claimed, latest }: Task): Promise<void> {
+/** Never rejects. If something fails here, the process that claims the delivery after its lease tries again. */
+async function makeAttempt(ctx: Context, { outbound, attemptMs, claimed, latest }: Task): Promise<void> {
   const delivery = claimed.delivery.id
   try {
-    const outcome = await deliver(outbound, { claimed, timeoutMs: attemptMs })
+    const outcome = await deliverWebhook(outbound, { claimed, timeoutMs: attemptMs })
     for (let tries = 1; ; tries += 1) {
       try {
         return await finishAttempt(ctx, { claimed: latest(), outcome })

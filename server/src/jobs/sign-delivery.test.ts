@@ -6,7 +6,7 @@ const SECRET = 'whsec_7Yk2mPq9Lx4Wv8Rt1Zb6Nc3Hd5Jf0Gs2Ka7Qe9Uy4Io0ABCDEF'
 const BODY = Buffer.from('{"id":"evt_01KDVFXZ00ABCDEFGHJKMNPQRS","note":"é✓"}')
 const NOW = new Date('2026-01-01T00:00:00.999Z')
 
-// Case 1. The signatures were made with `openssl dgst -sha256 -hmac`.
+// The expected signatures were made with `openssl dgst -sha256 -hmac`.
 test('a fixed secret, time and body have a fixed signature', () => {
   assert.equal(
     signDelivery({ secrets: [SECRET], body: BODY, now: NOW }),
@@ -18,7 +18,7 @@ test('a fixed secret, time and body have a fixed signature', () => {
   )
 })
 
-test('each secret signs, the present one first', () => {
+test('each secret signs, the current one first', () => {
   assert.equal(
     signDelivery({ secrets: [SECRET, 'whsec_previous'], body: BODY, now: NOW }),
     't=1767225600,v1=1f51f2710a7f873db9d6f8c7a1cc8f5470ffe27ebf2700ca3a635c8486e9904e' +
@@ -26,7 +26,7 @@ test('each secret signs, the present one first', () => {
   )
 })
 
-test('the time counts in whole seconds that have passed, never in milliseconds', () => {
+test('the time is in whole seconds, rounded down, never in milliseconds', () => {
   for (const [time, seconds] of [
     ['2026-01-01T00:00:00.000Z', 1_767_225_600],
     ['2026-01-01T00:00:01.000Z', 1_767_225_601],

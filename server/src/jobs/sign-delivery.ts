@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The value of `Service-Signature` (D44): `t=<unix seconds>,v1=<hex>`, HMAC-SHA256 over `<t>.<body>`. The key is the
- * whole secret as UTF-8, its prefix included. One `v1` for each secret: two while a rotation overlaps.
+ * Returns the value of `Service-Signature` (D44): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over `<t>.<body>`. The key is
+ * the whole secret as UTF-8, including its prefix. There is one `v1` for each secret, so two during a rotation.
  */
 export function signDelivery({ secrets, body, now }: { secrets: readonly string[]; body: Buffer; now: Date }): string {
   const seconds = Math.floor(now.getTime() / 1_000)

@@ -4,7 +4,7 @@ import { createWakeup } from './wakeup.ts'
 
 const LONG_MS = 100_000
 
-test('a ring wakes who waits, and is heard by who comes to wait after it', async () => {
+test('wake() ends the current wait, or the next one if nobody waits', async () => {
   const wakeup = createWakeup()
   const waiting = wakeup.wait(LONG_MS)
   wakeup.wake()
@@ -14,7 +14,7 @@ test('a ring wakes who waits, and is heard by who comes to wait after it', async
   await wakeup.wait(LONG_MS)
 })
 
-test('a ring is heard once, and without one the time ends the wait', async () => {
+test('wake() ends one wait only; without it, the wait ends after its time', async () => {
   const wakeup = createWakeup()
   wakeup.wake()
   await wakeup.wait(LONG_MS)

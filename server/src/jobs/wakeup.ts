@@ -1,7 +1,7 @@
-/** Wakes one waiter. A ring that nobody waits for is heard by the next wait. */
+/** Wakes one waiter. If nobody waits, the next wait ends at once. */
 export interface Wakeup {
   wake(): void
-  /** Until it rings, but not longer than this. */
+  /** Waits until `wake` is called, but no longer than `msMax`. */
   wait(msMax: number): Promise<void>
 }
 

@@ -11,18 +11,18 @@ import { getPayment } from '../domain/payments/get-payment.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { refreshPayment } from '../domain/payments/refresh-payment.ts'
 import type { Loop } from '../lib/loop.ts'
-import { LOOK_AGAIN_MS } from './receipt-looks.ts'
+import { REREAD_AFTER_MS } from './receipt-schedule.ts'
 import { watchChain } from './watch-chain.ts'
 
 const HEAD = 100n
-/** Rounds after which it is clear that nothing more comes. */
+/** After this many rounds, nothing more is expected. */
 const ROUNDS = 5
 
 for (const confirmations of [1, 4]) {
   describe(`watching payments at a depth of ${confirmations}`, () => {
     const watch = useWatch(confirmations)
 
-    test('receipts are asked for once a block, and the payment is confirmed at its depth', async () => {
+    test('receipts are read once per block, and the payment is confirmed at its depth', async () => {
       const payment = await watch.pay()
       await watch.start()
       await watch.rounds(ROUNDS)
@@ -36,7 +36,7 @@ for (const confirmations of [1, 4]) {
         await watch.rounds(2)
       }
       await waitFor('it is confirmed', async () => (await watch.read(payment)).status === 'confirmed')
-      // Before it was mined, when it was seen, and when it was deep enough.
+      // Read before it was mined, when it was first seen, and when it was deep enough.
       assert.equal(watch.count('eth_getTransactionReceipt'), confirmations === 1 ? 2 : 3)
     })
   })
@@ -45,13 +45,13 @@ for (const confirmations of [1, 4]) {
 describe('watching payments', () => {
   const watch = useWatch(1)
 
-  test('when none waits, the chain is not asked at all', async () => {
+  test('while no payment waits, nothing is sent to the chain', async () => {
     await watch.start()
     for (let round = 0; round < 2; round += 1) await watch.nextRound()
     assert.equal(watch.chain.calls, 0)
   })
 
-  test('one that gets its hash while the head stands still is looked at at once', async () => {
+  test('a payment that gets its hash while the head stays the same is read at once', async () => {
     const first = await watch.pay()
     await watch.start()
     await watch.rounds(2)
@@ -70,11 +70,11 @@ describe('watching payments', () => {
     watch.mine(payment)
     await watch.rounds(2)
     assert.equal((await watch.read(payment)).status, 'pending')
-    watch.given.clock.setOffset(LOOK_AGAIN_MS)
+    watch.given.clock.setOffset(REREAD_AFTER_MS)
     await waitFor('it is confirmed', async () => (await watch.read(payment)).status === 'confirmed')
   })
 
-  test('a look that fails is made again', async () => {
+  test('a failed read is repeated', async () => {
     const payment = await watch.pay()
     watch.mine(payment)
     let refused = 0
@@ -88,7 +88,7 @@ describe('watching payments', () => {
     assert.equal(refused, 1)
   })
 
-  test('50 reads of one payment at once share a few look-ups, of one request each', async () => {
+  test('50 concurrent reads of one payment share a few chain reads, of one request each', async () => {
     const payment = await watch.pay()
     watch.chain.requests = 0
     const read = await Promise.all(Array.from({ length: 50 }, () => refreshPayment(watch.given.context, payment)))
@@ -121,12 +121,12 @@ function useWatch(confirmations: number) {
       watch.reset()
       loops.push(watchChain(watch.given.context, { mode: 'test', holder: 'holder' }))
     },
-    /** Waits for so many more readings of the head. */
+    /** Waits until the head was read this many more times. */
     async rounds(more: number): Promise<void> {
       const until = watch.count('eth_blockNumber') + more
       await waitFor(`${more} rounds`, () => watch.count('eth_blockNumber') >= until)
     },
-    /** Waits until a round begins, as the lease tells. */
+    /** Waits until the lease shows that a round has begun. */
     async nextRound(): Promise<void> {
       const readLease = async (): Promise<string> => {
         const rows = await readRows(watch.given.context.db, "select expires_at from leases where name = 'watch:test'")

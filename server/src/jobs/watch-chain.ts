@@ -4,37 +4,37 @@ import { settlePayments } from '../domain/payments/settle-payments.ts'
 import { listAwaitingChain } from '../domain/payments/payments-store.ts'
 import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
-import { ReceiptLooks } from './receipt-looks.ts'
+import { ReceiptSchedule } from './receipt-schedule.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 400
 const LEASE_MS = 10_000
 const PAYMENTS_PER_PAGE = 200
 /**
- * A round looks at so many pages at the most, and the next one goes on where it ended: a chain that stands still, and
- * thousands that wait for it, must not keep the process from its requests.
+ * The most pages that one round reads; the next round continues after them. Otherwise thousands of payments that wait for
+ * a stalled chain would keep the process from serving requests.
  */
 const PAGES_PER_ROUND_MAX = 5
-/** What is older than this and still waits is stuck: the reconciler reads its receipt, ever more rarely. */
+/** Older payments that still wait are stuck. The reconciler reads their receipts, less and less often. */
 const WATCHED_MS = 60 * 60_000
 
 /**
- * Settles the payments of one mode as their chain confirms them. Of all processes, the one with the lease does it. While
- * payments wait, a round asks for the head; it asks for receipts when there is a new one, or a new transaction.
+ * Settles the payments of one mode as their chain confirms them, in the one process that holds the lease. While payments
+ * wait, each round reads the head. It reads receipts if the head has moved, or if there is a new transaction.
  */
 export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const chain = ctx.chains[mode]
-  const looks = new ReceiptLooks(chain.confirmations)
+  const schedule = new ReceiptSchedule(chain.confirmations)
   let last: Payment | null = null
 
-  const look = async (payments: readonly Payment[], head: bigint): Promise<void> => {
-    const due = looks.chooseDue(payments, { head, now: ctx.clock.now() })
+  const settleDue = async (payments: readonly Payment[], head: bigint): Promise<void> => {
+    const due = schedule.chooseDue(payments, { head, now: ctx.clock.now() })
     const hashes = due.flatMap(({ txHash }) => (txHash === null ? [] : [txHash]))
     if (hashes.length === 0) return
     const reading = await chain.readReceiptsAtHead(hashes)
     await settlePayments(ctx, { mode, payments: due, reading })
-    // Of the head that came with the receipts: when it is older than the one that was told before, they are due again.
-    looks.record(due, reading.head)
+    // Record the head that came with the receipts. If it is older than the head above, they are due again.
+    schedule.record(due, reading.head)
   }
 
   const options = { name: `watch:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
@@ -49,7 +49,7 @@ export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder:
       )
       if (payments.length > 0) head ??= await chain.readHead()
       if (head !== null) {
-        await look(payments, head).catch((error: unknown) => {
+        await settleDue(payments, head).catch((error: unknown) => {
           failure ??= error
         })
       }

@@ -18,7 +18,7 @@ for (const confirmations of [1, 4]) {
   describe(`watching deposits at a depth of ${confirmations}`, () => {
     const shore = useShore(confirmations)
 
-    test('a deposit is told when its block is deep enough, and not before', async () => {
+    test('a deposit has its event when its block is deep enough, and not before', async () => {
       const { chain } = shore
       await shore.watch()
       chain.head = START + 1n
@@ -32,7 +32,7 @@ for (const confirmations of [1, 4]) {
       assert.deepEqual(await shore.told(), [paid.txHash])
     })
 
-    test('a reorganization of 3 blocks: what comes again is told once, what is gone only where it was deep enough', async () => {
+    test('a reorganization of 3 blocks: a deposit that is mined again has one event; one that is gone has an event only if it was deep enough', async () => {
       const { chain, given } = shore
       const loser = await shore.openWallet()
       await shore.watch()
@@ -53,7 +53,7 @@ for (const confirmations of [1, 4]) {
 describe('watching deposits', () => {
   const shore = useShore(1)
 
-  test('of two processes one reads; when it stops the other goes on, and tells nothing twice', async () => {
+  test('one of two processes reads; when it stops, the other continues, and no event is repeated', async () => {
     const { chain, given } = shore
     const first = await shore.watch()
     await shore.watch(given.openAnother())
@@ -67,7 +67,7 @@ describe('watching deposits', () => {
     assert.deepEqual(await shore.told(), [before.txHash, after.txHash].toSorted())
   })
 
-  test('what was paid while nobody watched, over thousands of blocks, is told when somebody does', async () => {
+  test('deposits from thousands of blocks without a watcher are found when one starts', async () => {
     const { chain, given } = shore
     await (await shore.watch()).stop()
     const paid = [1n, 4_000n, 15_000n].map((after) => shore.pay(START + after).txHash)
@@ -77,7 +77,7 @@ describe('watching deposits', () => {
     assert.deepEqual(await shore.told(), paid.toSorted())
   })
 
-  test('a node that refuses wide ranges is asked for narrower ones', async () => {
+  test('smaller ranges are read from a node that refuses large ones', async () => {
     const { chain } = shore
     await (await shore.watch()).stop()
     const paid = [1n, LOGS_RANGE_MAX, LOGS_RANGE_MAX + 1n, 400n].map((after) => shore.pay(START + after).txHash)
@@ -92,7 +92,7 @@ describe('watching deposits', () => {
     assert.deepEqual(await shore.told(), paid.toSorted())
   })
 
-  test('a node that lags behind the head that it tells is read as far as it knows, and waited for', async () => {
+  test('a node that does not have its own reported head yet is read as far as possible, and then again', async () => {
     const { chain } = shore
     await shore.watch()
     const [known, told] = [START + 10n, START + 20n]
@@ -105,7 +105,7 @@ describe('watching deposits', () => {
     assert.deepEqual(await shore.told(), paid.toSorted())
   })
 
-  test('while the head stands still, a round costs one request with one call', async () => {
+  test('while the head stays the same, a round costs one request with one call', async () => {
     const { chain } = shore
     await shore.watch()
     chain.head += 1n
@@ -117,7 +117,7 @@ describe('watching deposits', () => {
     assert.deepEqual([chain.requests, chain.calls], [heads, heads])
   })
 
-  test('a chain that is away for a while is read on when it is back', async () => {
+  test('after an outage, reading continues where it stopped', async () => {
     const { chain } = shore
     await shore.watch()
     let refused = 0
@@ -134,7 +134,7 @@ describe('watching deposits', () => {
   })
 })
 
-test('a chain that is younger than its depth is read from its first block on', async () => {
+test('a chain with fewer blocks than its depth is read from its first block on', async () => {
   const given = await openTestContext((config) => {
     const test = { ...config.chains.test, confirmations: 4 }
     return { ...config, chains: { ...config.chains, test } }
@@ -155,16 +155,16 @@ test('a chain that is younger than its depth is read from its first block on', a
   }
 })
 
-/** A chain, a wallet that can be paid on it, and those who watch; for each test anew. */
+/** A chain, a wallet on it, and watchers; new for each test. */
 interface Shore {
   readonly given: TestContext
   readonly chain: FakeChain
   pay(blockNumber: bigint, change?: Partial<FakeLog>): FakeLog
-  /** Somebody watches, and has begun. */
+  /** Starts a watcher and waits until it has begun. */
   watch(ctx?: Context): Promise<Loop>
   readUpTo(block: bigint): Promise<void>
   openWallet(): Promise<Address>
-  /** The transactions of the wallet's deposits in the order of the alphabet, as often as they were told. */
+  /** The transactions of the wallet's deposit events, in alphabetical order, one entry per event. */
   told(): Promise<string[]>
 }
 

@@ -6,33 +6,33 @@ import type { Mode } from '../values/mode.ts'
 import { startLeasedLoop, type RenewLease } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 1_000
-/** Two processes that read at once do no harm: the cursor moves once. */
+/** If two processes read at the same time, it does no harm: only one of them moves the cursor. */
 const LEASE_MS = 15_000
-/** A round reads so many chunks at the most, the refused ones with them; after a gap of hours the next ones go on. */
+/** The most chunks that one round reads, including refused ones. The next round continues after a long gap. */
 const CHUNKS_PER_ROUND_MAX = 10
-/** A block that was named and that no node has is waited for so many rounds before that counts as a failure. */
+/** How many rounds to wait for a block that a node has reported but no node returns, before that is a failure. */
 const BEHIND_ROUNDS_MAX = 10
 
-/** Finds the deposits of one mode as their blocks become deep enough. Of all processes, the one with the lease does it. */
+/** Records the deposits of one mode when their blocks are deep enough, in the one process that holds the lease. */
 export function watchDeposits(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const chain = ctx.chains[mode]
   let blocksMax = BLOCKS_MAX
   let behindRounds = 0
-  const readOn = async (confirmedBlock: bigint, signal: AbortSignal, renewLease: RenewLease): Promise<void> => {
+  const readChunks = async (confirmedBlock: bigint, signal: AbortSignal, renewLease: RenewLease): Promise<void> => {
     for (let chunk = 0; chunk < CHUNKS_PER_ROUND_MAX && !signal.aborted; chunk += 1) {
       const progress = await followDeposits(ctx, { mode, confirmedBlock, blocksMax })
       blocksMax = progress.blocksMax
-      if (progress.isThere) return
+      if (progress.isCaughtUp) return
       if (!(await renewLease())) return
     }
   }
   const options = { name: `deposits:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     const deepEnough = (await chain.readRecentHead()) - BigInt(chain.confirmations) + 1n
-    // Of a chain that is younger than its depth, the first block is as good a beginning as any: nothing is paid in it.
+    // A chain with fewer blocks than its depth is read from its first block, which contains no payments.
     const confirmedBlock = deepEnough < 0n ? 0n : deepEnough
     try {
-      await readOn(confirmedBlock, signal, renewLease)
+      await readChunks(confirmedBlock, signal, renewLease)
       behindRounds = 0
     } catch (error) {
       behindRounds += 1

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../domain/connections/client.ts'
-import { findClient } from '../domain/connections/find-client.ts'
+import { findClient } from '../domain/connections/queries.ts'
 import { openAuthorizationRequest } from '../domain/connections/open-authorization-request.ts'
 import type { Context } from '../domain/context.ts'
 import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'

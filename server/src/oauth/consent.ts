@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Decided, Decision } from '../domain/connections/authorization-request.ts'
+import type { AuthorizationResponse, Decision } from '../domain/connections/authorization-request.ts'
 import { decideAuthorizationRequest } from '../domain/connections/decide-authorization-request.ts'
 import type { Context } from '../domain/context.ts'
-import { getMembership } from '../domain/members/get-membership.ts'
+import { getMembership } from '../domain/members/queries.ts'
 import type { Session } from '../domain/sessions/session.ts'
 import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import type { HttpServer } from '../http/open-http.ts'
@@ -80,7 +80,7 @@ function parseGrantedScopes(form: RequestParameters): Scope[] | null {
 }
 
 /** The parameters of the redirect back (RFC 6749, sections 4.1.2 and 4.1.2.1), with `iss` (RFC 9207, section 2). */
-function formatDecided(decided: Decided, iss: string): Record<string, string> {
+function formatDecided(decided: AuthorizationResponse, iss: string): Record<string, string> {
   const { state } = decided
   return decided.error === undefined ? { code: decided.code, state, iss } : { error: decided.error, state, iss }
 }

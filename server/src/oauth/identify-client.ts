@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../domain/connections/client.ts'
-import { findClient } from '../domain/connections/find-client.ts'
+import { findClient } from '../domain/connections/queries.ts'
 import type { Context } from '../domain/context.ts'
 import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import { clientAddress } from '../http/client-address.ts'

@@ -22,11 +22,11 @@ const SIGNATURE_ABI = [
     outputs: [{ name: '', type: 'bytes4' }],
   },
 ] as const
-/** ERC-1271. */
+/** The result of a valid signature (ERC-1271). */
 const VALID_SIGNATURE = '0x1626ba7e'
 const ADDRESS_WORD_PREFIX = `0x${'0'.repeat(24)}`
 
-/** The first node of the test chain, asked for what the payments driver does not read. @throws NodeFault */
+/** Reads from the first node of the test chain what the service's own driver does not read. @throws NodeFault */
 export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' | 'usdc'>) {
   const endpoint = parseEndpoint(rpcUrls[0] ?? '')
 
@@ -42,19 +42,19 @@ export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' |
       const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address] })
       return parseQuantity(await ask('eth_call', [{ to: usdc, data }, 'latest']))
     },
-    /** Whether the transaction is mined and moved exactly that much from `from` to `to`. */
+    /** Returns whether the transaction is mined and moved exactly this amount from `from` to `to`. */
     hasTransfer: async (hash: Hash, move: { from: Address; to: Address; amountMicro: bigint }): Promise<boolean> => {
       const receipt = await ask('eth_getTransactionReceipt', [hash])
       const logs = isRecord(receipt) && Array.isArray(receipt['logs']) ? (receipt['logs'] as unknown[]) : []
       return logs.some((log) => isTransfer(log, { ...move, usdc }))
     },
-    /** Whether the code at an address takes a signature for its own. False for an address without code. */
+    /** Returns whether the code at an address accepts a signature as its own. False for an address without code. */
     acceptsSignature: async (address: Address, hash: Hash, signature: Hex): Promise<boolean> => {
       const call = { abi: SIGNATURE_ABI, functionName: 'isValidSignature' } as const
       const data = encodeFunctionData({ ...call, args: [hash, signature] })
       try {
-        const answer = await ask('eth_call', [{ to: address, data }, 'latest'])
-        return decodeFunctionResult({ ...call, data: String(answer) as Hex }) === VALID_SIGNATURE
+        const response = await ask('eth_call', [{ to: address, data }, 'latest'])
+        return decodeFunctionResult({ ...call, data: String(response) as Hex }) === VALID_SIGNATURE
       } catch (error) {
         if (error instanceof NodeFault) throw error
         return false

@@ -7,7 +7,7 @@ import type { CheckPasskey } from './create-passkey.ts'
 import type { Outcome } from './outcome.ts'
 import type { ProviderWire, Sign } from './provider-wire.ts'
 
-/** What the steps of one run share. */
+/** What all steps of one run share. */
 export interface CheckRun {
   readonly wire: ProviderWire
   readonly chain: ChainView
@@ -30,16 +30,16 @@ export interface CheckGrant {
   readonly policyId: string
 }
 
-/** Each transfer moves so much from the wallet to itself, so that nothing is spent. */
+/** Each transfer moves this amount from the wallet to itself, so that nothing is spent. */
 export const AMOUNT_MICRO = microUsdc(1n)
-/** How long a signed request may take to arrive. */
+/** How long a signed request is valid. */
 const REQUEST_LIFE_MS = 60_000
 
 export function expiryOf({ clock }: CheckRun): Date {
   return new Date(clock.now().getTime() + REQUEST_LIFE_MS)
 }
 
-/** The agent may send USDC, up to a hundred times the amount, to the wallet itself: as the service writes policies. */
+/** The terms of the test policy: up to a hundred times the amount, to the wallet itself. */
 export function termsOf({ settings }: CheckRun, wallet: CheckWallet) {
   return {
     chainId: settings.chainId,
@@ -50,6 +50,6 @@ export function termsOf({ settings }: CheckRun, wallet: CheckWallet) {
   }
 }
 
-export function judge(isSame: boolean, outcome: Omit<Outcome, 'verdict'>): Outcome {
+export function compare(isSame: boolean, outcome: Omit<Outcome, 'verdict'>): Outcome {
   return { verdict: isSame ? 'same' : 'differs', ...outcome }
 }

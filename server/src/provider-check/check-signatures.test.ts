@@ -32,7 +32,7 @@ interface TypedDataRequest {
   }
 }
 
-describe('signatures of a wallet that a sponsored send has upgraded', () => {
+describe('signatures of a wallet that a sponsored transfer has upgraded', () => {
   let provider: FakeServer
   let node: FakeChain
   let run: CheckRun
@@ -83,35 +83,35 @@ describe('signatures of a wallet that a sponsored send has upgraded', () => {
     return await sign({ hash: digest, privateKey: signingKey, to: 'hex' })
   }
 
-  test('are as expected by the key of the wallet, and by its code', async () => {
-    const { verdict, came } = await checkTypedData(run, wallet)
-    assert.equal(came, "ecdsa: 200, by the wallet's key; erc1271: 200, accepted by the wallet's code")
+  test('are as expected from the wallet’s key and for its code', async () => {
+    const { verdict, actual } = await checkTypedData(run, wallet)
+    assert.equal(actual, "ecdsa: 200, by the wallet's key; erc1271: 200, accepted by the wallet's code")
     assert.equal(verdict, 'same')
     assert.equal((await checkCode(run, wallet)).verdict, 'same')
   })
 
-  test('differ when another key made one', async () => {
+  test('differ if another key made one', async () => {
     signingKey = OTHER_KEY
     const outcome = await checkTypedData(run, wallet)
     assert.equal(outcome.verdict, 'differs')
-    assert.match(outcome.came, /^ecdsa: 200, by another key;/)
+    assert.match(outcome.actual, /^ecdsa: 200, by another key;/)
   })
 
   for (const answer of ['invalid', 'revert'] as const) {
-    test(`differ when the wallet's code does not take one (${answer})`, async () => {
+    test(`differ if the wallet's code does not accept one (${answer})`, async () => {
       verdict = answer
       const outcome = await checkTypedData(run, wallet)
       assert.equal(outcome.verdict, 'differs')
-      assert.match(outcome.came, /erc1271: 200, not accepted by the wallet's code$/)
+      assert.match(outcome.actual, /erc1271: 200, not accepted by the wallet's code$/)
     })
   }
 
-  test('and code differs that is none, or is no delegation', async () => {
+  test('differ if the wallet has no code, or code that is not a delegation', async () => {
     for (const other of ['0x', '0x6080604052']) {
       code = other
       const outcome = await checkCode(run, wallet)
       assert.equal(outcome.verdict, 'differs')
-      assert.equal(outcome.came, other === '0x' ? 'no code' : other)
+      assert.equal(outcome.actual, other === '0x' ? 'no code' : other)
     }
   })
 })

@@ -1,8 +1,8 @@
 import type { Hash, Hex } from 'viem'
 import { hashTypedData, recoverAddress } from 'viem/utils'
-import { expiryOf, judge, type CheckRun, type CheckWallet } from './check-run.ts'
-import { describeAnswer, type Outcome } from './outcome.ts'
-import { toRecord, type Answer } from './provider-wire.ts'
+import { expiryOf, compare, type CheckRun, type CheckWallet } from './check-run.ts'
+import { describeResponse, type Outcome } from './outcome.ts'
+import { toRecord, type ProviderResponse } from './provider-wire.ts'
 
 const PRIMARY_TYPE = 'TransferWithAuthorization'
 const TYPES = {
@@ -17,14 +17,14 @@ const TYPES = {
 } as const
 const NONCE: Hash = `0x${'00'.repeat(32)}`
 const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2})+$/
-/** EIP-7702: the mark, and the address of the delegate. */
+/** The code of an EIP-7702 delegation: the prefix, and the address of the delegate. */
 const DELEGATED_PATTERN = /^0xef0100[0-9a-f]{40}$/i
 
-/** 9. A typed-data signature, as a key makes it and as the wallet's code takes it. The owner signs, whom no policy binds. */
+/** Step 9: typed-data signatures, one by the wallet's key and one for the wallet's code. The owner signs; no policy limits the owner. */
 export async function checkTypedData(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const { settings, chain } = run
   const domain = { name: 'USDC', version: '2', chainId: settings.chainId, verifyingContract: settings.usdc }
-  // It was valid for one second, in 1970, and moves nothing.
+  // This message was valid for one second in 1970, and moves nothing.
   const message = {
     from: wallet.address,
     to: wallet.address,
@@ -47,23 +47,23 @@ export async function checkTypedData(run: CheckRun, wallet: CheckWallet): Promis
   const isSigner = signer?.toLowerCase() === wallet.address.toLowerCase()
   const isAccepted =
     wrapped !== null && (await chain.acceptsSignature(wallet.address, digest, wrapped).catch(() => false))
-  return judge(isSigner && isAccepted, {
+  return compare(isSigner && isAccepted, {
     title: 'a typed-data signature, ecdsa then erc1271',
     expected: "ecdsa: 200, by the wallet's key; erc1271: 200, accepted by the wallet's code",
-    came:
-      `ecdsa: ${describeAnswer(ecdsa)}${plain === null ? '' : isSigner ? ", by the wallet's key" : ', by another key'}; ` +
-      `erc1271: ${describeAnswer(erc1271)}` +
+    actual:
+      `ecdsa: ${describeResponse(ecdsa)}${plain === null ? '' : isSigner ? ", by the wallet's key" : ', by another key'}; ` +
+      `erc1271: ${describeResponse(erc1271)}` +
       (wrapped === null ? '' : isAccepted ? ", accepted by the wallet's code" : ", not accepted by the wallet's code"),
   })
 }
 
-/** 10. What stands at the wallet's address after a sponsored send. */
+/** Step 10: the code at the wallet's address after a sponsored transfer. */
 export async function checkCode({ chain }: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const code = await chain.readCode(wallet.address).catch(() => null)
-  return judge(code !== null && DELEGATED_PATTERN.test(code), {
+  return compare(code !== null && DELEGATED_PATTERN.test(code), {
     title: "the wallet's code afterwards",
     expected: '0xef0100 and the address of a delegate',
-    came: code === null ? 'the node does not respond' : code === '0x' ? 'no code' : code.slice(0, CODE_CHARS_SHOWN),
+    actual: code === null ? 'the node does not respond' : code === '0x' ? 'no code' : code.slice(0, CODE_CHARS_SHOWN),
   })
 }
 
@@ -73,7 +73,7 @@ async function signTypedData(
   run: CheckRun,
   wallet: CheckWallet,
   { typed, type }: { typed: object; type: 'ecdsa' | 'erc1271' },
-): Promise<Answer> {
+): Promise<ProviderResponse> {
   return await run.wire.post(`/v1/wallets/${wallet.id}/rpc`, {
     body: {
       method: 'eth_signTypedData_v4',
@@ -87,7 +87,7 @@ async function signTypedData(
   })
 }
 
-function readSignature({ status, body }: Answer): Hex | null {
+function readSignature({ status, body }: ProviderResponse): Hex | null {
   const { signature } = toRecord(body['data'])
   return status === 200 && typeof signature === 'string' && SIGNATURE_PATTERN.test(signature)
     ? (signature as Hex)

@@ -1,47 +1,49 @@
 import { buildPolicyRules, comparePolicy } from '../enclave/policy-rules.ts'
 import { parseAddress } from '../values/address.ts'
-import { expiryOf, judge, termsOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
-import { describeAnswer, type Outcome } from './outcome.ts'
-import { toRecord, type Answer } from './provider-wire.ts'
+import { expiryOf, compare, termsOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
+import { describeResponse, type Outcome } from './outcome.ts'
+import { toRecord, type ProviderResponse } from './provider-wire.ts'
 
-/** An id of the right form that nothing has. */
+/** A well-formed id that no wallet has. */
 const ABSENT_WALLET_ID = 'c00000000000000000000000'
 const NAME = 'provider check'
 
-/** 1. A wallet that a passkey owns. */
+/** Step 1: a wallet that a passkey owns. */
 export async function checkWalletCreation({ wire, passkey, runId }: CheckRun): Promise<[Outcome, CheckWallet | null]> {
-  const answer = await wire.post('/v1/wallets', {
+  const response = await wire.post('/v1/wallets', {
     body: { chain_type: 'ethereum', owner: { public_key: passkey.publicKey }, display_name: NAME },
     idempotencyKey: `${runId}-wallet`,
   })
-  const { id, address, owner_id: ownerId } = answer.body
+  const { id, address, owner_id: ownerId } = response.body
   const parsed = parseAddress(String(address))
   const wallet =
-    answer.status === 200 && typeof id === 'string' && typeof ownerId === 'string' && parsed !== null
+    response.status === 200 && typeof id === 'string' && typeof ownerId === 'string' && parsed !== null
       ? { id, address: parsed, ownerId }
       : null
-  const signers = listSigners(answer).length
-  const outcome = judge(wallet !== null && signers === 0, {
+  const signers = listSigners(response).length
+  const outcome = compare(wallet !== null && signers === 0, {
     title: 'a wallet owned by a passkey',
     expected: '200, an address, an owner, no signers',
-    came:
-      wallet === null ? describeAnswer(answer) : `200, ${wallet.address}, owner ${wallet.ownerId}, ${signers} signers`,
+    actual:
+      wallet === null
+        ? describeResponse(response)
+        : `200, ${wallet.address}, owner ${wallet.ownerId}, ${signers} signers`,
   })
   return [outcome, wallet]
 }
 
-/** 2. An agent's signer under a policy, put on by the owner's signature over the very request. */
+/** Step 2: an agent's signer under a policy. The owner has signed exactly this request. */
 export async function checkGrant(run: CheckRun, wallet: CheckWallet): Promise<[Outcome, CheckGrant | null]> {
   const { wire, passkey, agent, runId } = run
   const title = "a signer under a policy, by the owner's signed PATCH"
   const expected = '200, the one signer with its one policy; unsigned: 401'
-  const give = (came: string): [Outcome, null] => [judge(false, { title, expected, came }), null]
+  const fail = (actual: string): [Outcome, null] => [compare(false, { title, expected, actual }), null]
 
   const quorum = await wire.post('/v1/key_quorums', {
     body: { public_keys: [agent.publicKey], authorization_threshold: 1, display_name: NAME },
   })
   const signerId = quorum.body['id']
-  if (typeof signerId !== 'string') return give(`creating the key quorum: ${describeAnswer(quorum)}`)
+  if (typeof signerId !== 'string') return fail(`creating the key quorum: ${describeResponse(quorum)}`)
   const policy = await wire.post('/v1/policies', {
     body: {
       version: '1.0',
@@ -53,7 +55,7 @@ export async function checkGrant(run: CheckRun, wallet: CheckWallet): Promise<[O
     idempotencyKey: `${runId}-policy`,
   })
   const policyId = policy.body['id']
-  if (typeof policyId !== 'string') return give(`creating the policy: ${describeAnswer(policy)}`)
+  if (typeof policyId !== 'string') return fail(`creating the policy: ${describeResponse(policy)}`)
 
   const path = `/v1/wallets/${wallet.id}`
   const body = { additional_signers: [{ signer_id: signerId, override_policy_ids: [policyId] }] }
@@ -61,11 +63,11 @@ export async function checkGrant(run: CheckRun, wallet: CheckWallet): Promise<[O
   const signed = await wire.patch(path, { body, expiresAt: expiryOf(run), sign: passkey.sign })
   const grant = { signerId, policyId }
   const isOn = signed.status === 200 && isOnlySigner(signed, grant)
-  const came = `${describeAnswer(signed)}${isOn ? ', the one signer with its one policy' : ''}; unsigned: ${describeAnswer(unsigned)}`
-  return [judge(isOn && unsigned.status === 401, { title, expected, came }), isOn ? grant : null]
+  const actual = `${describeResponse(signed)}${isOn ? ', the one signer with its one policy' : ''}; unsigned: ${describeResponse(unsigned)}`
+  return [compare(isOn && unsigned.status === 401, { title, expected, actual }), isOn ? grant : null]
 }
 
-/** 7. The policy and the wallet's signers, read back. */
+/** Step 7: the policy and the wallet's signers, read back. */
 export async function checkReadBack(run: CheckRun, wallet: CheckWallet, grant: CheckGrant): Promise<Outcome> {
   const policy = await run.wire.get(`/v1/policies/${grant.policyId}`)
   const read = await run.wire.get(`/v1/wallets/${wallet.id}`)
@@ -76,33 +78,33 @@ export async function checkReadBack(run: CheckRun, wallet: CheckWallet, grant: C
     owner: ownerId === wallet.ownerId,
     signers: isOnlySigner(read, grant),
   }
-  const told = Object.entries(facts).map(([name, isSame]) => `${name} ${isSame ? 'as written' : 'other than written'}`)
-  if (differences.length > 0) told.push(`differences: ${differences.join(', ')}`)
-  if (ignored.length > 0) told.push(`members that are new and ignored: ${ignored.join(', ')}`)
-  return judge(policy.status === 200 && Object.values(facts).every(Boolean), {
+  const parts = Object.entries(facts).map(([name, isSame]) => `${name} ${isSame ? 'as written' : 'not as written'}`)
+  if (differences.length > 0) parts.push(`differences: ${differences.join(', ')}`)
+  if (ignored.length > 0) parts.push(`new members that are ignored: ${ignored.join(', ')}`)
+  return compare(policy.status === 200 && Object.values(facts).every(Boolean), {
     title: 'the policy read back',
     expected: '200, rules as written, owner as written, signers as written',
-    came: policy.status === 200 ? `200, ${told.join(', ')}` : describeAnswer(policy),
+    actual: policy.status === 200 ? `200, ${parts.join(', ')}` : describeResponse(policy),
   })
 }
 
-/** 8. A wallet that there is not. */
+/** Step 8: a wallet that does not exist. */
 export async function checkUnknownWallet({ wire }: CheckRun): Promise<Outcome> {
-  const answer = await wire.get(`/v1/wallets/${ABSENT_WALLET_ID}`)
-  return judge(answer.status === 404, {
+  const response = await wire.get(`/v1/wallets/${ABSENT_WALLET_ID}`)
+  return compare(response.status === 404, {
     title: 'an unknown wallet',
     expected: '404',
-    came: describeAnswer(answer),
+    actual: describeResponse(response),
   })
 }
 
-function listSigners({ body }: Answer): unknown[] {
+function listSigners({ body }: ProviderResponse): unknown[] {
   const signers = body['additional_signers']
   return Array.isArray(signers) ? (signers as unknown[]) : []
 }
 
-function isOnlySigner(answer: Answer, { signerId, policyId }: CheckGrant): boolean {
-  const [signer, ...others] = listSigners(answer).map(toRecord)
+function isOnlySigner(response: ProviderResponse, { signerId, policyId }: CheckGrant): boolean {
+  const [signer, ...others] = listSigners(response).map(toRecord)
   const policies = signer?.['override_policy_ids']
   return (
     others.length === 0 &&

@@ -7,12 +7,12 @@ export interface CheckPasskey {
   readonly sign: Sign
 }
 
-/** User present, user verified (WebAuthn section 6.1). */
+/** The flags for user present and user verified (WebAuthn, section 6.1). */
 const FLAGS = 0x01 | 0x04
 
 /**
- * A passkey that lives as long as this run: it signs a request of the provider as a browser would, the canonical request
- * being the challenge. Nobody else has its key, so what it owns is nobody's afterwards.
+ * Creates a passkey that exists only during this run. It signs requests to the provider as a browser would, with the
+ * canonical request as the challenge. Its key is not stored, so afterwards nobody can control what it owns.
  */
 export function createPasskey(origin: string): CheckPasskey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

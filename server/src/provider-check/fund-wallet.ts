@@ -4,44 +4,46 @@ import { SENDS_AT_ONCE } from './check-sends.ts'
 import { poll } from './poll.ts'
 
 export interface Funding {
-  /** Is asked for test USDC; null: somebody funds the wallet by hand. */
+  /** The faucet to ask for test USDC; null if the operator funds the wallet by hand. */
   readonly faucetUrl: string | null
   readonly waitMs: number
 }
 
-/** The transfers go from the wallet to itself, so this is never used up. */
+/** The transfers go from the wallet to itself, so this amount is never used up. */
 const ENOUGH_MICRO = AMOUNT_MICRO * BigInt(SENDS_AT_ONCE + 1)
 const ASKED_USDC = '0.01'
 const FAUCET_MS_MAX = 20_000
 const POLL_MS = 1_000
 
-/** Waits until the wallet holds enough USDC, and says where to send it. */
+/** Says where to send USDC, and waits until the wallet has enough. */
 export async function fundWallet(
   { chain, settings }: CheckRun,
   wallet: CheckWallet,
-  { funding, tell }: { funding: Funding; tell: (text: string) => void },
+  { funding, print }: { funding: Funding; print: (text: string) => void },
 ): Promise<boolean> {
   const { faucetUrl, waitMs } = funding
   if (faucetUrl !== null) {
     await askFaucet(faucetUrl, wallet)
   } else {
     const least = formatAmount(ENOUGH_MICRO)
-    tell(`Send at least ${least} test USDC (say ${ASKED_USDC}) on chain ${settings.chainId} to ${wallet.address}.\n`)
-    tell(`Waiting for it for up to ${Math.ceil(waitMs / MS_PER_MINUTE)} minutes.\n`)
+    print(
+      `Send at least ${least} test USDC (for example ${ASKED_USDC}) on chain ${settings.chainId} to ${wallet.address}.\n`,
+    )
+    print(`Waiting up to ${Math.ceil(waitMs / MS_PER_MINUTE)} minutes for it.\n`)
   }
-  const held = await poll(
+  const funded = await poll(
     async () => {
       const balance = await chain.readUsdc(wallet.address).catch(() => 0n)
       return balance >= ENOUGH_MICRO ? balance : null
     },
     { intervalMs: POLL_MS, timeoutMs: waitMs },
   )
-  return held !== null
+  return funded !== null
 }
 
 const MS_PER_MINUTE = 60_000
 
-/** What the faucet answers does not matter: the chain tells whether it gave. */
+/** Ignores the faucet's response: the chain shows whether the USDC has arrived. */
 async function askFaucet(url: string, { address }: CheckWallet): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',

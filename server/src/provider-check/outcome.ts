@@ -1,28 +1,28 @@
-import type { Answer } from './provider-wire.ts'
+import type { ProviderResponse } from './provider-wire.ts'
 
-/** One of the provider's calls: what our driver relies on, beside what came. */
+/** The result of one step: what our driver expects, and what the provider returned. */
 export interface Outcome {
   readonly verdict: 'same' | 'differs' | 'skipped'
   readonly title: string
   readonly expected: string
-  readonly came: string
+  readonly actual: string
 }
 
 const VERDICT_CHARS = 8
-const SENTENCE_CHARS_MAX = 200
+const MESSAGE_CHARS_MAX = 200
 
-export function formatOutcome(number: number, { verdict, title, expected, came }: Outcome): string {
+export function formatOutcome(number: number, { verdict, title, expected, actual }: Outcome): string {
   const head = `${verdict.padEnd(VERDICT_CHARS)} ${String(number).padStart(2)}. ${title}\n`
-  return `${head}             expected: ${expected}\n             came:     ${came}\n`
+  return `${head}             expected: ${expected}\n             actual:   ${actual}\n`
 }
 
-/** An answer in words: its status, and of an error the code and the sentence. Neither holds what was sent. */
-export function describeAnswer({ status, body }: Answer): string {
+/** Describes a response by its status, and for an error by its code and message. Neither contains what was sent. */
+export function describeResponse({ status, body }: ProviderResponse): string {
   const { error, code } = body
-  const said =
-    typeof error === 'string' ? error.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, SENTENCE_CHARS_MAX) : null
-  const parts = [status === null ? 'no answer' : String(status)]
+  const message =
+    typeof error === 'string' ? error.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, MESSAGE_CHARS_MAX) : null
+  const parts = [status === null ? 'no response' : String(status)]
   if (typeof code === 'string') parts.push(code)
-  if (said !== null) parts.push(JSON.stringify(said))
+  if (message !== null) parts.push(JSON.stringify(message))
   return parts.join(' ')
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Looks again and again until something is found, or null when the time is over. */
+/** Calls `attempt` until it finds something. Returns null after the time limit. */
 export async function poll<Found>(
-  look: () => Promise<Found | null>,
+  attempt: () => Promise<Found | null>,
   { intervalMs, timeoutMs }: { intervalMs: number; timeoutMs: number },
 ): Promise<Found | null> {
   const deadline = AbortSignal.timeout(timeoutMs)
   for (;;) {
-    const found = await look()
+    const found = await attempt()
     if (found !== null || deadline.aborted) return found
     await delay(intervalMs)
   }

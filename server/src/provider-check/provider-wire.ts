@@ -1,13 +1,13 @@
 import { formatRequestForAuthorizationSignature } from '@privy-io/node'
 import type { Config } from '../config.ts'
 
-/** An answer as it came; the status is null when there was none. */
-export interface Answer {
+/** A response, unchanged. The status is null if there was none. */
+export interface ProviderResponse {
   readonly status: number | null
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Signs a request's canonical form: the value of the signature header. */
+/** Signs a request's canonical form. Returns the value of the signature header. */
 export type Sign = (payload: Uint8Array) => string
 
 export interface WireRequest {
@@ -22,16 +22,20 @@ export type ProviderWire = ReturnType<typeof openProviderWire>
 const REQUEST_MS_MAX = 20_000
 
 /**
- * The provider's REST API without the SDK and without our driver in between, so that what comes is seen as it came. A
- * request is made once and never repeated.
+ * Calls the provider's REST API without the SDK and without our driver, so that responses are unchanged. A request is never
+ * repeated.
  */
 export function openProviderWire({ apiUrl, appId, appSecret }: Config['enclave']) {
   const credentials = Buffer.from(`${appId}:${appSecret}`).toString('base64')
 
-  async function send(method: 'GET' | 'POST' | 'PATCH', path: string, request: WireRequest = {}): Promise<Answer> {
+  async function send(
+    method: 'GET' | 'POST' | 'PATCH',
+    path: string,
+    request: WireRequest = {},
+  ): Promise<ProviderResponse> {
     const { body, sign, idempotencyKey, expiresAt } = request
     const url = `${apiUrl}${path}`
-    // Each of these that is sent must be signed too, and no other.
+    // Exactly the headers of this list that are sent must be signed.
     const signed = {
       'privy-app-id': appId,
       ...(idempotencyKey === undefined ? {} : { 'privy-idempotency-key': idempotencyKey }),
@@ -68,7 +72,7 @@ export function openProviderWire({ apiUrl, appId, appSecret }: Config['enclave']
   }
 }
 
-/** A member of an answer that ought to be an object. */
+/** Returns a member of a response that should be an object, or an empty object. */
 export function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }

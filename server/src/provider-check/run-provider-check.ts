@@ -16,26 +16,26 @@ export interface ProviderCheckOptions {
   readonly config: Config
   readonly clock: Clock
   readonly funding: Funding
-  readonly tell: (text: string) => void
+  readonly print: (text: string) => void
 }
 
-/** Test chains with USDC or that somebody runs for themselves: Sepolia and its layers 2, Amoy, Fuji, Monad's, and anvil. */
+/** Test chains with USDC, and local ones: Sepolia and its layer 2 chains, Amoy, Fuji, Monad testnet, and anvil. */
 const TEST_CHAINS: readonly number[] = [1301, 1337, 4801, 10143, 31337, 43113, 80002, 84532, 421614, 11155111, 11155420]
 const NO_WALLET = 'not tried: there is no wallet'
-const NO_GRANT = 'not tried: the agent may not sign'
+const NO_GRANT = 'not tried: the agent cannot sign'
 const NO_FUNDS = 'not tried: the wallet was not funded'
 
 /**
- * Makes the calls that the driver relies on, with real credentials on the test chain, and tells of each what was expected
- * beside what came. Returns the exit code: 0 when all came as expected. It leaves a wallet, a key quorum and a policy
+ * Makes the calls that the driver relies on, with real credentials on the test chain, and prints the expected and the
+ * actual result of each. Returns the exit code: 0 if all are as expected. It leaves a wallet, a key quorum and a policy
  * behind, whose keys nobody has.
  */
-export async function runProviderCheck({ config, clock, funding, tell }: ProviderCheckOptions): Promise<number> {
+export async function runProviderCheck({ config, clock, funding, print }: ProviderCheckOptions): Promise<number> {
   const settings = config.chains.test
   const chain = openChainView(settings)
   const refusal = await findRefusal(config, chain)
   if (refusal !== null) {
-    tell(`${refusal}\n`)
+    print(`${refusal}\n`)
     return 1
   }
   const key = generateSignerKey()
@@ -49,32 +49,34 @@ export async function runProviderCheck({ config, clock, funding, tell }: Provide
     agent: { publicKey: key.publicKey, sign: (payload) => signPayload(signingKey, payload) },
     runId: `check-${randomUUID().slice(0, RUN_ID_CHARS)}`,
   }
-  tell(`The provider at ${new URL(config.enclave.apiUrl).host}, chain ${settings.chainId}, run ${run.runId}\n`)
-  return await runSteps(run, { funding, tell })
+  print(`The provider at ${new URL(config.enclave.apiUrl).host}, chain ${settings.chainId}, run ${run.runId}\n`)
+  return await runSteps(run, { funding, print })
 }
 
 const RUN_ID_CHARS = 13
 
-/** In the order of the list in the README. What needs a step that failed is skipped. */
+/** Runs the steps in the order of the README's list. Skips a step if one that it needs has failed. */
 async function runSteps(
   run: CheckRun,
-  { funding, tell }: Pick<ProviderCheckOptions, 'funding' | 'tell'>,
+  { funding, print }: Pick<ProviderCheckOptions, 'funding' | 'print'>,
 ): Promise<number> {
   let count = 0
   let isAllSame = true
   const report = (outcome: Outcome): void => {
     count += 1
     isAllSame &&= outcome.verdict === 'same'
-    tell(formatOutcome(count, outcome))
+    print(formatOutcome(count, outcome))
   }
   const [created, wallet] = await checkWalletCreation(run)
   report(created)
   const [granted, grant] =
     wallet === null ? [skip('a signer under a policy', NO_WALLET), null] : await checkGrant(run, wallet)
   report(granted)
-  const isFunded = wallet !== null && grant !== null && (await fundWallet(run, wallet, { funding, tell }))
+  const isFunded = wallet !== null && grant !== null && (await fundWallet(run, wallet, { funding, print }))
   if (wallet !== null && grant !== null && !isFunded) {
-    tell(`${wallet.address} holds too little USDC on chain ${run.settings.chainId}: fund it sooner, or run again.\n`)
+    print(
+      `${wallet.address} holds too little USDC on chain ${run.settings.chainId}. Run the check again and fund the new wallet in time.\n`,
+    )
   }
   const canSend = grant === null ? NO_GRANT : isFunded ? null : NO_FUNDS
   const sends: readonly (readonly [string, string | null, (wallet: CheckWallet) => Promise<Outcome>])[] = [
@@ -102,20 +104,20 @@ async function runSteps(
   return isAllSame ? 0 : 1
 }
 
-function skip(title: string, came: string): Outcome {
-  return { verdict: 'skipped', title, expected: 'to be tried', came }
+function skip(title: string, actual: string): Outcome {
+  return { verdict: 'skipped', title, expected: 'to be tried', actual }
 }
 
-/** A sentence where the run might touch real money, or nothing can be seen; null where it may begin. */
+/** Returns why the check must not run: it could touch real money, or the chain cannot be read. Null if it may run. */
 async function findRefusal(
   { chains: { test, live } }: Config,
   chain: ReturnType<typeof openChainView>,
 ): Promise<string | null> {
   if (!TEST_CHAINS.includes(test.chainId) || test.chainId === live.chainId) {
-    return `Refused: chain ${test.chainId} is not a test chain that this program knows. It never runs where USDC is money.`
+    return `Refused: chain ${test.chainId} is not a known test chain. This check never runs on a chain where USDC is real money.`
   }
   const actual = await chain.readChainId().catch(() => null)
-  if (actual === null) return 'The first node of TEST_RPC_URLS does not respond. `npm run doctor` tells more.'
+  if (actual === null) return 'The first node of TEST_RPC_URLS does not respond. Run `npm run doctor` for details.'
   if (actual === BigInt(test.chainId)) return null
-  return `Refused: the first node of TEST_RPC_URLS is of chain ${actual}, not of ${test.chainId}.`
+  return `Refused: the first node of TEST_RPC_URLS is on chain ${actual}, not on ${test.chainId}.`
 }

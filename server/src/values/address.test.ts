@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseAddress, ZERO_ADDRESS } from './address.ts'
 
-/** The examples of EIP-55 itself. */
+/** The examples in EIP-55. */
 const CHECKSUMMED = [
   '0x52908400098527886E0F7030069857D2E4169EE7',
   '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
@@ -25,12 +25,12 @@ describe('parseAddress', () => {
     })
   }
 
-  test('an address whose mixed case is not its checksum is refused', () => {
+  test('a mixed-case address with a wrong checksum is rejected', () => {
     assert.equal(parseAddress('0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'), null)
     assert.equal(parseAddress(MIXED.replace('0x5aA', '0x5aa')), null)
   })
 
-  test('one letter in the other case is refused, whichever it is', () => {
+  test('changing the case of any one letter is rejected', () => {
     const letters = MIXED.split('').flatMap((character, index) =>
       index > 1 && /[a-f]/i.test(character) ? [index] : [],
     )
@@ -51,7 +51,7 @@ describe('parseAddress', () => {
     test(`${JSON.stringify(text)} is refused`, () => assert.equal(parseAddress(text), null))
   }
 
-  test('the zero address is an address, for others to refuse', () => {
+  test('the zero address is parsed; callers decide whether to reject it', () => {
     assert.equal(parseAddress(`0x${'0'.repeat(40)}`), ZERO_ADDRESS)
   })
 })

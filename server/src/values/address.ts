@@ -1,11 +1,14 @@
 import { getAddress } from 'viem/utils'
 
-/** An EVM address with its EIP-55 checksum. Only `parseAddress` makes one. */
+/** An EVM address with its EIP-55 checksum. Only `parseAddress` creates one. */
 export type Address = `0x${string}` & { readonly __kind: 'address' }
 
 const ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/
 
-/** Accepts 20 bytes of hex that are all lower case, all upper case, or carry a correct EIP-55 checksum (D20); else null. */
+/**
+ * Parses a hex address that is all lower case, all upper case, or has a correct EIP-55 checksum (D20). Returns null for
+ * anything else.
+ */
 export function parseAddress(text: string): Address | null {
   if (!ADDRESS_PATTERN.test(text)) return null
   const digits = text.slice(2)

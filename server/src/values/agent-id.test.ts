@@ -44,18 +44,18 @@ describe('parseAgentId', () => {
     test(`${JSON.stringify(id.slice(0, 20))} ${fault}`, () => assert.equal(parseAgentId(id), null))
   }
 
-  test('two ways to write one letter are one id, in the composed form', () => {
+  test('two encodings of one letter give the same id, in the composed form', () => {
     assert.equal(parseAgentId('cafe\u0301'), 'caf\u00e9')
     assert.equal(parseAgentId('caf\u00e9'), 'caf\u00e9')
   })
 
   test('the length is counted after normalization', () => {
     assert.equal(parseAgentId('e\u0301'.repeat(64)), '\u00e9'.repeat(64))
-    // A composition exclusion: one code point outside, two in NFC.
+    // A composition exclusion: one code point before normalization, two after it.
     assert.equal(parseAgentId('\u0958'.repeat(33)), null)
   })
 
-  test('an id is parsed to itself', () => {
+  test('parsing an id returns it unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 70 }), (text) => {
         const id = parseAgentId(text)

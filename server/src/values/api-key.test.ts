@@ -31,7 +31,7 @@ describe('API keys', () => {
     }
   })
 
-  test('two neighbours that changed places are caught', () => {
+  test('the check characters catch two neighbors that changed places', () => {
     fc.assert(
       fc.property(fc.integer({ min: 9, max: 56 }), (index) => {
         const secret = createApiKeySecret('test')
@@ -42,7 +42,7 @@ describe('API keys', () => {
     )
   })
 
-  test('the other mode, another length and other characters are no key', () => {
+  test('another mode, length or character is not a key', () => {
     const secret = createApiKeySecret('test')
     const others = [secret.replace('_test_', '_live_'), secret.slice(0, -1), `${secret}0`, ` ${secret}`, `${secret}\n`]
     for (const text of [...others, secret.toUpperCase(), '', 'svc_test_', `svc_test_${'é'.repeat(49)}`]) {
@@ -50,7 +50,7 @@ describe('API keys', () => {
     }
   })
 
-  test('what is kept of a key is its SHA-256', () => {
+  test('the hash of a key is its SHA-256', () => {
     const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
     assert.equal(hashSecret('').toString('hex'), empty)
   })

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem/utils'
 
-/** What we use of ERC-20, for encoding calls and reading events. */
+/** The part of ERC-20 that we use, to encode calls and to read events. */
 export const erc20Abi = parseAbi([
   'function balanceOf(address account) view returns (uint256)',
   'function transfer(address to, uint256 amount) returns (bool)',

@@ -1,11 +1,16 @@
-/** Who pays the gas of a payment: the enclave provider sponsors it, or the wallet pays it itself in the chain's own coin. */
+/**
+ * Who pays for a payment's gas: `sponsored` by the enclave provider, or the wallet `self`, in the chain's native coin.
+ */
 export const GAS_MODES = ['sponsored', 'self'] as const
 
 export type GasMode = (typeof GAS_MODES)[number]
 
-/** What a wallet that pays its own gas has for it, in the coin's smallest unit (10^-18), and what one payment needs. */
+/**
+ * The native coin of a wallet that pays its own gas: what it has and what one payment needs, in the coin's smallest
+ * unit (10^-18).
+ */
 export interface GasFunds {
-  /** The symbol of the chain's own coin. */
+  /** The symbol of the chain's native coin. */
   readonly coin: string
   readonly balanceWei: bigint
   readonly neededWei: bigint
@@ -13,7 +18,7 @@ export interface GasFunds {
 
 const DECIMALS = 18
 const DEFAULT_COIN = 'ETH'
-/** Chains whose own coin is not ETH, by chain id. */
+/** Chains whose native coin is not ETH, by chain id. */
 const OTHER_COINS: Readonly<Record<number, string>> = {
   56: 'BNB',
   97: 'BNB',
@@ -26,7 +31,7 @@ const OTHER_COINS: Readonly<Record<number, string>> = {
   80002: 'POL',
 }
 
-/** The symbol of a chain's own coin. */
+/** Returns the symbol of a chain's native coin. */
 export function coinOf(chainId: number): string {
   return OTHER_COINS[chainId] ?? DEFAULT_COIN
 }

@@ -6,7 +6,7 @@ import { createId, idBoundary, isId } from './ids.ts'
 const times = fc.date({ min: new Date('2020-01-01'), max: new Date('2200-01-01'), noInvalidDate: true })
 
 describe('ids', () => {
-  test('an id carries its kind, and is of no other', () => {
+  test('an id is of one kind only', () => {
     const id = createId('payment', new Date(0))
     assert.match(id, /^pay_[0-9A-HJKMNP-TV-Z]{26}$/)
     assert.ok(isId('payment', id))
@@ -22,7 +22,7 @@ describe('ids', () => {
     )
   })
 
-  test('a boundary lies below the ids of its time and of later ones, and above earlier ones', () => {
+  test('a boundary sorts below ids of its time and later, and above earlier ones', () => {
     fc.assert(
       fc.property(times, times, (left, right) => {
         assert.equal(createId('event', left) > idBoundary('event', right), left >= right)
@@ -36,7 +36,7 @@ describe('ids', () => {
     assert.equal(new Set(Array.from({ length: 10_000 }, () => createId('event', now))).size, 10_000)
   })
 
-  test('what can not be an id is told apart', () => {
+  test('a text that cannot be an id is recognized', () => {
     const id = createId('payment', new Date(0))
     const others = [
       id.toLowerCase(),

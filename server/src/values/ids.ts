@@ -1,6 +1,6 @@
 import { createSortableId, formatSortableTime } from '../lib/ids.ts'
 
-/** The prefix says the kind; the rest sorts by time of creation. */
+/** The prefix tells the kind. The rest of an id sorts by the time when it was created. */
 const PREFIXES = {
   account: 'acc_',
   key: 'key_',
@@ -26,12 +26,12 @@ export function createId(kind: IdKind, now: Date): string {
   return PREFIXES[kind] + createSortableId(now)
 }
 
-/** Sorts below every id that was made at that time or later, and above all the others of its kind. */
+/** Returns a text that sorts below all ids of this kind created at that time or later, and above all earlier ones. */
 export function idBoundary(kind: IdKind, at: Date): string {
   return PREFIXES[kind] + formatSortableTime(new Date(Math.max(at.getTime(), 0)))
 }
 
-/** Whether a text from outside can be an id of this kind; what can't is not looked up. */
+/** Returns whether a text from outside can be an id of this kind. A text that cannot be one is not looked up. */
 export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(PREFIXES[kind]) && SORTABLE_PATTERN.test(text.slice(PREFIXES[kind].length))
 }

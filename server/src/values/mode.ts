@@ -1,4 +1,4 @@
-/** Everything is partitioned by mode (specification, part 1). */
+/** Test and live data are separate in everything (specification, part 1). */
 export const MODES = ['test', 'live'] as const
 
 export type Mode = (typeof MODES)[number]

@@ -40,7 +40,7 @@ describe('parseAmount', () => {
     test(`${JSON.stringify(text.slice(0, 30))} is refused`, () => assert.equal(parseAmount(text), null))
   }
 
-  test('what is formatted is parsed to the same amount', () => {
+  test('parsing a formatted amount returns the same amount', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: MICRO_MAX }), (micro) => {
         assert.equal(parseAmount(formatAmount(micro)), micro)
@@ -48,7 +48,7 @@ describe('parseAmount', () => {
     )
   })
 
-  test('whatever is parsed is a positive amount within the bound, and is written in the one pattern', () => {
+  test('whatever is parsed is a positive amount within the limit, and has the documented format', () => {
     const digits = fc.string({ unit: fc.constantFrom('0', '1', '9', '.', '-', ' ', 'e'), maxLength: 26 })
     fc.assert(
       fc.property(digits, (text) => {
@@ -78,7 +78,7 @@ describe('formatAmount', () => {
   }
 })
 
-/** Another way to the same number: the point is dropped from a text with six decimal places. */
+/** Computes the same number in another way, by removing the point from a text with six decimal places. */
 function toMicro(text: string): bigint {
   const point = text.indexOf('.')
   const places = point === -1 ? 0 : text.length - point - 1

@@ -1,12 +1,12 @@
 /**
- * Money is a whole number of micro-USDC (10^-6 USDC) in a bigint, and nothing else (D19).
- * No floating-point number ever holds money.
+ * An amount of money: always a whole number of micro-USDC (10^-6 USDC) in a bigint (D19). No floating-point number ever
+ * contains money.
  */
 export type MicroUsdc = bigint & { readonly __unit: 'micro-USDC' }
 
 const AMOUNT_PATTERN = /^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$/
 const MICRO_PER_USDC = 1_000_000n
-/** 10^15 USDC, far above all USDC in existence, keeps sums within PostgreSQL's numeric and the chain's uint256 (D19). */
+/** Far more than all USDC in existence. It keeps sums within PostgreSQL's numeric and the chain's uint256 (D19). */
 export const AMOUNT_USDC_MAX = 10n ** 15n
 const AMOUNT_CHARS_MAX = 23
 
@@ -14,7 +14,9 @@ export function microUsdc(value: bigint): MicroUsdc {
   return value as MicroUsdc
 }
 
-/** Parses a positive decimal USDC amount as a payer wrote it, or answers null when it is malformed or out of bounds (D19). */
+/**
+ * Parses a positive decimal USDC amount as the caller wrote it. Returns null if it is malformed or out of range (D19).
+ */
 export function parseAmount(text: string): MicroUsdc | null {
   if (text.length > AMOUNT_CHARS_MAX || !AMOUNT_PATTERN.test(text)) return null
   const [whole = '0', fraction = ''] = text.split('.')

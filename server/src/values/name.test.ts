@@ -11,19 +11,19 @@ test('a name is trimmed, and has 1 to 100 characters, none of them a control cha
   }
 })
 
-test('something of a name can be seen', () => {
+test('a name has at least one visible character', () => {
   const blanks = ['\u200b\u3164\u00ad', '\u3164', '\u115f', '\u1160', '\uffa0', '\u2800', '\u034f', '\ufe0f', '\u00a0']
   for (const text of [...blanks, '\u3164 \u3164', '\u200d', '\u2060', '\u{e0100}']) {
     assert.equal(parseName(text), null, JSON.stringify(text))
   }
 })
 
-test('what can not be seen, or turns the text around, does not stand between', () => {
+test('invisible characters and those that change the direction of text are rejected inside a name', () => {
   const invisible = ['\u200b', '\u00ad', '\u2060', '\ufeff', '\u061c', '\u200e', '\u202e', '\u2066', '\u{e0041}']
   for (const character of invisible) assert.equal(parseName(`a${character}b`), null, JSON.stringify(character))
 })
 
-test('joiners stand inside words only', () => {
+test('joiners are only allowed inside words', () => {
   for (const name of ['می\u200cخواهم', 'क्\u200dष', '👩\u200d💻', '❤\ufe0f\u200d🔥', '👨\u200d👩\u200d👧']) {
     assert.equal(parseName(name), name)
   }
@@ -32,7 +32,7 @@ test('joiners stand inside words only', () => {
   }
 })
 
-test('a name that is none is a fault of the member that holds it', () => {
+test('a name that is not allowed is an error that names its field', () => {
   assert.equal(checkName(' Ada '), 'Ada')
   assert.throws(
     () => checkName('\u200b', 'label'),

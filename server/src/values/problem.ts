@@ -1,6 +1,6 @@
 /**
- * Every error that leaves the service: its types with their status (D6), its codes with their sentence (specification,
- * part 7). A refusal is a value of this kind; a door turns it into an answer.
+ * Every error that leaves the service: the HTTP status of each type (D6), and the sentence of each code (specification,
+ * part 7). A verb throws a `Problem`, and one error handler for all doors turns it into the response.
  */
 export const PROBLEM_STATUS = {
   validation_failed: 400,
@@ -17,113 +17,143 @@ export const PROBLEM_STATUS = {
 
 export type ProblemType = keyof typeof PROBLEM_STATUS
 
-/** Codes that narrow a type down. Messages hold no personal data. */
+/** Codes that narrow a type down, with the sentence that the caller reads. Messages contain no personal data. */
 export const PROBLEM_CODES = {
   amount_invalid: ['validation_failed', 'amount_usdc must be a positive decimal with at most 6 decimal places.'],
   address_invalid: ['validation_failed', 'The address is not a valid EVM address to pay from or to.'],
-  agent_cap_reached: ['validation_failed', "The plan's number of agents is reached."],
-  wallet_cap_reached: ['validation_failed', "The plan's number of wallets is reached."],
-  https_required: ['forbidden', 'Use HTTPS. This request, with its credential, travelled unencrypted.'],
-  amount_too_large: ['forbidden', "The amount exceeds the grant's per-transaction maximum."],
-  daily_cap_exceeded: ['forbidden', "The payment would exceed the grant's cap over 24 hours."],
-  recipient_not_allowed: ['forbidden', "The recipient is not in the grant's allowlist."],
-  contract_not_allowed: ['forbidden', "The USDC contract is not in the grant's allowlist."],
-  permission_expired: ['forbidden', 'The grant has expired.'],
+  agent_cap_reached: [
+    'validation_failed',
+    "The workspace has reached its plan's limit of agents. Delete an agent or move to a larger plan.",
+  ],
+  wallet_cap_reached: [
+    'validation_failed',
+    "The workspace has reached its plan's limit of wallets. Move to a larger plan to create more.",
+  ],
+  https_required: ['forbidden', 'This request and its credential were sent unencrypted. Use HTTPS.'],
+  amount_too_large: ['forbidden', "The amount is over the grant's per-payment limit."],
+  daily_cap_exceeded: ['forbidden', "The payment would exceed the grant's 24-hour limit."],
+  recipient_not_allowed: ['forbidden', "The recipient is not on the grant's list of allowed recipients."],
+  contract_not_allowed: ['forbidden', "The USDC contract is not on the grant's list of allowed contracts."],
+  permission_expired: ['forbidden', 'The grant has expired. Ask the owner of the wallet for a new one.'],
   idempotency_key_in_header: [
     'validation_failed',
-    'The key belongs in the body, as idempotency_key. From the header alone it would be ignored, and a retry would pay twice: send the same key in the body, or leave the header out.',
+    'The idempotency key was sent as a header, which is ignored: a retry would pay twice. Send the key in the body as idempotency_key, or remove the header.',
   ],
-  insufficient_balance: ['forbidden', 'The wallet holds too little USDC.'],
-  insufficient_gas: ['forbidden', "The wallet holds too little of the chain's own coin to pay for gas."],
-  plan_cap_exceeded: ['forbidden', "The plan's monthly allowance of sponsored transactions is used up."],
-  agent_not_found: ['not_found', 'No agent has this id in this account and mode.'],
-  has_active_grants: ['conflict', 'The agent has grants that are not revoked. Revoke them first.'],
-  wallet_not_found: ['not_found', 'No wallet of this account and mode has this address.'],
-  permission_not_found: ['not_found', 'The agent has no active grant on the wallet.'],
-  grant_exists: ['conflict', 'The agent already has a grant on the wallet. Replace it, or revoke it first.'],
-  grant_limit_reached: ['conflict', 'The wallet has as many grants as it can hold.'],
-  grant_not_pending: ['conflict', 'The grant is not awaiting a signature.'],
+  insufficient_balance: ['forbidden', 'The wallet does not have enough USDC for this payment.'],
+  insufficient_gas: ['forbidden', "The wallet does not have enough of the chain's native coin to pay for gas."],
+  plan_cap_exceeded: [
+    'forbidden',
+    "The plan's monthly allowance of sponsored transactions is used up. Wait until next month or move to a larger plan.",
+  ],
+  agent_not_found: ['not_found', 'There is no agent with this id in this account and mode.'],
+  has_active_grants: ['conflict', 'The agent still has grants that are not revoked. Revoke them first.'],
+  wallet_not_found: ['not_found', 'There is no wallet with this address in this account and mode.'],
+  permission_not_found: ['not_found', 'The agent has no active grant on this wallet.'],
+  grant_exists: ['conflict', 'The agent already has a grant on this wallet. Replace it, or revoke it first.'],
+  grant_limit_reached: ['conflict', 'The wallet has reached its limit of grants. Revoke one first.'],
+  grant_not_pending: ['conflict', 'The grant is not waiting for a signature.'],
   grant_not_active: ['conflict', 'The grant is not active.'],
   grant_revoked: ['conflict', 'The grant is revoked.'],
-  signing_request_expired: ['conflict', 'The signing request has expired. Prepare it again and sign the new one.'],
+  signing_request_expired: ['conflict', 'The signing request has expired. Prepare a new one and sign that.'],
   signing_request_stale: [
     'conflict',
-    'What was signed is out of date: the grants changed, or it was prepared anew. Prepare it again and sign that.',
+    'The signing request is out of date, because the grants changed or a newer request was prepared. Prepare a new one and sign that.',
   ],
   signer_change_under_way: [
     'conflict',
-    "Another change of the wallet's grants is under way, or its outcome is not known yet. Try again when it is over.",
+    "Another change to this wallet's grants is in progress, or its result is not known yet. Try again later.",
   ],
-  signature_invalid: ['validation_failed', "The signature is not the wallet owner's over this request."],
-  key_not_rotatable: ['conflict', 'The key is revoked or was rotated already.'],
-  key_not_found: ['not_found', 'The workspace has no such API key.'],
-  key_limit_reached: ['conflict', 'The workspace has as many API keys as it can have in this mode. Revoke one first.'],
-  agent_not_authorized: ['forbidden', 'The connection pays as its own agent, and the request names another one.'],
-  insufficient_scope: ['forbidden', 'The token lacks the scope that this request needs.'],
-  api_key_required: ['forbidden', 'This request needs an API key; an OAuth token does not do.'],
+  signature_invalid: [
+    'validation_failed',
+    "The signature does not match this request. Sign it with the passkey of the wallet's owner.",
+  ],
+  key_not_rotatable: ['conflict', 'This API key was already rotated or revoked. Issue a new one.'],
+  key_not_found: ['not_found', 'There is no API key with this id in this workspace.'],
+  key_limit_reached: ['conflict', 'The workspace has reached its limit of API keys in this mode. Revoke one first.'],
+  agent_not_authorized: [
+    'forbidden',
+    'This connection may only pay as its own agent. Leave agent_id out, or send the id of that agent.',
+  ],
+  insufficient_scope: [
+    'forbidden',
+    'The access token does not include the scope that this request needs. Connect again and ask for it.',
+  ],
+  api_key_required: ['forbidden', 'This endpoint only accepts an API key, not an OAuth token.'],
   cross_origin: ['forbidden', 'The request did not come from this site.'],
-  ceremony_expired: ['validation_failed', 'This took too long, or was answered already. Start again.'],
+  ceremony_expired: ['validation_failed', 'The passkey request has expired or was already used. Start again.'],
   sign_up_invited_only: [
     'forbidden',
-    'Accounts are by invitation here. Open the link of your invitation, and create your account from there.',
+    'You need an invitation to create an account here. Open the link in your invitation and sign up from there.',
   ],
-  passkey_unknown: ['unauthenticated', 'Nobody here has this passkey.'],
-  passkey_invalid: ['unauthenticated', "The passkey's answer could not be verified."],
-  passkey_exists: ['conflict', 'The passkey is registered already.'],
-  passkey_not_found: ['not_found', 'You have no such passkey.'],
-  passkey_limit_reached: ['conflict', 'You have as many passkeys as one person can have. Remove one first.'],
-  last_passkey: ['conflict', 'It is your only passkey. Add another one first.'],
-  session_not_found: ['not_found', 'You are not signed in there, or no longer.'],
-  recovery_code_invalid: ['unauthenticated', 'The recovery code is not valid, or was used already.'],
+  passkey_unknown: ['unauthenticated', 'No account uses this passkey.'],
+  passkey_invalid: ['unauthenticated', 'The passkey could not be verified. Try again.'],
+  passkey_exists: ['conflict', 'This passkey is already registered.'],
+  passkey_not_found: ['not_found', 'You do not have this passkey.'],
+  passkey_limit_reached: ['conflict', 'You have reached the limit of passkeys. Remove one first.'],
+  last_passkey: ['conflict', 'This is your only passkey. Add another one first.'],
+  session_not_found: ['not_found', 'This session does not exist or has already ended.'],
+  recovery_code_invalid: ['unauthenticated', 'The recovery code is not valid or was already used.'],
   verification_required: ['forbidden', 'Confirm with your passkey that it is you.'],
-  role_insufficient: ['forbidden', 'Your role in this workspace does not allow it.'],
-  last_owner: ['conflict', 'A workspace needs an owner. Make somebody else an owner first.'],
-  member_not_found: ['not_found', 'Nobody of this workspace has this id.'],
-  workspace_limit_reached: ['conflict', 'You belong to as many workspaces as one person can.'],
-  invitation_not_found: ['not_found', 'The invitation is not known, was used or taken back, or has expired.'],
-  invitation_limit_reached: [
-    'conflict',
-    'The workspace has as many open invitations as it can have. Take one back first.',
+  role_insufficient: ['forbidden', 'Your role in this workspace does not allow this. Ask an owner or admin.'],
+  last_owner: ['conflict', 'A workspace needs an owner. Make another member an owner first.'],
+  member_not_found: ['not_found', 'There is no member with this id in this workspace.'],
+  workspace_limit_reached: ['conflict', 'You have reached the limit of workspaces that one person can belong to.'],
+  invitation_not_found: [
+    'not_found',
+    'This invitation does not exist, was already used or revoked, or has expired. Ask for a new one.',
   ],
+  invitation_limit_reached: ['conflict', 'The workspace has reached its limit of open invitations. Revoke one first.'],
   authorization_request_not_found: [
     'not_found',
-    'The request of the application is not known, or has expired. Go back to the application and connect again.',
+    'This authorization request does not exist or has expired. Go back to the application and connect again.',
   ],
-  authorization_request_decided: ['conflict', 'This request was answered already.'],
-  connection_not_found: ['not_found', 'The workspace has no such connection.'],
-  webhook_not_found: ['not_found', 'The workspace has no such webhook endpoint.'],
-  delivery_not_found: ['not_found', 'The workspace has no such delivery.'],
-  event_not_found: ['not_found', 'No event of the last 30 days has this id in this account and mode.'],
+  authorization_request_decided: [
+    'conflict',
+    'This authorization request was already answered. To connect again, go back to the application.',
+  ],
+  connection_not_found: ['not_found', 'There is no connection with this id in this workspace.'],
+  webhook_not_found: ['not_found', 'There is no webhook endpoint with this id in this workspace.'],
+  delivery_not_found: ['not_found', 'There is no delivery with this id in this workspace.'],
+  event_not_found: ['not_found', 'There is no event with this id from the last 30 days in this account and mode.'],
   endpoint_disabled: ['conflict', 'The webhook endpoint is disabled. Enable it first.'],
   replays_pending: [
     'conflict',
-    'Earlier replays of this webhook endpoint are still queued. Wait until they have been sent, and replay then.',
+    'Earlier replays to this webhook endpoint are still waiting to be sent. Try again once they have been sent.',
   ],
-  endpoint_limit_reached: ['conflict', 'The workspace has as many webhook endpoints as it can have in this mode.'],
-  url_not_allowed: ['validation_failed', 'The url is not one that events can be sent to.'],
-  recipient_not_found: ['not_found', 'The address has no label in this workspace and mode.'],
-  recipient_limit_reached: ['conflict', 'The workspace has as many labeled recipients as it can have in this mode.'],
+  endpoint_limit_reached: [
+    'conflict',
+    'The workspace has reached its limit of webhook endpoints in this mode. Delete one first.',
+  ],
+  url_not_allowed: [
+    'validation_failed',
+    'Events cannot be sent to this url. It must be a public HTTPS address; details.reason says what is wrong.',
+  ],
+  recipient_not_found: ['not_found', 'This address has no label in this workspace and mode.'],
+  recipient_limit_reached: [
+    'conflict',
+    'The workspace has reached its limit of labeled recipients in this mode. Remove one first.',
+  ],
   faucet_not_available: [
     'not_found',
-    'There is no faucet here: test USDC comes from elsewhere, and live USDC is bought.',
+    'This server has no faucet. Get test USDC from a public faucet; live USDC has to be bought.',
   ],
   rate_limit_exceeded: ['rate_limited', 'Too many requests.'],
   enclave_outcome_unknown: [
     'internal',
-    'The enclave provider did not tell what came of it. Look again in a few minutes. Nothing is lost.',
+    'The enclave provider did not confirm the result. Check again in a few minutes before you retry.',
   ],
   wallet_not_created: [
     'internal',
-    'The enclave provider did not answer in time, so no wallet was added here. If the provider made one all the same, it is empty, and nobody was shown its address. Create the wallet again.',
+    'The enclave provider did not respond in time, so no wallet was added here. If the provider created one, it is empty and unused. Create the wallet again.',
   ],
-  enclave_refused: ['internal', 'The enclave provider refused. Nothing was changed.'],
+  enclave_refused: ['internal', 'The enclave provider rejected the request. Nothing was changed.'],
   enclave_record_differs: [
     'internal',
-    "The enclave provider's record is not what was signed, or not yet. The grant was not changed here. Try again in a few minutes; the operator's log names the difference.",
+    "The enclave provider's record does not match what was signed. The grant was not changed here. Try again in a few minutes; the server's log names the difference.",
   ],
   privy_call_failed: [
     'internal',
-    "The enclave provider's call failed. Retry with the same idempotency_key; without one, do not retry.",
+    'The call to the enclave provider failed. Retry with the same idempotency_key; without one, do not retry.',
   ],
 } as const satisfies Record<string, readonly [ProblemType, string]>
 
@@ -141,7 +171,7 @@ export interface ProblemOptions {
   readonly retryAfterSeconds?: number
 }
 
-/** An error that is meant for the caller: its message, code and details may leave the service; its cause may not. */
+/** An error for the caller. Its message, code and details are sent; its cause stays inside the service. */
 export class Problem extends Error {
   readonly type: ProblemType
   readonly code: ProblemCode | undefined
@@ -161,15 +191,15 @@ export class Problem extends Error {
   }
 }
 
-/** Makes the problem that a code stands for, with the code's own sentence. */
+/** Creates the problem of a code, with the sentence that belongs to the code. */
 export function problem(code: ProblemCode, options: Omit<ProblemOptions, 'code'> = {}): Problem {
   const [type, message] = PROBLEM_CODES[code]
   return new Problem(type, message, { ...options, code })
 }
 
 /**
- * 500 `privy_call_failed` for a payment that is recorded and whose outcome is not known. It says in words whether a retry
- * is safe (D58), and names the payment, so that a caller without an idempotency key can ask for it.
+ * Returns the 500 `privy_call_failed` for a payment that is recorded but whose outcome is not known. The message says
+ * whether a retry is safe, and names the payment so that a caller without an idempotency key can look it up (D58).
  */
 export function paymentCallFailed(
   { id, idempotencyKey }: { readonly id: string; readonly idempotencyKey: string | null },
@@ -177,9 +207,9 @@ export function paymentCallFailed(
 ): Problem {
   const advice =
     idempotencyKey === null
-      ? `Without an idempotency_key a retry could pay twice. Do not retry; read the payment ${id}.`
-      : 'Retry with the same idempotency_key: that never pays twice.'
-  return new Problem('internal', `The enclave provider's call failed. ${advice}`, {
+      ? `Without an idempotency_key a retry could pay twice. Do not retry; read the payment ${id} instead.`
+      : 'Retry with the same idempotency_key; it never pays twice.'
+  return new Problem('internal', `The call to the enclave provider failed. ${advice}`, {
     code: 'privy_call_failed',
     cause,
     details: { payment_id: id },

@@ -1,13 +1,13 @@
 import { Type, type TSchema } from 'typebox'
 import { MODES } from './mode.ts'
 
-/** The parts that the schemas of every door are made of. A description ends in `openapi.json`. */
+/** Field schemas that all endpoints share. Their descriptions are published in `openapi.json`. */
 
 export function isoTime(description?: string) {
   return Type.String({ format: 'date-time', ...describedAs(description) })
 }
 
-/** An amount as text: a JSON number would lose digits. */
+/** An amount as a string, because a JSON number could lose digits. */
 export function usdc(description?: string) {
   return Type.String({ ...describedAs(description), examples: ['12.5'] })
 }
@@ -16,12 +16,12 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** An array that nobody who receives it changes: `readonly` for TypeScript, no difference on the wire. */
+/** An array that is `readonly` for TypeScript. The JSON is the same. */
 export function list<Schema extends TSchema>(items: Schema, options: { description?: string } = {}) {
   return Type.Immutable(Type.Array(items, options))
 }
 
-/** One of several texts. Written as `anyOf` of constants, which generators of clients read best. */
+/** One of several strings. Written as `anyOf` of constants, which client generators support best. */
 export function oneOf<const Names extends readonly string[]>(names: Names, options: { description?: string } = {}) {
   const schema = Type.Union(
     names.map((name) => Type.Literal(name)),
@@ -30,7 +30,7 @@ export function oneOf<const Names extends readonly string[]>(names: Names, optio
   return Type.Unsafe<Names[number]>(schema)
 }
 
-/** The mode of what is shown. */
+/** The mode of the resource. */
 export const ModeSchema = oneOf(MODES, { description: 'Derived from the API key, or chosen at consent.' })
 
 function describedAs(description: string | undefined) {

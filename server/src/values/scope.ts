@@ -1,4 +1,4 @@
-/** The scopes (specification, part 5), in the order in which they are told. An API key has them all. */
+/** The scopes (specification, part 5), in the order in which they are listed. An API key has all of them. */
 export const SCOPES = ['wallet:read', 'wallet:transfer', 'x402:pay'] as const
 
 export type Scope = (typeof SCOPES)[number]
@@ -7,8 +7,9 @@ export type Scope = (typeof SCOPES)[number]
 const SCOPE_TEXT_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/
 
 /**
- * Parses a `scope` parameter: the scopes of ours that it names, each once, in our order; unknown ones are dropped, since
- * clients ask for `offline_access` and the like uninvited. Null when the text itself is malformed (RFC 6749, section 3.3).
+ * Parses a `scope` parameter. Returns those of our scopes that it names, each once and in our order. Unknown scopes are
+ * dropped, because clients ask for `offline_access` and the like without being told to. Returns null if the text itself
+ * is malformed (RFC 6749, section 3.3).
  */
 export function parseScopes(text: string): Scope[] | null {
   if (!SCOPE_TEXT_PATTERN.test(text)) return null
@@ -20,7 +21,7 @@ export function formatScopes(scopes: readonly Scope[]): string {
   return scopes.join(' ')
 }
 
-/** Reads scopes that the database kept. */
+/** Parses scopes from the database. */
 export function toScopes(names: readonly string[]): Scope[] {
   return SCOPES.filter((scope) => names.includes(scope))
 }

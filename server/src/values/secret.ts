@@ -2,22 +2,27 @@ import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * Every secret that the service hands out: a prefix that tells its kind, 43 random base62 characters (256 bits), and 6
- * that check them, so that a typo is told apart from a revoked secret without a look-up, and scanners can match it.
- * Shown once; only its hash is stored (but of those that we sign with, which are sealed).
+ * The format of every secret that the service issues: a prefix that tells its kind, 43 random base62 characters (256
+ * bits), and 6 check characters. With the check characters a typo is recognized without a look-up, and secret scanners
+ * can match the format.
+ *
+ * A secret is shown once and only its hash is stored, except for secrets that we sign with, which are stored encrypted.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const ENTROPY_CHARS = 43
 const CHECK_CHARS = 6
 const BODY_PATTERN = new RegExp(`^[0-9A-Za-z]{${ENTROPY_CHARS + CHECK_CHARS}}$`)
 
-/** The prefixes of secrets that have one kind (specification, part 5, but for the last three, which stay with us). */
+/**
+ * The prefixes of secrets. The specification (part 5) defines them, except for the last three, which are only used
+ * within this service.
+ */
 export const SECRET_PREFIXES = {
   accessToken: 'svc_oat_',
   refreshToken: 'svc_ort_',
   authorizationCode: 'svc_oac_',
   webhook: 'whsec_',
-  /** The handle of an authorization request that awaits its decision. */
+  /** The handle of an authorization request that waits for a decision. */
   requestHandle: 'svc_oar_',
   session: 'svc_ses_',
   ceremony: 'svc_cer_',
@@ -30,13 +35,13 @@ export function createSecret(prefix: string): string {
   return body + checkCharacters(body)
 }
 
-/** False for anything whose form or check characters are wrong: such a secret was never issued. */
+/** Returns false if the format or the check characters are wrong: such a secret was never issued. */
 export function isSecret(prefix: string, text: string): boolean {
   if (!text.startsWith(prefix) || !BODY_PATTERN.test(text.slice(prefix.length))) return false
   return text.slice(-CHECK_CHARS) === checkCharacters(text.slice(0, -CHECK_CHARS))
 }
 
-/** SHA-256, which does for 256 bits of randomness. */
+/** SHA-256 is enough, because the secret has 256 bits of randomness. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }

@@ -1,10 +1,10 @@
-/** RFC 3339, with its offset: a time without one is everybody's guess. */
+/** RFC 3339 with an offset, because a time without one is ambiguous. */
 const TIME_PATTERN = /^(\d{4}-\d\d-(\d\d))T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 
-/** Parses a time from outside, to the millisecond; null when it is none. */
+/** Parses a time from outside, to the millisecond. Returns null if it is not valid. */
 export function parseTime(text: string): Date | null {
   const [, date = '', day] = TIME_PATTERN.exec(text) ?? []
-  // February 30 would be read as a day of March.
+  // Without this check February 30 would be read as a day in March.
   if (new Date(date).getUTCDate() !== Number(day)) return null
   const time = new Date(text)
   return Number.isNaN(time.getTime()) ? null : time

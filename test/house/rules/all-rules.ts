@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { ACTOR_REQUIRED } from './actors.ts'
 import {
   ENVIRONMENT,
   NAMED_IMPORTS,
@@ -23,6 +24,7 @@ export const ALL_RULES: readonly Rule[] = [
   NAMED_IMPORTS,
   WORKSPACE_BORDERS,
   PURE_FILES,
+  ACTOR_REQUIRED,
   ENVIRONMENT,
   NO_PROCESS_IMPORT,
   ONE_CLOCK,

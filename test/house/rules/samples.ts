@@ -1,3 +1,4 @@
+import { ACTOR_REQUIRED } from './actors.ts'
 import {
   ENVIRONMENT,
   NAMED_IMPORTS,
@@ -333,6 +334,18 @@ export const SAMPLES: readonly Sample[] = [
         'test/flow.test.ts': importing('./agent.ts'),
         'test/agent.ts': '',
       },
+    ],
+  },
+  {
+    rule: ACTOR_REQUIRED,
+    fails: [
+      broken(`${DOMAIN}/keys/revoke-key.ts`, 'function revokeKey({ id, actor = OPERATOR }: KeyReference) {}'),
+      broken(`${DOMAIN}/keys/revoke-key.ts`, 'interface Request { readonly actor?: Actor }'),
+      broken('sandbox/src/control/fund.ts', 'function fund(actor: Actor, other: string, actor = by) {}'),
+    ],
+    passes: [
+      file(`${DOMAIN}/keys/revoke-key.ts`, 'const actor = { kind: "user" }\nif (actor === by) actor.id'),
+      file(`${DOMAIN}/keys/revoke-key.test.ts`, 'function revoke(id: string, actor = OPERATOR) {}'),
     ],
   },
   {

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
@@ -62,7 +63,7 @@ export async function seedRequest(ctx: Ways, options: SeedConnectionOptions = {}
   const account = options.membership?.account ?? options.account ?? (await seedAccount(ctx))
   const membership = options.membership ?? (await seedMember(ctx, account))
   const agentId = options.agentId ?? agent(`agent-${randomBytes(4).toString('hex')}`)
-  await createAgent(ctx, { accountId: account.id, mode, id: agentId })
+  await createAgent(ctx, { accountId: account.id, mode, id: agentId, actor: OPERATOR })
   const client =
     options.client ??
     (await registerClient(ctx, { name: 'Test client', redirectUris: [redirectUri], scopes: [...SCOPES] }))
@@ -142,7 +143,7 @@ export async function isAlive(ctx: Ways, accessToken: string): Promise<boolean> 
 }
 
 export function seedAccount(ctx: Ways): Promise<Account> {
-  return createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan: 'developer' })
+  return createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan: 'developer', actor: OPERATOR })
 }
 
 /** A person without passkeys, as a member of the workspace. */

@@ -15,7 +15,7 @@ import {
 } from '../../../server/src/domain/webhooks/delivery.ts'
 import type { EndpointWithSecret } from '../../../server/src/domain/webhooks/endpoint.ts'
 import { finishAttempt } from '../../../server/src/domain/webhooks/finish-attempt.ts'
-import { getDelivery } from '../../../server/src/domain/webhooks/get-delivery.ts'
+import { getDelivery } from '../../../server/src/domain/webhooks/queries.ts'
 import type { Places } from '../../../server/src/domain/webhooks/places.ts'
 import { createId } from '../../../server/src/values/ids.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
@@ -24,7 +24,11 @@ import { readRows } from '../database/read-rows.ts'
 export const RECEIVER_URL = 'https://receiver.example/hooks'
 
 export async function makeAccount(ctx: Context): Promise<Account> {
-  return await createAccount(ctx, { name: `Heard ${randomBytes(4).toString('hex')}`, plan: 'developer' })
+  return await createAccount(ctx, {
+    name: `Heard ${randomBytes(4).toString('hex')}`,
+    plan: 'developer',
+    actor: OPERATOR,
+  })
 }
 
 export async function makeEndpoint(

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import type { SoftwarePasskey } from '../../../sandbox/src/passkey/software-passkey.ts'
 import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
-import type { Actor } from '../../../server/src/domain/audit/audit-entry.ts'
+import { OPERATOR, type Actor } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { GrantTerms } from '../../../server/src/domain/grants/check-policy.ts'
-import { getGrant } from '../../../server/src/domain/grants/get-grant.ts'
-import type { Grant, GrantAction } from '../../../server/src/domain/grants/grant.ts'
+import { getGrant } from '../../../server/src/domain/grants/queries.ts'
+import type { Grant, GrantChange } from '../../../server/src/domain/grants/grant.ts'
 import { issueSigningRequest } from '../../../server/src/domain/grants/issue-signing-request.ts'
 import { openGrant } from '../../../server/src/domain/grants/open-grant.ts'
 import { openReplacement } from '../../../server/src/domain/grants/open-replacement.ts'
@@ -32,7 +32,7 @@ export interface Owned {
 
 /** Needs an enclave that keeps what it is told. */
 export async function openOwned(ctx: Context): Promise<Owned> {
-  const account = await createAccount(ctx, { name: 'Grants', plan: 'developer' })
+  const account = await createAccount(ctx, { name: 'Grants', plan: 'developer', actor: OPERATOR })
   const { userId } = await seedOwner(ctx, account)
   const actor = { kind: 'user', id: userId } as const
   const owner = makePasskey(ctx, randomBytes(32).toString('base64url'))
@@ -92,7 +92,7 @@ export function openNext(
 export async function signChange(
   ctx: Context,
   { accountId, owner, actor }: Owned,
-  { grantId, change }: { grantId: string; change: GrantAction },
+  { grantId, change }: { grantId: string; change: GrantChange },
 ): Promise<Grant> {
   const request = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
   assert.ok(request.challenge !== null, 'there is something to sign')
@@ -103,7 +103,7 @@ export async function signChange(
 export async function signAndCrash(
   ctx: Context,
   owned: Owned,
-  asked: { grantId: string; change: GrantAction },
+  asked: { grantId: string; change: GrantChange },
 ): Promise<void> {
   const action = asked.change === 'activate' ? 'grant.activated' : 'grant.revoked'
   await readRows(ctx.db, `alter table audit_entries add constraint broken check (action <> '${action}') not valid`)
@@ -118,7 +118,7 @@ export async function signAndCrash(
 export async function changeUnsigned(
   ctx: Context,
   { accountId, actor }: Owned,
-  { grantId, change }: { grantId: string; change: GrantAction },
+  { grantId, change }: { grantId: string; change: GrantChange },
 ): Promise<Grant> {
   const request = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
   assert.equal(request.challenge, null, 'there is nothing to sign')

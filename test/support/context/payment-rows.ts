@@ -13,7 +13,7 @@ import { RECIPIENT, type Seed } from './seed.ts'
 import { readRows } from '../database/read-rows.ts'
 
 const WIDE = microUsdc(10n ** 18n)
-const SETTLING_MS = 2_000
+const SEND_WINDOW_MS = 2_000
 
 /** A payment as it would stand had it been made then, without its events. `status` pending by default, without a hash. */
 export async function seedPayment(
@@ -57,7 +57,7 @@ export async function seedPayment(
     pendingReason: null,
     firstBlock: null,
     searchedBlock: null,
-    looks: 0,
+    lookups: 0,
     minedBlock: null,
     minedBlockHash: null,
     logIndex: null,
@@ -68,10 +68,10 @@ export async function seedPayment(
   if (status === 'pending' && payment.txHash === null) return payment
   const txHash = payment.txHash ?? `0x${Buffer.from(id.slice(-16)).toString('hex').padStart(64, '0')}`
   const accepted = await ctx.db.runDurable(
-    markAccepted(payment, { transactionId: id, txHash, userOperationHash: null }, { now: at, nextLookAt: at }),
+    markAccepted(payment, { transactionId: id, txHash, userOperationHash: null }, { now: at, nextLookupAt: at }),
   )
   if (accepted === null) throw new Error('the payment was not accepted')
-  const settledAt = new Date(at.getTime() + SETTLING_MS)
+  const settledAt = new Date(at.getTime() + SEND_WINDOW_MS)
   if (status === 'pending') return accepted
   const moved = await ctx.db.runDurable(
     status === 'failed'

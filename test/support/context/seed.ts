@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
-import { keepSigner } from '../../../server/src/domain/agents/agents-store.ts'
+import { saveSigner } from '../../../server/src/domain/agents/agents-store.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { Grant } from '../../../server/src/domain/grants/grant.ts'
-import { signerSealContext } from '../../../server/src/domain/agents/signer-seal.ts'
+import { signerSealContext } from '../../../server/src/domain/agents/signer-seal-context.ts'
 import { insertGrant, markActive } from '../../../server/src/domain/grants/grants-store.ts'
 import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
-import type { PaymentRequest } from '../../../server/src/domain/payments/admission/reserve-payment.ts'
+import type { PaymentRequest } from '../../../server/src/domain/payments/payment-request.ts'
 import { insertWallet } from '../../../server/src/domain/wallets/wallets-store.ts'
 import { parseAddress, type Address } from '../../../server/src/values/address.ts'
 import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
@@ -43,10 +43,10 @@ export interface SeedOptions {
 /** A workspace with a key, an agent, a wallet and an active grant, as the owner's signature would have left them. */
 export async function seed(ctx: Context, options: SeedOptions = {}): Promise<Seed> {
   const { mode = 'test', plan = 'developer' } = options
-  const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan })
+  const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan, actor: OPERATOR })
   const { secret } = await issueKey(ctx, { accountId: account.id, mode, actor: OPERATOR })
   const agentId = agent(`agent-${randomBytes(4).toString('hex')}`)
-  await createAgent(ctx, { accountId: account.id, mode, id: agentId })
+  await createAgent(ctx, { accountId: account.id, mode, id: agentId, actor: OPERATOR })
   const wallet = await seedWallet(ctx, { account, mode })
   const grant = await seedGrant(ctx, { account, mode, agentId, wallet }, options)
   return { account, mode, agentId, wallet, grant, key: secret }
@@ -75,7 +75,7 @@ export async function seedGrant(
 ): Promise<Grant> {
   const { privateKey } = ctx.enclave.generateSignerKey()
   const sealed = ctx.sealer.seal(privateKey, signerSealContext(account.id, mode, agentId))
-  await ctx.db.runDurable(keepSigner(account.id, mode, agentId, 'signer', sealed))
+  await ctx.db.runDurable(saveSigner(account.id, mode, agentId, 'signer', sealed))
   const grant: Grant = {
     id: createId('grant', ctx.clock.now()),
     accountId: account.id,
@@ -119,6 +119,7 @@ export function paymentRequest(
     memo: null,
     idempotencyKey: null,
     credentialId: null,
+    boundAgentId: null,
     ...changes,
     amountUsdc,
     amountMicro: amount(amountUsdc),

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { DomainEvent } from '../../../server/src/domain/events/event.ts'
-import { getDelivery } from '../../../server/src/domain/webhooks/get-delivery.ts'
+import { getDelivery } from '../../../server/src/domain/webhooks/queries.ts'
 import type { Delivery, DeliveryAttempt } from '../../../server/src/domain/webhooks/delivery.ts'
 import type { WebhookEndpoint } from '../../../server/src/domain/webhooks/endpoint.ts'
 import type { Loop } from '../../../server/src/lib/loop.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
-import { startSender } from '../../../server/src/jobs/send-webhooks.ts'
+import { sendWebhooks } from '../../../server/src/jobs/send-webhooks.ts'
 import { announce, makeAccount, makeEndpoint } from './delivery-rows.ts'
 import { readRows } from '../database/read-rows.ts'
 import { startReceiver, type Receiver, type Reply } from '../wires/receiver.ts'
@@ -90,7 +90,7 @@ export async function openSenderFixture(): Promise<SenderFixture> {
     reset,
     startSender(options = {}) {
       const { ctx: context = ctx, ...rest } = options
-      const sender = startSender(context, rest)
+      const sender = sendWebhooks(context, rest)
       senders.push(sender)
       return sender
     },

@@ -5,7 +5,7 @@ import { EVENT_TYPES, type DomainEvent } from '../../../server/src/domain/events
 import { createEndpoint } from '../../../server/src/domain/webhooks/create-endpoint.ts'
 import type { Delivery } from '../../../server/src/domain/webhooks/delivery.ts'
 import type { WebhookEndpoint } from '../../../server/src/domain/webhooks/endpoint.ts'
-import { listEndpoints } from '../../../server/src/domain/webhooks/list-endpoints.ts'
+import { listEndpoints } from '../../../server/src/domain/webhooks/queries.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { announce, readDelivery } from './delivery-rows.ts'
 

@@ -25,10 +25,10 @@ export function checkResponses(http: HttpServer): AssertChecked {
   http.addHook('preSerialization', async (request, reply, payload) => {
     if (!request.url.startsWith('/console/') || reply.statusCode >= 400) return payload
     check(request, () => {
-      const responses: Readonly<Record<number, unknown>> = Object(request.routeOptions.schema?.response)
+      const responses: Readonly<Record<number, object | undefined>> = Object(request.routeOptions.schema?.response)
       const schema = responses[reply.statusCode]
-      assert.ok(typeof schema === 'object' && schema !== null, `no schema for status ${reply.statusCode}`)
-      const isValid = request.compileValidationSchema({ ...schema })
+      assert.ok(schema !== undefined, `no schema for status ${reply.statusCode}`)
+      const isValid = request.compileValidationSchema(schema)
       assert.ok(isValid(payload), JSON.stringify(isValid.errors))
       payloads.set(request, JSON.parse(JSON.stringify(payload)))
     })

@@ -8,12 +8,12 @@ import type { ControlContext } from '../control-context.ts'
 const FAILING_TRANSFERS_MAX = 1_000_000
 const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers'] as const
 
-/** What a chain does by itself, now and then. */
-export function addChainRoutes(http: HttpServer, world: ControlContext): void {
+/** Makes a chain do what a real one does now and then: pause, reorganize, fail transfers. */
+export function addChainRoutes(http: HttpServer, control: ControlContext): void {
   http.post('/chains/:mode', async (request) => {
     const mode = new Fields(request.params).mode()
-    await move(world, mode, new Fields(request.body))
-    return { block_number: await world.chains[mode].blockNumber() }
+    await move(control, mode, new Fields(request.body))
+    return { block_number: await control.chains[mode].blockNumber() }
   })
 }
 

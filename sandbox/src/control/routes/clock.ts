@@ -4,13 +4,13 @@ import { serialQueue } from '../../chain/serial-queue.ts'
 import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Ten years: beyond every lifetime that the service knows, and within what every clock and column can hold. */
+/** Ten years: longer than every lifetime in the service, and within what every clock and column can hold. */
 const OFFSET_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 
-/** D49: one clock for all, which can be moved forward, or back to the real time. */
-export function addClockRoutes(http: HttpServer, world: ControlContext): void {
-  const { state, context } = world
-  // Two moves at once add up.
+/** Moves the one clock of all processes forward, or back to the real time (D49). */
+export function addClockRoutes(http: HttpServer, control: ControlContext): void {
+  const { state, context } = control
+  // Requests are processed one by one, so that two concurrent moves add up.
   const enqueue = serialQueue()
 
   http.post('/clock', async (request) => {
@@ -19,15 +19,18 @@ export function addClockRoutes(http: HttpServer, world: ControlContext): void {
     return await enqueue(async () => {
       const offsetMs = advanceMs === null ? 0 : state.current.clockOffsetMs + advanceMs
       if (offsetMs > OFFSET_SECONDS_MAX * 1_000) {
-        throw new Problem('validation_failed', 'advance_seconds would move the clock by more than ten years in all.')
+        throw new Problem(
+          'validation_failed',
+          'advance_seconds would move the clock more than ten years ahead in total.',
+        )
       }
-      await world.setClockOffset(offsetMs)
+      await control.setClockOffset(offsetMs)
       return { now: context.clock.now().toISOString() }
     })
   })
 }
 
-/** Milliseconds forward, or null for the real time. */
+/** Returns the milliseconds to move forward, or null for the real time. */
 function readMove(fields: Fields): number | null {
   if (fields.only(['advance_seconds', 'reset']) === 'advance_seconds') {
     return fields.integer('advance_seconds', { min: 0, max: OFFSET_SECONDS_MAX }) * 1_000

@@ -6,35 +6,38 @@ import { ensureOwner, signInOwner } from '../owners.ts'
 import { slugIn } from '../path-fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** The service answers a person's browser well within it. */
+/** Much longer than the service takes to respond to a browser. */
 const ANSWER_MS_MAX = 10_000
 
-/** A person connects an agent host: the owner signs in, opens the authorization URL, and decides on the consent page. */
-export function addConsentRoute(http: HttpServer, world: ControlContext): void {
+/**
+ * Connects an agent host as a user would: the owner signs in, opens the authorization URL, and decides on the consent
+ * page.
+ */
+export function addConsentRoute(http: HttpServer, control: ControlContext): void {
   http.post('/workspaces/:slug/consent', async (request) => {
-    const account = await getAccount(world.context, slugIn(request))
+    const account = await getAccount(control.context, slugIn(request))
     const fields = new Fields(request.body)
-    const authorizeUrl = readAuthorizeUrl(fields, world.addresses.authUrl)
+    const authorizeUrl = readAuthorizeUrl(fields, control.addresses.authUrl)
     const form = {
       decision: fields.flag('approve', true) ? 'approve' : 'deny',
       workspace: account.slug,
       mode: fields.mode(),
       agent_id: fields.text('agent_id'),
     }
-    await ensureOwner(world, account)
-    const browser = openBrowser(world.addresses.authUrl, await signInOwner(world, account.slug))
+    await ensureOwner(control, account)
+    const browser = openBrowser(control.addresses.authUrl, await signInOwner(control, account.slug))
 
     const opened = await browser.get(authorizeUrl)
     const location = await readRedirect(opened)
     const page = new URL(location, authorizeUrl)
     const handle = page.searchParams.get('request')
-    // Not our consent page: the client was answered at once, with an error.
+    // If this is not our consent page, the client was sent an error at once.
     if (page.origin !== authorizeUrl.origin || page.pathname !== '/consent' || handle === null) return { location }
     return { location: await readRedirect(await browser.post('/oauth/consent', { ...form, request: handle })) }
   })
 }
 
-/** What the browser of somebody who is signed in sends. */
+/** Sends requests as the browser of a signed-in user does. */
 function openBrowser(authUrl: string, session: string) {
   const send = (url: URL, change: RequestInit = {}, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(url, {
@@ -52,7 +55,7 @@ function openBrowser(authUrl: string, session: string) {
   }
 }
 
-/** A URL of our own authorization endpoint: nothing else is opened with the owner's cookie. */
+/** Reads a URL of our own authorization endpoint. No other URL may be opened with the owner's cookie. */
 function readAuthorizeUrl(fields: Fields, authUrl: string): URL {
   const text = fields.text('authorize_url')
   const url = URL.canParse(text) ? new URL(text) : null
@@ -61,7 +64,10 @@ function readAuthorizeUrl(fields: Fields, authUrl: string): URL {
   throw new Problem('validation_failed', `${message}.`, { details: [{ path: 'authorize_url', message }] })
 }
 
-/** The redirect's target. An error page is answered with its own status, and its text in the envelope. */
+/**
+ * Returns the target of the redirect. If the response is an error page, throws a problem with the page's status and
+ * text.
+ */
 async function readRedirect(response: Response): Promise<string> {
   const location = response.headers.get('location')
   const text = toPlainText(await response.text())

@@ -7,16 +7,16 @@ import type { ControlContext } from '../control-context.ts'
 
 const FAULT_COUNT_MAX = 1_000_000
 const SEED_MAX = 0xff_ff_ff_ff
-/** Ten years either way. */
+/** Ten years in either direction. */
 const SKEW_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 
-/** What the provider does now and then, or does otherwise. */
+/** Makes the enclave provider do what the real one does now and then: fail, respond late, have another clock. */
 export function addEnclaveRoutes(http: HttpServer, { enclave }: ControlContext): void {
   http.post('/enclave/faults', async (request) => {
-    await orderFaults(enclave, new Fields(request.body))
+    await injectFaults(enclave, new Fields(request.body))
     return {}
   })
-  http.get('/enclave/faults', async () => ({ met: await enclave.countMetFaults() }))
+  http.get('/enclave/faults', async () => ({ met: await enclave.countInjectedFaults() }))
   http.post('/enclave/clock', async (request) => {
     const offset = { min: -SKEW_SECONDS_MAX, max: SKEW_SECONDS_MAX }
     await enclave.setClockSkew(new Fields(request.body).integer('offset_seconds', offset) * 1_000)
@@ -28,12 +28,12 @@ export function addEnclaveRoutes(http: HttpServer, { enclave }: ControlContext):
   })
 }
 
-async function orderFaults(enclave: EnclaveControl, fields: Fields): Promise<void> {
+async function injectFaults(enclave: EnclaveControl, fields: Fields): Promise<void> {
   const fault = fields.oneOf('fault', [...FAULTS, 'random', 'none'])
   if (fault === 'none') return await enclave.clearFaults()
   if (fault !== 'random')
-    return await enclave.orderFault(fault, fields.integer('count', { min: 1, max: FAULT_COUNT_MAX }))
-  await enclave.orderRandomFaults({
+    return await enclave.injectFault(fault, fields.integer('count', { min: 1, max: FAULT_COUNT_MAX }))
+  await enclave.injectRandomFaults({
     share: fields.share('share'),
     seed: fields.has('seed') ? fields.integer('seed', { min: 0, max: SEED_MAX }) : 0,
     faults: fields.someOf('faults', SEND_FAULTS),

@@ -1,7 +1,8 @@
+import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import type { Account } from '../../../../server/src/domain/accounts/account.ts'
 import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
 import { formatGrant } from '../../../../server/src/domain/grants/format-grant.ts'
-import type { GrantAction } from '../../../../server/src/domain/grants/grant.ts'
+import type { GrantChange } from '../../../../server/src/domain/grants/grant.ts'
 import { openGrant, type OpenGrantRequest } from '../../../../server/src/domain/grants/open-grant.ts'
 import { suspendGrant } from '../../../../server/src/domain/grants/suspend-grant.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
@@ -11,9 +12,9 @@ import { idIn, slugIn } from '../path-fields.ts'
 import { signGrant } from '../sign-grant.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Grants, opened and signed as the owner of the wallet. */
-export function addGrantRoutes(http: HttpServer, world: ControlContext): void {
-  const { context, state } = world
+/** Opens, signs, revokes and suspends grants as the wallet's owner. */
+export function addGrantRoutes(http: HttpServer, control: ControlContext): void {
+  const { context, state } = control
 
   http.post('/workspaces/:slug/grants', async (request, reply) => {
     const account = await getAccount(context, slugIn(request))
@@ -22,25 +23,25 @@ export function addGrantRoutes(http: HttpServer, world: ControlContext): void {
     const isSigned = fields.flag('sign', true)
     const pending = await openGrant(context, wanted)
     state.update({ grants: { ...state.current.grants, [pending.id]: account.slug } })
-    const grant = isSigned ? await signGrant(world, { account, grantId: pending.id, change: 'activate' }) : pending
+    const grant = isSigned ? await signGrant(control, { account, grantId: pending.id, change: 'activate' }) : pending
     return reply.code(201).send({ grant: formatGrant(grant) })
   })
 
-  const addSigning = (path: string, change: GrantAction): void => {
+  const addSigning = (path: string, change: GrantChange): void => {
     http.post(path, async (request) => {
       const grantId = idIn(request)
-      const account = await accountOf(world, grantId)
-      return { grant: formatGrant(await signGrant(world, { account, grantId, change })) }
+      const account = await accountOf(control, grantId)
+      return { grant: formatGrant(await signGrant(control, { account, grantId, change })) }
     })
   }
   addSigning('/grants/:id/sign', 'activate')
   addSigning('/grants/:id/revoke', 'revoke')
 
-  // Needs no signature: stopping an agent must never wait (D15).
+  // Suspending needs no signature, because stopping an agent must never have to wait (D15).
   http.post('/grants/:id/suspend', async (request) => {
     const grantId = idIn(request)
-    const { id: accountId } = await accountOf(world, grantId)
-    return { grant: formatGrant(await suspendGrant(context, { accountId, grantId })) }
+    const { id: accountId } = await accountOf(control, grantId)
+    return { grant: formatGrant(await suspendGrant(context, { accountId, grantId, actor: OPERATOR })) }
   })
 }
 
@@ -55,12 +56,13 @@ function readGrant(fields: Fields, account: Account): OpenGrantRequest {
     recipientAllowlist: fields.addresses('recipient_allowlist') ?? [],
     contractAllowlist: fields.addresses('contract_allowlist'),
     expiresAt: fields.time('expires_at'),
+    actor: OPERATOR,
   }
 }
 
 async function accountOf({ context, state }: ControlContext, grantId: string): Promise<Account> {
   const { grants } = state.current
   const slug = Object.hasOwn(grants, grantId) ? grants[grantId] : undefined
-  if (slug === undefined) throw new Problem('not_found', 'No such grant.')
+  if (slug === undefined) throw new Problem('not_found', 'There is no grant with this id in the sandbox.')
   return await getAccount(context, slug)
 }

@@ -5,7 +5,7 @@ import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** What is done to a key by whoever has its secret. */
+/** Rotates and revokes a key for anybody who has its secret. */
 export function addKeyRoutes(http: HttpServer, { context }: ControlContext): void {
   http.post('/keys/rotate', async (request, reply) => {
     const { key, secret, graceUntil } = await rotateKey(context, {
@@ -17,7 +17,7 @@ export function addKeyRoutes(http: HttpServer, { context }: ControlContext): voi
   })
 
   http.post('/keys/revoke', async (request) => {
-    await revokeKey(context, { secret: new Fields(request.body).text('key') })
+    await revokeKey(context, { secret: new Fields(request.body).text('key'), actor: OPERATOR })
     return {}
   })
 }

@@ -9,7 +9,7 @@ import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../throw-away-s
 
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
 const ARRIVAL_MS_MAX = 30_000
-/** The gaps between attempts (specification, part 6). */
+/** The delays between attempts (specification, part 6). */
 const GAPS_SECONDS = [60, 300, 900, 3_600, 21_600]
 
 interface WireEvent {
@@ -123,7 +123,7 @@ describe('webhooks of the control API', () => {
       [depositOf('7')?.path, textAt(depositOf('7')?.event.data ?? {}, 'deposit.wallet')],
       ['/test', wallet],
     )
-    // The deposit that the wallet was made with may be found when somebody listens already.
+    // The deposit that funded the wallet may only be found after the endpoint was registered.
     for (const { path, event } of received) {
       assert.deepEqual([event.mode, event.account_slug], ['test', path === '/test' ? slug : other])
     }
@@ -144,7 +144,7 @@ describe('webhooks of the control API', () => {
     }
     const failed = await awaitAttempts(slug, GAPS_SECONDS.length + 1)
     assert.deepEqual([failed.status, failed.next_attempt_at], ['failed', null])
-    // Payments of the test before may be confirmed meanwhile, which its endpoint is told.
+    // Payments of the previous test may be confirmed meanwhile, and the endpoint is notified of that.
     const tries = received.filter(({ path }) => path === '/flaky')
     assert.deepEqual(
       tries.map(({ headers }) => headers['service-delivery-attempt']),
@@ -171,7 +171,7 @@ describe('webhooks of the control API', () => {
     await control.post('/clock', { reset: true })
   })
 
-  it('that nobody listens at tell why', async () => {
+  it('record the reason if nobody listens at their endpoint', async () => {
     const slug = await makeSpender()
     const gone = await startFakeServer(() => undefined)
     await gone.close()
@@ -211,7 +211,7 @@ describe('webhooks of the control API', () => {
   const keys = new Map<string, string>()
   const wallets = new Map<string, string>()
 
-  /** A workspace of its own, whose agent may spend from a funded wallet. */
+  /** Creates a workspace whose agent may spend from a funded wallet. */
   async function makeSpender(): Promise<string> {
     const made = await control.post('/workspaces', { name: 'Listener' })
     const slug = textAt(made.body, 'workspace.slug')
@@ -250,7 +250,7 @@ describe('webhooks of the control API', () => {
     return (await control.get(`/workspaces/${slug}/deliveries`)).body['deliveries'] as WireDelivery[]
   }
 
-  /** The one delivery, once it has been tried so often. */
+  /** Waits until the only delivery has been tried this many times. */
   async function awaitAttempts(slug: string, count: number): Promise<WireDelivery> {
     const look = async (): Promise<WireDelivery | null> => {
       const [found] = await readDeliveries(slug)

@@ -4,7 +4,7 @@ import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import { EVENT_TYPES } from '../../../../server/src/domain/events/event.ts'
 import { createEndpoint } from '../../../../server/src/domain/webhooks/create-endpoint.ts'
 import type { Delivery, DeliveryAttempt } from '../../../../server/src/domain/webhooks/delivery.ts'
-import { getDelivery } from '../../../../server/src/domain/webhooks/get-delivery.ts'
+import { getDelivery } from '../../../../server/src/domain/webhooks/queries.ts'
 import { listDeliveries } from '../../../../server/src/domain/webhooks/list-deliveries.ts'
 import { replayDelivery } from '../../../../server/src/domain/webhooks/replay-delivery.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
@@ -14,13 +14,13 @@ import { Fields } from '../fields.ts'
 import { idIn, slugIn } from '../path-fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Of each mode; older ones are left out. */
+/** How many deliveries of each mode are listed; older ones are left out. */
 const DELIVERIES_LISTED_MAX = 10_000
 const PAGE_DELIVERIES = 100
 
-/** A workspace's webhook endpoints, and what became of each delivery. */
-export function addWebhookRoutes(http: HttpServer, world: ControlContext): void {
-  const { context, state } = world
+/** Creates webhook endpoints of a workspace, and lists and replays its deliveries. */
+export function addWebhookRoutes(http: HttpServer, control: ControlContext): void {
+  const { context, state } = control
 
   http.post('/workspaces/:slug/webhooks', async (request, reply) => {
     const account = await getAccount(context, slugIn(request))
@@ -35,25 +35,25 @@ export function addWebhookRoutes(http: HttpServer, world: ControlContext): void 
     return reply.code(201).send({ webhook: { id: endpoint.id, url: endpoint.url, secret } })
   })
 
-  /** Workspaces of which deliveries were asked for, besides those that were made here. */
+  /** Workspaces whose deliveries were requested, besides those that the control API created. */
   const slugs = new Set<string>()
   http.get('/workspaces/:slug/deliveries', async (request) => {
     const account = await getAccount(context, slugIn(request))
     slugs.add(account.slug)
-    const deliveries = (await Promise.all(MODES.map((mode) => readDeliveries(world, account, mode)))).flat()
+    const deliveries = (await Promise.all(MODES.map((mode) => readDeliveries(control, account, mode)))).flat()
     return { deliveries: deliveries.toSorted((left, right) => (left.id < right.id ? 1 : -1)) }
   })
 
   http.post('/deliveries/:id/replay', async (request, reply) => {
     const deliveryId = idIn(request)
     for (const slug of Object.keys(state.current.owners)) slugs.add(slug)
-    const accountId = await findAccountId(world, [...slugs], deliveryId)
+    const accountId = await findAccountId(control, [...slugs], deliveryId)
     const delivery = await replayDelivery(context, { accountId, deliveryId, actor: OPERATOR })
     return reply.code(201).send({ delivery: formatDelivery(delivery, []) })
   })
 }
 
-/** The newest first. */
+/** Lists deliveries with their attempts, newest first. */
 async function readDeliveries({ context }: ControlContext, { id: accountId }: Account, mode: Mode) {
   const found: ReturnType<typeof formatDelivery>[] = []
   for (let before: string | null = null; found.length < DELIVERIES_LISTED_MAX;) {
@@ -72,7 +72,7 @@ async function readDeliveries({ context }: ControlContext, { id: accountId }: Ac
   return found
 }
 
-/** No product operation reads across workspaces, so they are asked one by one. */
+/** No operation of the server reads across workspaces, so they are searched one by one. */
 async function findAccountId(
   { context }: ControlContext,
   slugs: readonly string[],

@@ -14,14 +14,14 @@ import type { ControlContext } from '../control-context.ts'
 
 const ALLOWANCE_USED_MAX = 1_000_000_000
 
-/** Workspaces, and what belongs to one: keys, wallets, the plan. */
-export function addWorkspaceRoutes(http: HttpServer, world: ControlContext): void {
-  const { context } = world
+/** Creates workspaces and their keys and wallets, and changes plans. */
+export function addWorkspaceRoutes(http: HttpServer, control: ControlContext): void {
+  const { context } = control
 
   http.post('/workspaces', async (request, reply) => {
     const fields = new Fields(request.body)
     const plan = fields.oneOf('plan', PLAN_NAMES, 'developer')
-    const account = await createOwnedWorkspace(world, { name: fields.text('name'), plan })
+    const account = await createOwnedWorkspace(control, { name: fields.text('name'), plan })
     const [test, live] = await Promise.all([
       issueKey(context, { accountId: account.id, mode: 'test', actor: OPERATOR }),
       issueKey(context, { accountId: account.id, mode: 'live', actor: OPERATOR }),
@@ -42,7 +42,7 @@ export function addWorkspaceRoutes(http: HttpServer, world: ControlContext): voi
     const fields = new Fields(request.body)
     const mode = fields.mode()
     const amountMicro = fields.amountOrZero('fund_usdc')
-    const owner = ownerOf(world, account.slug)
+    const owner = ownerOf(control, account.slug)
     const { address } = await createWallet(context, {
       accountId: account.id,
       mode,
@@ -50,7 +50,7 @@ export function addWorkspaceRoutes(http: HttpServer, world: ControlContext): voi
       owner,
       actor: OPERATOR,
     })
-    if (amountMicro !== null) await fund(world, { mode, to: address, amountMicro })
+    if (amountMicro !== null) await fund(control, { mode, to: address, amountMicro })
     return reply.code(201).send({ wallet: { address, mode } })
   })
 
@@ -60,7 +60,12 @@ export function addWorkspaceRoutes(http: HttpServer, world: ControlContext): voi
     const allowanceUsed = fields.has('allowance_used')
       ? fields.integer('allowance_used', { min: 0, max: ALLOWANCE_USED_MAX })
       : undefined
-    const changed = await changePlan(context, { account, plan: fields.oneOf('plan', PLAN_NAMES), allowanceUsed })
+    const changed = await changePlan(context, {
+      account,
+      plan: fields.oneOf('plan', PLAN_NAMES),
+      allowanceUsed,
+      actor: OPERATOR,
+    })
     return { workspace: formatWorkspace(changed) }
   })
 }

@@ -1,21 +1,20 @@
 import { Type } from 'typebox'
 import type { Agent } from '../../domain/agents/agent.ts'
 import { createAgent } from '../../domain/agents/create-agent.ts'
-import { getAgent } from '../../domain/agents/get-agent.ts'
-import { listAgents } from '../../domain/agents/list-agents.ts'
+import { getAgent, listAgents } from '../../domain/agents/queries.ts'
 import type { Context } from '../../domain/context.ts'
 import { AgentSchema, type PublicAgent } from '../../domain/grants/agent-schema.ts'
 import { formatAgent } from '../../domain/grants/format-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { parseAgentId } from '../../values/agent-id.ts'
-import type { createAuthenticate, Needs } from '../authenticate.ts'
+import type { createAuthenticate, Requirements } from '../authenticate.ts'
 import { callerOf, type Caller } from '../caller.ts'
 import { invalidAgentId } from '../parse-payment.ts'
 import { CreateAgentBody, errorResponses, IdParams } from '../schemas.ts'
 
-export type Authenticate = (needs: Needs) => ReturnType<typeof createAuthenticate>
+export type Authenticate = (requirements: Requirements) => ReturnType<typeof createAuthenticate>
 
-const AgentAnswer = Type.Object({ agent: Type.Ref('Agent') }, { description: 'The agent as it stands.' })
+const AgentResponse = Type.Object({ agent: Type.Ref('Agent') }, { description: 'The agent in its current state.' })
 
 export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(AgentSchema)
@@ -29,11 +28,11 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
         operationId: 'createAgent',
         summary: 'Create an agent if absent',
         description:
-          'Idempotent: an existing id is a no-op, and the answer shows the current state. Needs an API key: a connection is ' +
-          'for one agent, which the person who consented has chosen.',
+          'Idempotent: if the id exists, nothing changes and the response shows the agent. Requires an API key, because a ' +
+          'connection belongs to one agent, which the person chose at consent.',
         tags: ['Agents'],
         body: CreateAgentBody,
-        response: { 201: AgentAnswer, ...errorResponses(400, 401, 403, 413, 415, 429, 500, 503) },
+        response: { 201: AgentResponse, ...errorResponses(400, 401, 403, 413, 415, 429, 500, 503) },
       },
     },
     async (request, reply) => {
@@ -52,7 +51,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       schema: {
         operationId: 'listAgents',
         summary: 'List agents',
-        description: 'Every agent of this (account, mode), by created_at ascending, stable across calls.',
+        description: 'Every agent of this account and mode, oldest first. The order is stable.',
         tags: ['Agents'],
         response: {
           200: Type.Object({ agents: Type.Array(Type.Ref('Agent')) }, { description: 'Every agent.' }),
@@ -76,7 +75,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
         summary: 'Retrieve one agent',
         tags: ['Agents'],
         params: IdParams,
-        response: { 200: AgentAnswer, ...errorResponses(401, 404, 429, 500, 503) },
+        response: { 200: AgentResponse, ...errorResponses(401, 404, 429, 500, 503) },
       },
     },
     async (request) => {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../domain/context.ts'
 import type { StoredEvent } from '../../domain/events/event.ts'
 import { formatEvent } from '../../domain/events/format-event.ts'
-import { getEvent } from '../../domain/events/get-event.ts'
+import { getEvent } from '../../domain/events/queries.ts'
 import { listEvents } from '../../domain/events/list-events.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { callerOf } from '../caller.ts'
@@ -10,7 +10,7 @@ import { parseEventsQuery } from '../parse-events-query.ts'
 import { errorResponses, EventSchema, EventsQuery, IdParams } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
-/** For whoever missed webhooks: the same events, to be read again. */
+/** Serves the same events as webhooks, for clients that missed some. */
 export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(EventSchema)
   const onRequest = authenticate({ bucket: 'default' })
@@ -19,17 +19,17 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     '/v1/events',
     {
       onRequest,
-      ...AS_IT_IS,
+      ...UNCHANGED,
       schema: {
         operationId: 'listEvents',
         summary: 'List events',
         description:
-          'The events of the last 30 days in this (account, mode), newest first, or oldest first with order=asc. Pages have ' +
-          'no gaps and no doubles while events keep coming. An event is readable shortly after its created_at, when its ' +
-          'transaction is done; with order=asc only events older than 30 seconds are listed, so that none turns up behind ' +
-          'your cursor. To follow along, ask with order=asc and the id of the last event of your last such page as cursor, ' +
-          'again and again: next_cursor null means that there are no more by now. The first time, and when all you know is a ' +
-          'webhook, begin with created_after, a minute before the last event that you have seen.',
+          'The events of the last 30 days in this account and mode, newest first, or oldest first with order=asc. Pages have ' +
+          'no gaps and no duplicates, even while new events arrive. An event becomes readable shortly after its created_at, ' +
+          'when its transaction has committed. With order=asc only events older than 30 seconds are listed, so that none ' +
+          'appears before your cursor. To follow new events, poll with order=asc and the id of the last event of your ' +
+          'previous page as cursor; next_cursor null means that there are no more events yet. The first time, or after a ' +
+          'webhook, start with created_after, one minute before the last event that you have seen.',
         tags: ['Events'],
         querystring: EventsQuery,
         response: {
@@ -37,7 +37,7 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
             {
               events: Type.Array(Type.Ref('Event')),
               next_cursor: Type.Union([Type.String(), Type.Null()], {
-                description: 'Where the next page begins; null where there is none by now.',
+                description: 'The cursor of the next page; null if there are no more events yet.',
               }),
             },
             { description: 'A page of events.' },
@@ -57,7 +57,7 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     '/v1/events/:id',
     {
       onRequest,
-      ...AS_IT_IS,
+      ...UNCHANGED,
       schema: {
         operationId: 'getEvent',
         summary: 'Retrieve one event',
@@ -78,10 +78,10 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
 }
 
 /**
- * The schemas are for the contract alone. A query holds nothing but texts, which `parseEventsQuery` reads; and an event is
- * answered with whatever it was written with, as webhooks deliver it.
+ * The schemas are only for the contract. `parseEventsQuery` parses the query, and an event is returned exactly as it was
+ * stored, as webhooks deliver it.
  */
-const AS_IT_IS = {
+const UNCHANGED = {
   validatorCompiler: () => () => true,
   serializerCompiler: () => JSON.stringify,
 }

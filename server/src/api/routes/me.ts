@@ -1,5 +1,5 @@
 import type { Context } from '../../domain/context.ts'
-import { listSpendable } from '../../domain/agents/list-agents.ts'
+import { listSpendable } from '../../domain/agents/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatAmount } from '../../values/money.ts'
 import { callerOf } from '../caller.ts'
@@ -15,10 +15,10 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
       onRequest: authenticate({ bucket: 'default' }),
       schema: {
         operationId: 'getIdentity',
-        summary: 'Describe the current connection',
+        summary: 'Describe the current credential',
         tags: ['Identity'],
         response: {
-          200: { ...Type.Ref('Identity'), description: 'Who you are here.' },
+          200: { ...Type.Ref('Identity'), description: 'The identity of the caller.' },
           ...errorResponses(401, 429, 500, 503),
         },
       },

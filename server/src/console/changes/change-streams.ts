@@ -1,6 +1,6 @@
 import type { Context } from '../../domain/context.ts'
 import type { Place } from '../../domain/reports/changes/change.ts'
-import { isSessionActive } from '../../domain/sessions/is-session-active.ts'
+import { isSessionActive } from '../../domain/sessions/queries.ts'
 import type { Session } from '../../domain/sessions/session.ts'
 import { Problem } from '../../values/problem.ts'
 import { ChangeFeed } from './change-feed.ts'

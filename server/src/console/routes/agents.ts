@@ -1,6 +1,5 @@
 import { createAgent } from '../../domain/agents/create-agent.ts'
-import { getAgent } from '../../domain/agents/get-agent.ts'
-import { listAgents } from '../../domain/agents/list-agents.ts'
+import { getAgent, listAgents } from '../../domain/agents/queries.ts'
 import { deleteAgent } from '../../domain/grants/delete-agent.ts'
 import { formatAgent } from '../../domain/grants/format-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'

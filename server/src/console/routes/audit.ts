@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../domain/audit/audit-entry.ts'
 import { listAudit } from '../../domain/audit/list-audit.ts'
-import { listKnownPeople } from '../../domain/members/list-known-people.ts'
+import { listKnownPeople } from '../../domain/members/queries.ts'
 import type { KnownPerson } from '../../domain/members/member.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'

@@ -1,5 +1,5 @@
 import type { AuthorizationRequest } from '../../domain/connections/authorization-request.ts'
-import { getAuthorizationRequest } from '../../domain/connections/get-authorization-request.ts'
+import { getAuthorizationRequest } from '../../domain/connections/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { CONNECTION_ROUTES, type AuthorizationRequest as RequestView } from '../contract/connections.ts'

@@ -1,5 +1,5 @@
 import type { ConnectionSummary } from '../../domain/connections/connection.ts'
-import { listConnections } from '../../domain/connections/list-connections.ts'
+import { listConnections } from '../../domain/connections/queries.ts'
 import { revokeConnection } from '../../domain/connections/revoke-connection.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../domain/events/event.ts'
 import { formatEvent } from '../../domain/events/format-event.ts'
-import { getEvent } from '../../domain/events/get-event.ts'
+import { getEvent } from '../../domain/events/queries.ts'
 import { listEvents } from '../../domain/events/list-events.ts'
 import { listDeliveries } from '../../domain/webhooks/list-deliveries.ts'
 import type { HttpServer } from '../../http/open-http.ts'

@@ -1,6 +1,5 @@
-import { getGrantSummary } from '../../domain/grants/get-grant-summary.ts'
+import { getGrantSummary, listGrantSummaries } from '../../domain/grants/queries.ts'
 import { issueSigningRequest, type SigningRequest } from '../../domain/grants/issue-signing-request.ts'
-import { listGrantSummaries } from '../../domain/grants/list-grant-summaries.ts'
 import { openGrant } from '../../domain/grants/open-grant.ts'
 import { openReplacement } from '../../domain/grants/open-replacement.ts'
 import { submitSignature } from '../../domain/grants/submit-signature.ts'

@@ -1,8 +1,7 @@
 import { acceptInvitation } from '../../domain/members/accept-invitation.ts'
 import { createInvitation } from '../../domain/members/create-invitation.ts'
-import { findInvitation } from '../../domain/members/find-invitation.ts'
+import { getInvitation, listInvitations } from '../../domain/members/queries.ts'
 import type { Invitation } from '../../domain/members/invitation.ts'
-import { listInvitations } from '../../domain/members/list-invitations.ts'
 import { revokeInvitation } from '../../domain/members/revoke-invitation.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
@@ -47,7 +46,7 @@ export function addInvitationRoutes(http: HttpServer, consoleContext: ConsoleCon
   http.route({
     ...INVITATION_ROUTES.lookUp,
     handler: async (request) => {
-      const { invitation, account, invitedBy } = await findInvitation(ctx, { secret: request.body.token })
+      const { invitation, account, invitedBy } = await getInvitation(ctx, { secret: request.body.token })
       return {
         invitation: {
           workspace: { slug: account.slug, name: account.name },

@@ -1,6 +1,5 @@
-import { getKey } from '../../domain/keys/get-key.ts'
+import { getKey, listKeys } from '../../domain/keys/queries.ts'
 import { issueKey, type IssuedKey } from '../../domain/keys/issue-key.ts'
-import { listKeys } from '../../domain/keys/list-keys.ts'
 import { revokeKey } from '../../domain/keys/revoke-key.ts'
 import { rotateKey } from '../../domain/keys/rotate-key.ts'
 import type { Session } from '../../domain/sessions/session.ts'

@@ -1,5 +1,5 @@
 import { changeRole } from '../../domain/members/change-role.ts'
-import { listMembers } from '../../domain/members/list-members.ts'
+import { listMembers } from '../../domain/members/queries.ts'
 import { removeMember } from '../../domain/members/remove-member.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'

@@ -1,9 +1,9 @@
 import { addPasskey } from '../../domain/passkeys/add-passkey.ts'
-import { listPasskeys } from '../../domain/passkeys/list-passkeys.ts'
-import { openPasskey } from '../../domain/passkeys/open-passkey.ts'
+import { listPasskeys } from '../../domain/passkeys/queries.ts'
+import { openPasskeyRegistration } from '../../domain/passkeys/open-passkey-registration.ts'
 import type { Passkey } from '../../domain/passkeys/passkey.ts'
 import { removePasskey } from '../../domain/passkeys/remove-passkey.ts'
-import { countOwnedWallets } from '../../domain/wallets/count-owned-wallets.ts'
+import { countOwnedWallets } from '../../domain/wallets/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
 import { Problem } from '../../values/problem.ts'
@@ -31,7 +31,7 @@ export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContex
   http.route({
     ...PASSKEY_ROUTES.open,
     handler: async (request, reply) => {
-      const opened = await openPasskey(ctx, { session: getCurrentSession(request) })
+      const opened = await openPasskeyRegistration(ctx, { session: getCurrentSession(request) })
       return formatCeremony(consoleContext, reply, opened)
     },
   })
@@ -57,7 +57,7 @@ export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContex
     handler: async (request) => {
       const session = getCurrentSession(request)
       const { id } = request.params
-      if (!CREDENTIAL_ID_PATTERN.test(id)) throw new Problem('not_found', 'You have no such passkey.')
+      if (!CREDENTIAL_ID_PATTERN.test(id)) throw new Problem('not_found', 'You do not have this passkey.')
       await removePasskey(ctx, { session, credentialId: id })
       return {}
     },

@@ -1,4 +1,4 @@
-import { getGrantSummary } from '../../domain/grants/get-grant-summary.ts'
+import { getGrantSummary } from '../../domain/grants/queries.ts'
 import { listPayments } from '../../domain/reports/listing/list-payments.ts'
 import { walkPayments } from '../../domain/reports/listing/walk-payments.ts'
 import { getPaymentRecord } from '../../domain/reports/timeline/get-payment-record.ts'

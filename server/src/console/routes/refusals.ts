@@ -1,6 +1,5 @@
 import { findCredentials } from '../../domain/reports/timeline/find-credentials.ts'
-import { getRefusal } from '../../domain/payments/refusals/get-refusal.ts'
-import { listRefusals } from '../../domain/payments/refusals/list-refusals.ts'
+import { getRefusal, listRefusals } from '../../domain/payments/refusals/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { REFUSAL_ROUTES } from '../contract/refusals.ts'
@@ -24,7 +23,7 @@ export function addRefusalRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
         before: parseBefore('refusal', before),
         limit: PAGE_REFUSALS,
       })
-      const credentials = await findCredentials(ctx, { accountId: account.id, asked: items })
+      const credentials = await findCredentials(ctx, { accountId: account.id, requests: items })
       return { refusals: items.map((refusal) => formatRefusal(refusal, credentials)), next }
     },
   })
@@ -39,7 +38,7 @@ export function addRefusalRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
         id: request.params.id,
       })
       return {
-        refusal: formatRefusal(refusal, await findCredentials(ctx, { accountId: account.id, asked: [refusal] })),
+        refusal: formatRefusal(refusal, await findCredentials(ctx, { accountId: account.id, requests: [refusal] })),
       }
     },
   })

@@ -1,6 +1,5 @@
 import { endSession } from '../../domain/sessions/end-session.ts'
-import { getSession } from '../../domain/sessions/get-session.ts'
-import { listSessions } from '../../domain/sessions/list-sessions.ts'
+import { getSession, listSessions } from '../../domain/sessions/queries.ts'
 import { sessionIdOf } from '../../domain/sessions/session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { problem } from '../../values/problem.ts'

@@ -1,10 +1,9 @@
 import { enforceRateLimit } from '../../domain/enforce-rate-limit.ts'
 import { chooseOwner } from '../../domain/wallets/choose-owner.ts'
 import { createWallet } from '../../domain/wallets/create-wallet.ts'
-import { getWallet } from '../../domain/wallets/get-wallet.ts'
-import { listWallets } from '../../domain/wallets/list-wallets.ts'
+import { getWallet, listWallets } from '../../domain/wallets/queries.ts'
 import { readBalances } from '../../domain/wallets/read-balances.ts'
-import { readCoin } from '../../domain/wallets/read-coin.ts'
+import { readCoinBalance } from '../../domain/wallets/read-coin-balance.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { parseAddress, type Address } from '../../values/address.ts'
 import { formatAmount, microUsdc } from '../../values/money.ts'
@@ -65,7 +64,7 @@ export function addWalletRoutes(http: HttpServer, consoleContext: ConsoleContext
       const wallet = await getWallet(ctx, { accountId: account.id, mode, address })
       const [balances, coin] = await Promise.all([
         readBalances(ctx, { mode, addresses: [address] }),
-        readCoin(ctx, { mode, address }),
+        readCoinBalance(ctx, { mode, address }),
       ])
       return { wallet: formatWallet(wallet, balances, { userId, coin }) }
     },

@@ -1,6 +1,6 @@
 import type { Plan } from '../plans/plan.ts'
 
-/** A workspace: everything else belongs to one. */
+/** A workspace, to which everything else belongs. */
 export interface Account {
   readonly id: string
   readonly slug: string
@@ -11,7 +11,7 @@ export interface Account {
 
 const SLUG_CHARS_MAX = 40
 
-/** Letters that Unicode takes for letters of their own, and not for a letter with a mark. */
+/** Letters that Unicode does not decompose into a base letter and a mark, so they are replaced by hand. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -24,7 +24,10 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ı: 'i',
 }
 
-/** Makes a slug of a name: lower-case letters, digits and single hyphens. A name without any gives `workspace`. */
+/**
+ * Returns a slug made from the name: lower-case letters, digits and single hyphens. Returns `workspace` if the name
+ * contains none of them.
+ */
 export function slugOf(name: string): string {
   const slug = name
     .normalize('NFKD')

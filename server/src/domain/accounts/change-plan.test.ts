@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import { listAuditActions, readAudit } from '../../../../test/support/context/audit.ts'
 import { readAllowance } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
@@ -14,8 +15,8 @@ describe('workspaces', () => {
   })
   after(() => given.close())
 
-  test('of 10 workspaces of one name that are created at once, each gets a slug, and its row of the log', async () => {
-    const create = () => createAccount(given.context, { name: 'Twins', plan: 'pro' })
+  test('10 workspaces created at once with the same name each get their own slug and audit entry', async () => {
+    const create = () => createAccount(given.context, { name: 'Twins', plan: 'pro', actor: OPERATOR })
     const accounts = await Promise.all(Array.from({ length: 10 }, create))
     assert.equal(new Set(accounts.map(({ slug }) => slug)).size, 10)
     assert.ok(accounts.some(({ slug }) => slug === 'twins'))
@@ -32,15 +33,15 @@ describe('workspaces', () => {
     }
   })
 
-  test('a change of the plan, or of what is used of its allowance, is one row; what changes nothing is none', async () => {
+  test('each change of the plan or of its used allowance is one audit entry; a change without effect is none', async () => {
     const { context } = given
-    const account = await createAccount(context, { name: 'Plan', plan: 'developer' })
+    const account = await createAccount(context, { name: 'Plan', plan: 'developer', actor: OPERATOR })
     const actor = { kind: 'user', id: 'usr_ada' } as const
     assert.equal((await changePlan(context, { account, plan: 'developer', actor })).plan, 'developer')
     assert.deepEqual(await listAuditActions(context.db, account.id), ['workspace.created'])
     assert.equal((await changePlan(context, { account, plan: 'pro', actor })).plan, 'pro')
     assert.equal((await getAccount(context, account.slug)).plan, 'pro')
-    await changePlan(context, { account, plan: 'pro', allowanceUsed: 7 })
+    await changePlan(context, { account, plan: 'pro', allowanceUsed: 7, actor: OPERATOR })
     assert.equal(await readAllowance(context.db, account.id), 7)
     const row = { action: 'plan.changed', subject: account.id }
     assert.deepEqual((await readAudit(context.db, account.id)).slice(1), [

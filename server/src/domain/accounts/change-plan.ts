@@ -1,4 +1,4 @@
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { monthOf, type Plan } from '../plans/plan.ts'
@@ -6,15 +6,17 @@ import { setAllowance } from '../plans/plans-store.ts'
 import type { Account } from './account.ts'
 import { lockAccount, updatePlan } from './accounts-store.ts'
 
-/** Moves a workspace to a plan, and corrects this month's count of sponsored transactions where one is given. */
+/**
+ * Moves a workspace to a plan. If `allowanceUsed` is given, also corrects this month's count of sponsored transactions.
+ */
 export async function changePlan(
   ctx: Pick<Context, 'db' | 'clock'>,
   {
     account,
     plan,
     allowanceUsed,
-    actor = OPERATOR,
-  }: { account: Account; plan: Plan; allowanceUsed?: number | undefined; actor?: Actor },
+    actor,
+  }: { account: Account; plan: Plan; allowanceUsed?: number | undefined; actor: Actor },
 ): Promise<Account> {
   const now = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Transaction } from '../../db/transaction.ts'
 import { createId } from '../../values/ids.ts'
 import { checkName } from '../../values/name.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
@@ -15,19 +15,19 @@ const SLUG_SUFFIX_BYTES = 3
 export interface NewAccount {
   readonly name: string
   readonly plan: Plan
-  readonly actor?: Actor
+  readonly actor: Actor
 }
 
-/** Creates a workspace. Its slug is made of its name, with a few characters more where that one is taken. */
+/** Creates a workspace. Its slug is made from its name; if that slug is taken, a random suffix is appended. */
 export async function createAccount(ctx: Pick<Context, 'db' | 'clock'>, request: NewAccount): Promise<Account> {
   const createdAt = ctx.clock.now()
   return await ctx.db.transaction((transaction) => createAccountIn(transaction, { ...request, createdAt }))
 }
 
-/** The same within a transaction, which is still to be committed. */
+/** As `createAccount`, inside a transaction that the caller commits. */
 export async function createAccountIn(
   transaction: Transaction,
-  { name: text, plan, actor = OPERATOR, createdAt }: NewAccount & { readonly createdAt: Date },
+  { name: text, plan, actor, createdAt }: NewAccount & { readonly createdAt: Date },
 ): Promise<Account> {
   const name = checkName(text)
   for (let attempt = 1; attempt <= SLUG_ATTEMPTS_MAX; attempt += 1) {

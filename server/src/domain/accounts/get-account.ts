@@ -3,9 +3,9 @@ import type { Context } from '../context.ts'
 import type { Account } from './account.ts'
 import { findAccountBySlug } from './accounts-store.ts'
 
-/** Finds a workspace by its slug, or throws 404 `not_found`. */
+/** Returns the workspace with this slug, or throws 404 `not_found`. */
 export async function getAccount(ctx: Pick<Context, 'db'>, slug: string): Promise<Account> {
   const account = await ctx.db.runRelaxed(findAccountBySlug(slug))
-  if (account === null) throw new Problem('not_found', 'No workspace has this slug.')
+  if (account === null) throw new Problem('not_found', 'There is no workspace with this slug.')
   return account
 }

@@ -2,10 +2,13 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 
-/** The rolling window of a grant's daily cap (D16). */
+/** The rolling window of a grant's daily limit (D16). */
 export const CAP_WINDOW_MS = 24 * 60 * 60 * 1_000
 
-/** A wallet that an agent may spend from now: one entry for each active, unexpired, not suspended grant (D9). */
+/**
+ * A wallet that an agent can spend from now. There is one for each grant that is active, unexpired and not suspended
+ * (D9).
+ */
 export interface SpendableWallet {
   readonly address: Address
   readonly maxPerTxMicro: MicroUsdc
@@ -14,7 +17,7 @@ export interface SpendableWallet {
   readonly expiresAt: Date | null
 }
 
-/** A grant that can be spent from now, whichever agent's it is. */
+/** A grant of any agent that can be spent from now. */
 export interface SpendableGrant {
   readonly agentId: string
   readonly address: Address
@@ -22,7 +25,7 @@ export interface SpendableGrant {
   readonly dailyCapMicro: MicroUsdc
 }
 
-/** A named identity within one (account, mode), with what its grants make of it. */
+/** A named identity within one (account, mode), with what its grants allow. */
 export interface Agent {
   readonly id: string
   readonly mode: Mode
@@ -32,7 +35,7 @@ export interface Agent {
   readonly wallets: readonly SpendableWallet[]
 }
 
-/** The start of the window that ends now; a payment made exactly then has left it. */
+/** Returns the start of the window that ends now. A payment made exactly at the start is outside of the window. */
 export function windowStart(now: Date): Date {
   return new Date(now.getTime() - CAP_WINDOW_MS)
 }

@@ -136,7 +136,7 @@ export function findSigner(accountId: string, mode: Mode, id: string): Query<Sig
 }
 
 /** Stores an agent's signer unless it has one; returns the stored one, or null if there is no such agent. */
-export function keepSigner(
+export function saveSigner(
   accountId: string,
   mode: Mode,
   id: string,

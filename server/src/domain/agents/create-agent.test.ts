@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import { readAudit } from '../../../../test/support/context/audit.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { agent } from '../../../../test/support/context/seed.ts'
@@ -8,7 +9,7 @@ import type { Account } from '../accounts/account.ts'
 import { changePlan } from '../accounts/change-plan.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { createAgent } from './create-agent.ts'
-import { listAgents } from './list-agents.ts'
+import { listAgents } from './queries.ts'
 
 describe('createAgent', () => {
   let given: TestContext
@@ -17,8 +18,8 @@ describe('createAgent', () => {
   })
   after(() => given.close())
 
-  test('of 50 parallel creations at 97 of 100, exactly 3 succeed; an existing id is a no-op at the cap', async () => {
-    const account = await createAccount(given.context, { name: 'Cap', plan: 'developer' })
+  test('of 50 parallel creations at 97 of 100 agents, exactly 3 succeed; creating an existing agent at the limit has no effect', async () => {
+    const account = await createAccount(given.context, { name: 'Cap', plan: 'developer', actor: OPERATOR })
     for (let index = 0; index < 97; index += 1) await create(account, `agent ${index}`)
     const processes = [given.context, given.openAnother()] as const
     await openConnections(processes[0].db, processes[1].db)
@@ -28,6 +29,7 @@ describe('createAgent', () => {
           accountId: account.id,
           mode: 'test',
           id: agent(`racer ${index}`),
+          actor: OPERATOR,
         }),
       ),
     )
@@ -41,12 +43,12 @@ describe('createAgent', () => {
     assert.equal((await create(account, 'agent 0')).id, 'agent 0')
     await assert.rejects(create(account, 'one more'), { code: 'agent_cap_reached' })
     assert.equal((await create(account, 'one more', 'live')).mode, 'live')
-    await changePlan(given.context, { account, plan: 'pro' })
+    await changePlan(given.context, { account, plan: 'pro', actor: OPERATOR })
     assert.equal((await create(account, 'one more')).id, 'one more')
   })
 
-  test('one id created 20 times at once is one agent, and everyone gets the same', async () => {
-    const account = await createAccount(given.context, { name: 'Race', plan: 'developer' })
+  test('one id created 20 times at once is one agent, and every caller gets the same one', async () => {
+    const account = await createAccount(given.context, { name: 'Race', plan: 'developer', actor: OPERATOR })
     const agents = await Promise.all(Array.from({ length: 20 }, () => create(account, 'same')))
     assert.equal(new Set(agents.map(({ createdAt }) => createdAt.getTime())).size, 1)
     assert.equal((await list(account)).length, 1)
@@ -57,8 +59,8 @@ describe('createAgent', () => {
 
   test('an id is unique within one (account, mode) only', async () => {
     const [left, right] = [
-      await createAccount(given.context, { name: 'Left', plan: 'developer' }),
-      await createAccount(given.context, { name: 'Right', plan: 'developer' }),
+      await createAccount(given.context, { name: 'Left', plan: 'developer', actor: OPERATOR }),
+      await createAccount(given.context, { name: 'Right', plan: 'developer', actor: OPERATOR }),
     ]
     await Promise.all([create(left, 'a'), create(left, 'a', 'live'), create(right, 'a')])
     assert.deepEqual(
@@ -69,7 +71,7 @@ describe('createAgent', () => {
   })
 
   test('agents are listed by the time of their creation, and in the same order at every call', async () => {
-    const account = await createAccount(given.context, { name: 'Order', plan: 'developer' })
+    const account = await createAccount(given.context, { name: 'Order', plan: 'developer', actor: OPERATOR })
     const at = (milliseconds: number) => ({ ...given.context, clock: { now: () => new Date(milliseconds) } })
     const creations: readonly (readonly [string, number])[] = [
       ['third', 2_000],
@@ -78,7 +80,7 @@ describe('createAgent', () => {
       ['last', 3_000],
     ]
     for (const [id, time] of creations) {
-      await createAgent(at(time), { accountId: account.id, mode: 'test', id: agent(id) })
+      await createAgent(at(time), { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
     }
     for (let call = 0; call < 3; call += 1) {
       assert.deepEqual(
@@ -88,8 +90,8 @@ describe('createAgent', () => {
     }
   })
 
-  test('no record can exist of a deleted agent that still has its key', async () => {
-    const account = await createAccount(given.context, { name: 'Keyless', plan: 'developer' })
+  test('the database rejects a deleted agent that still has its key', async () => {
+    const account = await createAccount(given.context, { name: 'Keyless', plan: 'developer', actor: OPERATOR })
     await create(account, 'a')
     const key = `signer_id = 'quorum', signer_private_key_sealed = 'sealed'`
     const change = (changes: string) =>
@@ -101,7 +103,7 @@ describe('createAgent', () => {
   })
 
   function create(account: Account, id: string, mode: 'test' | 'live' = 'test') {
-    return createAgent(given.context, { accountId: account.id, mode, id: agent(id) })
+    return createAgent(given.context, { accountId: account.id, mode, id: agent(id), actor: OPERATOR })
   }
 
   function list(account: Account) {

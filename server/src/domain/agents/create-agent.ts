@@ -2,7 +2,7 @@ import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { PLANS } from '../plans/plan.ts'
@@ -10,13 +10,15 @@ import type { Agent } from './agent.ts'
 import { countAgents, findAgent, insertAgent } from './agents-store.ts'
 
 /**
- * Creates an agent if it is absent, and answers its current state either way. The account's lock makes the plan's cap
- * exact under races (D10); an existing id is a no-op at the cap too. A deleted one is made anew: of what it was only the
- * window of its cap goes on (D16). Over the cap: 400 `agent_cap_reached`.
+ * Creates the agent if it does not exist, and returns its current state either way. The account's lock makes the plan's
+ * limit exact when agents are created concurrently (D10). An existing id is returned even at the limit. A deleted agent
+ * can be created again; only the 24-hour window of its spending is kept from before (D16).
+ *
+ * Errors: 400 `agent_cap_reached` over the plan's limit.
  */
 export async function createAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id, actor = OPERATOR }: { accountId: string; mode: Mode; id: AgentId; actor?: Actor },
+  { accountId, mode, id, actor }: { accountId: string; mode: Mode; id: AgentId; actor: Actor },
 ): Promise<Agent> {
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {

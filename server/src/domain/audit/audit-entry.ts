@@ -1,4 +1,7 @@
-/** Who did it: a person, whoever has an API key, an OAuth client by itself, or whoever runs the service. */
+/**
+ * Who did something: a user, the holder of an API key, an OAuth client acting on its own, or the operator of the
+ * service.
+ */
 export type Actor = { readonly kind: 'user' | 'key' | 'client'; readonly id: string } | Operator
 
 export interface Operator {
@@ -8,7 +11,7 @@ export interface Operator {
 
 export const OPERATOR: Operator = { kind: 'operator' }
 
-/** What is written down (D48), `<noun>.<what was done to it>`. */
+/** The actions that the audit log records (D48), named `<noun>.<what was done to it>`. */
 export const AUDIT_ACTIONS = [
   'user.signed_up',
   'user.signed_in',
@@ -54,15 +57,15 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** One row of the append-only log (D48). */
+/** One entry of the append-only audit log (D48). */
 export interface AuditEntry {
-  /** Whose log: a workspace's id, a user's, or an OAuth client's. */
+  /** The owner of the log: the id of a workspace, a user or an OAuth client. */
   readonly logId: string
   readonly id: string
   readonly createdAt: Date
   readonly actor: Actor
   readonly action: AuditAction
-  /** What it was done to: an id, never a secret. */
+  /** The id of what the action was done to. Never a secret. */
   readonly subject: string | null
   readonly details: Readonly<Record<string, unknown>>
 }

@@ -3,8 +3,9 @@ import { listAuditEntries } from './audit-store.ts'
 import type { Context } from '../context.ts'
 
 /**
- * What happened in a workspace, the sign-ins, passkeys and codes of whoever was a member then included (D48); newest
- * first, `limit` at the most, before the entry `before` where one is given.
+ * Lists what happened in a workspace, newest first and at most `limit` entries. If `before` is given, only entries
+ * older than that entry. Includes the sign-ins, passkeys and recovery codes of users who were members at the time
+ * (D48).
  */
 export async function listAudit(
   ctx: Pick<Context, 'db'>,

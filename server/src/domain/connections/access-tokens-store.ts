@@ -7,17 +7,17 @@ import { toScopes, type Scope } from '../../values/scope.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Connection } from './connection.ts'
-import { CONSENT_HOLDS, type Family } from './connections-store.ts'
+import { CONSENT_HOLDS, type TokenConnection } from './connections-store.ts'
 
 export function insertAccessToken(
   tokenHash: Buffer,
-  { family, scopes, expiresAt }: { family: Family; scopes: readonly Scope[]; expiresAt: Date },
+  { connection, scopes, expiresAt }: { connection: TokenConnection; scopes: readonly Scope[]; expiresAt: Date },
 ): Query<boolean> {
   return {
     name: 'insert_access_token',
     text: `insert into access_tokens (token_hash, account_id, connection_id, scopes, expires_at)
       values ($1, $2, $3, $4, $5)`,
-    values: [tokenHash, family.accountId, family.id, scopes, expiresAt],
+    values: [tokenHash, connection.accountId, connection.id, scopes, expiresAt],
     read: changed,
   }
 }

@@ -35,7 +35,7 @@ describe('authenticateToken', () => {
   })
   after(() => given.close())
 
-  test('a token tells who it is: the connection, its workspace, and what it may', async () => {
+  test('a token identifies its connection, its workspace and its scopes', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still, { mode: 'live', scopes: ['wallet:read'] })
     const { account } = seeded.membership
@@ -57,13 +57,13 @@ describe('authenticateToken', () => {
     assert.equal(found.hasScope, true)
   })
 
-  test('what was never issued authenticates nobody', async () => {
+  test('a token that was never issued is rejected', async () => {
     for (const credential of [createSecret(SECRET_PREFIXES.accessToken), 'svc_oat_', '', 'x'.repeat(8_192)]) {
       assert.equal(await authenticate(credential), null)
     }
   })
 
-  test('a token works for one hour, and not a moment longer', async () => {
+  test('a token works for exactly one hour', async () => {
     const still = stopClock(ctx)
     const { tokens } = await seedTokens(still)
     still.move(HOUR_MS - 1)
@@ -72,7 +72,7 @@ describe('authenticateToken', () => {
     assert.equal(await authenticate(tokens.accessToken, {}, still), null)
   })
 
-  test('F8: a revocation holds for the very next request at another process', async () => {
+  test('after a revocation, the next request on another process is rejected', async () => {
     const other = given.openAnother()
     const seeded = await seedTokens(ctx)
     const { accessToken } = seeded.tokens
@@ -82,7 +82,7 @@ describe('authenticateToken', () => {
     for (const lane of [1, 2]) assert.equal(await authenticate(accessToken, {}, other), null, `lane ${lane}`)
   })
 
-  test('E16: a token dies with the membership of who consented, and a later one does not wake it', async () => {
+  test('a token stops working when the user who consented leaves the workspace, and still does not work when they join again', async () => {
     const seeded = await seedTokens(ctx)
     await leaveWorkspace(ctx, seeded.membership)
     assert.equal(await authenticate(seeded.tokens.accessToken), null)
@@ -91,7 +91,7 @@ describe('authenticateToken', () => {
     assert.equal(await authenticate(seeded.tokens.accessToken), null)
   })
 
-  test('E16: a membership made by a clock that runs ahead holds as any other', async () => {
+  test('a membership created by a process whose clock is ahead is valid like any other', async () => {
     const ahead = stopClock(ctx)
     ahead.move(5 * 60 * 1_000)
     const first = await seedTokens(ahead)
@@ -99,7 +99,7 @@ describe('authenticateToken', () => {
     assert.ok((await authenticate(seeded.tokens.accessToken)) !== null)
   })
 
-  test('E16: a token sleeps while who consented is a viewer', async () => {
+  test('a token does not work while the user who consented is only a viewer', async () => {
     const seeded = await seedTokens(ctx)
     await setRole(ctx, seeded.membership, 'viewer')
     assert.equal(await authenticate(seeded.tokens.accessToken), null)
@@ -107,7 +107,7 @@ describe('authenticateToken', () => {
     assert.ok((await authenticate(seeded.tokens.accessToken)) !== null)
   })
 
-  test('D32: requests count against the connection, so that refreshing gives no new budget', async () => {
+  test('requests count against the connection, so refreshing does not give a new budget', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     let { tokens } = seeded
@@ -127,7 +127,7 @@ describe('authenticateToken', () => {
     assert.equal((await authenticate(tokens.accessToken, {}, still))?.rate.remaining, 59)
   })
 
-  test('D32: connections count apart, those of one client and person too', async () => {
+  test('each connection has its own budget, even two of the same client and user', async () => {
     const seeded = await seedTokens(ctx)
     const { membership, client, agentId } = seeded
     const other = await seedTokens(ctx, { membership, client, agentId })
@@ -136,7 +136,7 @@ describe('authenticateToken', () => {
     assert.equal((await authenticate(other.tokens.accessToken))?.rate.remaining, 59)
   })
 
-  test('D18: a request without the required scope is told so, and is not counted', async () => {
+  test('a request without the required scope is rejected for that, and is not counted', async () => {
     const { tokens } = await seedTokens(ctx, { scopes: ['wallet:read'] })
     assert.equal((await authenticate(tokens.accessToken))?.rate.remaining, 59)
     for (let time = 0; time < 3; time += 1) {
@@ -147,7 +147,7 @@ describe('authenticateToken', () => {
     assert.deepEqual([found?.hasScope, found?.rate.remaining], [true, 58])
   })
 
-  test('D32: of 200 parallel requests over two processes, with two tokens, exactly 60 are counted', async () => {
+  test('of 200 parallel requests over two processes, with two tokens, exactly 60 are counted', async () => {
     const processes = [given.context, given.openAnother()] as const
     const seeded = await seedTokens(ctx)
     const tokens = [seeded.tokens, issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))] as const
@@ -170,7 +170,7 @@ describe('authenticateToken', () => {
       const tripsOf = async (seeded: ConnectedClient, requiredScope: Scope | null): Promise<number> => {
         const { accessToken } = seeded.tokens
         const ways = { db, clock: ctx.clock }
-        // Both lanes connect and prepare.
+        // Both connections are opened and prepare their statements first.
         for (let time = 0; time < 4; time += 1) await authenticate(accessToken, { requiredScope }, ways)
         const before = wire.count()
         for (let time = 0; time < 10; time += 1) {
@@ -186,7 +186,7 @@ describe('authenticateToken', () => {
     }
   })
 
-  test('L5: of codes, tokens and handles only the hashes are kept', async () => {
+  test('only hashes of codes, tokens and handles are stored', async () => {
     const seeded = await seedTokens(ctx)
     const second = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
     const tables = [

@@ -6,14 +6,19 @@ import type { Context } from '../context.ts'
 import { countTokenRequest, type TokenHolder } from './access-tokens-store.ts'
 
 export interface AuthenticatedToken extends TokenHolder {
-  /** The connection's (D32). Without the required scope the request is not counted, and so within its rate. */
+  /**
+   * The rate budget of the connection (D32). A request without the required scope is not counted, so it is always
+   * within the rate.
+   */
   readonly rate: RateState
 }
 
 /**
- * Who is it, may it, and is it within its rate: one round trip, and a second one only for a request that was not counted.
- * Answers null for a token that is malformed, unknown or past its end, of a revoked connection, or of a person who may
- * not connect any more.
+ * Finds out who sent a request, whether the token has the required scope, and whether the request is within its rate.
+ * Takes one round trip to the database, and a second one only if the request was not counted.
+ *
+ * Returns null if the token is malformed, unknown or expired, if its connection is revoked, or if the user who
+ * consented may no longer connect applications.
  */
 export async function authenticateToken(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -4,38 +4,40 @@ import type { Scope } from '../../values/scope.ts'
 import type { Membership } from '../members/member.ts'
 import type { Client } from './client.ts'
 
-/** A checked authorization request that waits for a person's decision. Its handle is a secret, kept as a hash. */
+/**
+ * A validated authorization request that waits for a user's decision. Its handle is a secret; only the hash is stored.
+ */
 export interface AuthorizationRequest {
   readonly client: Client
-  /** Where the answer goes: as the request had it, port included. */
+  /** Where the response is sent: exactly as in the request, port included. */
   readonly redirectUri: string
   readonly scopes: readonly Scope[]
   readonly state: string
-  /** Base64url of the SHA-256 of the verifier (RFC 7636, S256). */
+  /** The base64url SHA-256 of the code verifier (RFC 7636, method S256). */
   readonly codeChallenge: string
-  /** RFC 8707; null where the request named none, so any of ours. */
+  /** The requested resource (RFC 8707). Null if the request named none, so tokens are valid for any of ours. */
   readonly resource: string | null
-  /** The agent that the request would like to have; the person picks. */
+  /** The agent that the client suggested. The user chooses. */
   readonly agentId: string | null
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly decidedAt: Date | null
 }
 
-/** What a person says to a request. */
+/** A user's decision on a request. */
 export type Decision =
   | { readonly approve: false }
   | {
       readonly approve: true
-      /** Of the person that decides, as an admin or owner. */
+      /** The membership of the user who decides: an admin or owner. */
       readonly membership: Membership
       readonly mode: Mode
       readonly agentId: AgentId
-      /** A part of what was asked for; null: all of it. */
+      /** The scopes to grant, out of those requested. Null grants all of them. */
       readonly scopes: readonly Scope[] | null
     }
 
-/** What the client is told, at its redirect URI (RFC 6749, sections 4.1.2 and 4.1.2.1). */
-export type Decided =
+/** The response to the client at its redirect URI (RFC 6749, sections 4.1.2 and 4.1.2.1). */
+export type AuthorizationResponse =
   | { readonly redirectUri: string; readonly state: string; readonly code: string; readonly error?: undefined }
   | { readonly redirectUri: string; readonly state: string; readonly error: 'access_denied'; readonly code?: undefined }

@@ -17,16 +17,16 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import type { Context } from '../context.ts'
 import { cleanUpConnections } from './clean-up-connections.ts'
 import { decideAuthorizationRequest } from './decide-authorization-request.ts'
-import { findClient } from './find-client.ts'
+import { findClient } from './queries.ts'
 import {
   ACCESS_TOKEN_LIFETIME_SECONDS,
   CLEAN_UP_ROWS_MAX,
-  CODE_KEPT_MS,
+  CODE_RETENTION_MS,
   CODE_LIFETIME_MS,
   REFRESH_TOKEN_LIFETIME_MS,
   REQUEST_LIFETIME_MS,
-  UNUSED_CLIENT_KEPT_MS,
-  UNUSED_CONNECTION_KEPT_MS,
+  UNUSED_CLIENT_RETENTION_MS,
+  UNUSED_CONNECTION_RETENTION_MS,
 } from './limits.ts'
 import { registerClient } from './register-client.ts'
 import { deleteUnusedConnections } from './connections-store.ts'
@@ -40,13 +40,13 @@ describe('cleanUpConnections', () => {
   })
   after(() => given.close())
 
-  test('every table is cleaned at its own time, and not a moment before', async () => {
+  test('each table is cleaned exactly when its own retention is over', async () => {
     const still = stopClock(ctx)
     await seedTokens(still)
     const ends: readonly (readonly [string, number])[] = [
       ['authorization_requests', REQUEST_LIFETIME_MS],
       ['access_tokens', ACCESS_TOKEN_LIFETIME_SECONDS * 1_000],
-      ['authorization_codes', CODE_LIFETIME_MS + CODE_KEPT_MS],
+      ['authorization_codes', CODE_LIFETIME_MS + CODE_RETENTION_MS],
       ['refresh_tokens', REFRESH_TOKEN_LIFETIME_MS],
     ]
     let passed = 0
@@ -61,7 +61,7 @@ describe('cleanUpConnections', () => {
     }
   })
 
-  test('L8: a rotated refresh token is still recognized until the day on which it would have ended', async () => {
+  test('a used refresh token is still recognized until it would have expired', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     issued(await refresh(still, seeded, seeded.tokens.refreshToken))
@@ -71,16 +71,16 @@ describe('cleanUpConnections', () => {
     assert.equal((await readConnection(still, seeded)).revokedBecause, 'refresh_reuse')
   })
 
-  test('L8: a used code is still recognized for a day after its end', async () => {
+  test('a used code is still recognized for a day after it expired', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
-    still.move(CODE_LIFETIME_MS + CODE_KEPT_MS - 1)
+    still.move(CODE_LIFETIME_MS + CODE_RETENTION_MS - 1)
     await cleanUpConnections(still)
     assert.equal((await exchange(still, seeded)).kind, 'refused')
     assert.equal((await readConnection(still, seeded)).revokedBecause, 'code_replay')
   })
 
-  test('J10: a client is forgotten 7 days after its registration if nobody ever decided on it, else never', async () => {
+  test('a client is deleted 7 days after its registration if no user ever decided on it, and otherwise never', async () => {
     const still = stopClock(ctx)
     const unused = await registerClient(still, {
       name: 'U',
@@ -95,7 +95,7 @@ describe('cleanUpConnections', () => {
       session: sessionOf(still, membership),
       decision: { approve: false },
     })
-    still.move(UNUSED_CLIENT_KEPT_MS - 1)
+    still.move(UNUSED_CLIENT_RETENTION_MS - 1)
     const waiting = await seedRequest(still, { client: unused })
     await cleanUpConnections(still)
     assert.ok((await findClient(ctx, unused)) !== null)
@@ -108,13 +108,13 @@ describe('cleanUpConnections', () => {
     for (const { client } of [approved, denied]) assert.ok((await findClient(ctx, client)) !== null)
   })
 
-  test('a connection whose code was never exchanged is forgotten a day after it, its windows too, and no other', async () => {
+  test('only connections whose code was never exchanged are deleted a day after the code expired, with their rate windows', async () => {
     const still = stopClock(ctx)
     const [unused, used] = [await seedConnection(still), await seedTokens(still)]
     const subjects = await readRows(ctx.db, 'select rate_subject from connections where account_id = $1', [
       unused.membership.account.id,
     ])
-    still.move(CODE_LIFETIME_MS + UNUSED_CONNECTION_KEPT_MS - 1)
+    still.move(CODE_LIFETIME_MS + UNUSED_CONNECTION_RETENTION_MS - 1)
     await cleanUpConnections(still)
     assert.equal((await readConnection(still, unused)).revokedBecause, null)
     still.move(1)
@@ -144,7 +144,7 @@ describe('cleanUpConnections', () => {
     assert.match(plan, /Index Scan using connections_never_exchanged/)
   })
 
-  test('one run is bounded, and as many runs as it takes clean everything', async () => {
+  test('one run deletes a limited number of rows, and repeated runs delete everything', async () => {
     const still = stopClock(ctx)
     const { client } = await seedRequest(still)
     const rows = CLEAN_UP_ROWS_MAX + 1

@@ -1,6 +1,11 @@
 import { closeWindows } from '../../limiter/limiter-store.ts'
 import type { Context } from '../context.ts'
-import { CLEAN_UP_ROWS_MAX, CODE_KEPT_MS, UNUSED_CLIENT_KEPT_MS, UNUSED_CONNECTION_KEPT_MS } from './limits.ts'
+import {
+  CLEAN_UP_ROWS_MAX,
+  CODE_RETENTION_MS,
+  UNUSED_CLIENT_RETENTION_MS,
+  UNUSED_CONNECTION_RETENTION_MS,
+} from './limits.ts'
 import { deleteEndedAccessTokens } from './access-tokens-store.ts'
 import { deleteEndedCodes } from './codes-store.ts'
 import { deleteEndedRefreshTokens } from './refresh-tokens-store.ts'
@@ -8,27 +13,27 @@ import { deleteEndedRequests, deleteUnusedClients } from './requests-store.ts'
 import { deleteUnusedConnections } from './connections-store.ts'
 
 /**
- * Deletes a bounded number of rows that nothing is decided by any more, and answers how many: ended requests and tokens,
- * codes a day after their end, connections whose code was
- * never exchanged a day after that code's end, clients that nobody ever decided on. Rotated refresh tokens stay as long as they would
- * have lived, so that a second use is recognized (D38).
+ * Deletes rows that can no longer affect any decision, up to a limit per table, and returns how many. These are expired
+ * requests and tokens, codes one day after they expired, connections whose code was never exchanged one day after it
+ * expired, and clients that no user ever decided on. Used refresh tokens are kept until they would have expired, so
+ * that a second use is detected (D38).
  */
 export async function cleanUpConnections(ctx: Pick<Context, 'db' | 'clock'>): Promise<number> {
   const now = ctx.clock.now()
   const before = (milliseconds: number) => new Date(now.getTime() - milliseconds)
   const deletions = [
     deleteEndedRequests(now, CLEAN_UP_ROWS_MAX),
-    deleteEndedCodes(before(CODE_KEPT_MS), CLEAN_UP_ROWS_MAX),
+    deleteEndedCodes(before(CODE_RETENTION_MS), CLEAN_UP_ROWS_MAX),
     deleteEndedAccessTokens(now, CLEAN_UP_ROWS_MAX),
     deleteEndedRefreshTokens(now, CLEAN_UP_ROWS_MAX),
-    deleteUnusedClients(before(UNUSED_CLIENT_KEPT_MS), CLEAN_UP_ROWS_MAX),
+    deleteUnusedClients(before(UNUSED_CLIENT_RETENTION_MS), CLEAN_UP_ROWS_MAX),
   ]
   let deleted = 0
   for (const deletion of deletions) deleted += await ctx.db.runDurable(deletion)
-  return deleted + (await deleteUnused(ctx, before(UNUSED_CONNECTION_KEPT_MS)))
+  return deleted + (await deleteUnused(ctx, before(UNUSED_CONNECTION_RETENTION_MS)))
 }
 
-/** The audit log of the workspace tells of the consent; nothing else names such a connection. */
+/** Such a connection is mentioned nowhere but in the workspace's audit log, which records the consent. */
 async function deleteUnused(ctx: Pick<Context, 'db'>, endedBefore: Date): Promise<number> {
   return await ctx.db.transaction(async (transaction) => {
     const subjects = await transaction.run(deleteUnusedConnections(endedBefore, CLEAN_UP_ROWS_MAX))

@@ -5,7 +5,7 @@ import { redirectHostsOf } from './client.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 
 describe('redirectHostsOf', () => {
-  test('each host once, with the port of an https one and without that of a loopback one', () => {
+  test('lists each host once, with the port for https and without it for loopback', () => {
     const redirectUris = [
       'https://client.example/a',
       'https://client.example/b',

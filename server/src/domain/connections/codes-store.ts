@@ -4,10 +4,10 @@ import { tables } from '../../db/tables.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import type { Connection } from './connection.ts'
 import { CODE_FAILURES_MAX } from './limits.ts'
-import { CONSENT_HOLDS, FAMILY_ROW, toFamily, type Family } from './connections-store.ts'
+import { CONSENT_HOLDS, TOKEN_CONNECTION_ROW, toTokenConnection, type TokenConnection } from './connections-store.ts'
 
 const CODE_ROW = {
-  ...FAMILY_ROW,
+  ...TOKEN_CONNECTION_ROW,
   client_id: tables.connections.client_id,
   ...pick(tables.authorization_codes, 'redirect_uri', 'code_challenge'),
   is_taken: computed.bool,
@@ -33,7 +33,7 @@ export function insertCode(
 }
 
 /** Uses primary keys. */
-export function lockFamilyOfCode(codeHash: Buffer): Query<boolean> {
+export function lockConnectionOfCode(codeHash: Buffer): Query<boolean> {
   return {
     name: 'lock_family_of_code',
     text: `select c.id from authorization_codes k
@@ -72,8 +72,8 @@ export function takeCode(codeHash: Buffer, proof: CodeProof, now: Date): Query<b
   }
 }
 
-/** A code with its family, read while the family is locked. */
-export interface StoredCode extends Family, Omit<CodeProof, 'resource'> {
+/** A code with its connection, read while the connection is locked. */
+export interface StoredCode extends TokenConnection, Omit<CodeProof, 'resource'> {
   readonly isTaken: boolean
   readonly isRevoked: boolean
   /** Neither taken nor ended, and its connection may still begin. */
@@ -92,7 +92,7 @@ export function findCode(codeHash: Buffer, now: Date): Query<StoredCode | null> 
       where k.code_hash = $1`,
     values: [codeHash, now, CODE_FAILURES_MAX],
     read: firstOrNull(CODE_ROW, (row) => ({
-      ...toFamily(row),
+      ...toTokenConnection(row),
       clientId: row.client_id,
       redirectUri: row.redirect_uri,
       codeChallenge: row.code_challenge,

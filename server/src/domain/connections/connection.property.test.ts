@@ -16,7 +16,7 @@ import { cleanUpConnections } from './clean-up-connections.ts'
 import {
   ACCESS_TOKEN_LIFETIME_SECONDS,
   CODE_FAILURES_MAX,
-  CODE_KEPT_MS,
+  CODE_RETENTION_MS,
   CODE_LIFETIME_MS,
   REFRESH_TOKEN_LIFETIME_MS,
 } from './limits.ts'
@@ -25,7 +25,7 @@ import type { TokenRefusal, Tokens } from './tokens.ts'
 
 type Ways = ReturnType<typeof stopClock>
 
-/** One thing that a client, a thief, an owner or time does. `which` picks one of the tokens that were issued so far. */
+/** One step of a client, a thief, an owner or the clock. `which` picks one of the tokens issued so far. */
 type Step =
   | { readonly kind: 'exchange' | 'guess' | 'demote' | 'promote' | 'cleanUp' }
   | { readonly kind: 'refresh' | 'revokeAccess' | 'revokeRefresh'; readonly which: number }
@@ -61,11 +61,11 @@ describe('a connection, by property', () => {
   })
   after(() => given.close())
 
-  test('1.M: whatever comes one after the other, it behaves as the model of it does', async () => {
+  test('for any sequence of steps, a connection behaves as its model does', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: STEPS_MAX }), async (steps) => {
         const ways = stopClock(given.context)
-        const family = new Family(ways, await seedConnection(ways))
+        const family = new TokenConnection(ways, await seedConnection(ways))
         const model = new Model(ways)
         for (const next of [{ kind: 'exchange' } as const, ...steps]) {
           const expected = model.take(next)
@@ -81,7 +81,7 @@ describe('a connection, by property', () => {
     )
   })
 
-  test('1.M: whatever comes at once, a revoked connection has no live token, and no token is taken twice', async () => {
+  test('for any concurrent steps, a revoked connection has no working token, and no token is used twice', async () => {
     const other = given.openAnother()
     const groups = fc.array(fc.array(use, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 })
     const start = fc.constantFrom<Step[][]>([], [[{ kind: 'exchange' }]])
@@ -89,7 +89,7 @@ describe('a connection, by property', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (groups) => {
         const ways = stopClock(given.context)
-        const family = new Family(ways, await seedConnection(ways))
+        const family = new TokenConnection(ways, await seedConnection(ways))
         const another = { ...ways, db: other.db }
         const winners = new Map<string, number>()
         for (const group of groups) {
@@ -124,8 +124,8 @@ describe('a connection, by property', () => {
   })
 })
 
-/** The connection itself, and all tokens that it ever gave out. */
-class Family {
+/** The real connection, and all tokens that it ever issued. */
+class TokenConnection {
   readonly issued: Tokens[] = []
   readonly seeded: SeededConnection
   readonly #ways: Ways
@@ -136,7 +136,7 @@ class Family {
     this.seeded = seeded
   }
 
-  /** What a step would take: the code, or a refresh token. */
+  /** The secret that a step would use: the code, or a refresh token. */
   nameOf(next: Step): string | null {
     if (next.kind === 'exchange') return this.seeded.code
     return next.kind === 'refresh' ? (this.#pick(next.which)?.refreshToken ?? null) : null
@@ -183,7 +183,7 @@ class Family {
     }
   }
 
-  /** Which of the access tokens that were issued are alive. */
+  /** Which of the issued access tokens still work. */
   readAlive(): Promise<boolean[]> {
     return Promise.all(this.issued.map(({ accessToken }) => isAlive(this.#ways, accessToken)))
   }
@@ -205,7 +205,7 @@ interface ModelToken {
   isRefreshDeleted: boolean
 }
 
-/** The rules of D38 and of parts 3 and 5 of the specification once more, over plain values. */
+/** A model of the rules for codes and refresh tokens (D38; specification, parts 3 and 5), over plain values. */
 class Model {
   readonly #ways: Ways
   readonly #codeEnd: number
@@ -225,7 +225,7 @@ class Model {
     return this.#ways.clock.now().getTime()
   }
 
-  /** The kind of answer that a step should have, if it has one. */
+  /** The kind of response that a step should get, if it gets one. */
   take(next: Step): 'issued' | 'refused' | undefined {
     const picked = 'which' in next ? this.#tokens[this.#tokens.length - 1 - next.which] : undefined
     switch (next.kind) {
@@ -296,7 +296,7 @@ class Model {
   }
 
   #cleanUp(): void {
-    if (this.#now >= this.#codeEnd + CODE_KEPT_MS) this.#codeIsDeleted = true
+    if (this.#now >= this.#codeEnd + CODE_RETENTION_MS) this.#codeIsDeleted = true
     for (const token of this.#tokens) {
       if (this.#now >= token.accessEnd) token.isAccessDeleted = true
       if (this.#now >= token.refreshEnd) token.isRefreshDeleted = true

@@ -32,7 +32,8 @@ describe('a connection under races, over two processes', () => {
       database: { ...config.database, connectionsMax: CONNECTIONS_EACH },
     }))
     processes = [given.context, given.openAnother()]
-    // All connections are open before a race, which would else be run one behind the other on the first of them.
+    // All database connections are opened before a race. Otherwise its statements would run one after the other on the
+    // first connection.
     const sleeps = processes.flatMap(({ db }) =>
       Array.from({ length: CONNECTIONS_EACH }, () => readRows(db, 'select pg_sleep(0.2)')),
     )
@@ -40,7 +41,7 @@ describe('a connection under races, over two processes', () => {
   })
   after(() => given.close())
 
-  test('D4: of 50 exchanges of one code at once exactly one wins, and its tokens are dead afterwards', async () => {
+  test('of 50 concurrent exchanges of one code exactly one succeeds, and its tokens are revoked afterwards', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const seeded = await seedConnection(given.context)
       const answers = await race((process) => exchange(process, seeded))
@@ -50,7 +51,7 @@ describe('a connection under races, over two processes', () => {
     }
   })
 
-  test('E7: of 50 refreshes with one token at once exactly one wins, and the family is revoked', async () => {
+  test('of 50 concurrent refreshes with one token exactly one succeeds, and the connection is revoked', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const seeded = await seedTokens(given.context)
       const answers = await race((process) => refresh(process, seeded, seeded.tokens.refreshToken))
@@ -61,7 +62,7 @@ describe('a connection under races, over two processes', () => {
     }
   })
 
-  test('D8: of 50 exchanges with a wrong verifier at once five are counted, and the code is ended', async () => {
+  test('of 50 concurrent exchanges with a wrong verifier five are counted, and then the code no longer works', async () => {
     const seeded = await seedConnection(given.context)
     await race((process) => exchange(process, seeded, { codeVerifier: 'a'.repeat(43) }))
     const rows = await readRows(given.context.db, 'select failures from authorization_codes where account_id = $1', [
@@ -71,7 +72,7 @@ describe('a connection under races, over two processes', () => {
     assert.equal((await exchange(given.context, seeded)).kind, 'refused')
   })
 
-  test('F7: a revocation that comes while a refresh is under way finds what the refresh issued', async () => {
+  test('a revocation during a refresh also revokes the tokens that the refresh issues', async () => {
     const seeded = await seedTokens(given.context)
     const [refreshed] = await inOrder(seeded, [
       () => refresh(processes[0], seeded, seeded.tokens.refreshToken),
@@ -80,7 +81,7 @@ describe('a connection under races, over two processes', () => {
     await checkDead(seeded, [seeded.tokens, issued(refreshed as Tokens | TokenRefusal)])
   })
 
-  test('F7: a refresh that comes while a revocation is under way is refused', async () => {
+  test('a refresh during a revocation is rejected', async () => {
     const seeded = await seedTokens(given.context)
     const [, refreshed] = await inOrder(seeded, [
       () => revokeToken(processes[1], { token: seeded.tokens.refreshToken, clientId: seeded.client.id }),
@@ -90,7 +91,7 @@ describe('a connection under races, over two processes', () => {
     await checkDead(seeded, [seeded.tokens])
   })
 
-  test('a code that is exchanged while its connection is revoked gives nothing that lives, in either order', async () => {
+  test('a code exchanged while its connection is being revoked gives no working token, in either order', async () => {
     for (const exchangeFirst of [true, false]) {
       const seeded = await seedConnection(given.context)
       const { id } = await readConnection(given.context, seeded)
@@ -107,7 +108,7 @@ describe('a connection under races, over two processes', () => {
     }
   })
 
-  test('F7: whatever comes first of refreshes and revocations at once, nothing lives in the end', async () => {
+  test('after concurrent refreshes and revocations in any order, no token works', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const seeded = await seedTokens(given.context)
       const { client, tokens } = seeded
@@ -127,7 +128,7 @@ describe('a connection under races, over two processes', () => {
     }
   })
 
-  test('two refreshes with two tokens of one family at once never leave two that can be used', async () => {
+  test('two concurrent refreshes with two tokens of one connection never leave two usable refresh tokens', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const seeded = await seedTokens(given.context)
       const second = issued(await refresh(given.context, seeded, seeded.tokens.refreshToken))
@@ -162,7 +163,7 @@ describe('a connection under races, over two processes', () => {
     assert.ok((await readConnection(given.context, seeded)).revokedBecause !== null)
   }
 
-  /** Starts each step when the one before it waits for the connection's lock, then lets them go in that order. */
+  /** Starts each step once the one before it waits for the connection's lock, then lets them continue in that order. */
   async function inOrder(
     { membership }: Pick<ConnectedClient, 'membership'>,
     steps: readonly (() => Promise<unknown>)[],

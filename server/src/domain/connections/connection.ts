@@ -2,34 +2,34 @@ import type { Mode } from '../../values/mode.ts'
 import type { Scope } from '../../values/scope.ts'
 
 /**
- * A connection: what one person's consent gave to one client, in one (account, mode), for one agent. The specification's
- * session, or grant family: its code and all its tokens die with it.
+ * What one user's consent gave to one client, for one agent in one (account, mode). The specification calls it a
+ * session or grant family. When it ends, its code and all its tokens stop working.
  *
- * It is open from the consent on, connected once the code was exchanged, and revoked for good by its client, by a person
- * of the workspace, or because a code or refresh token of it was used a second time. Without that it ends with its
- * current refresh token. While the person that consented is not a member who may connect, or is one by a later
- * membership than that of the consent, it is worth nothing.
+ * A connection starts open with the consent and becomes connected when the code is exchanged. It is revoked for good by
+ * its client, by a member of the workspace, or when one of its codes or refresh tokens is used a second time. Otherwise
+ * it ends when its current refresh token expires. It does not work while the user who consented is not allowed to
+ * connect applications, or if that user left the workspace and joined it again after the consent.
  */
 export interface Connection {
   readonly accountId: string
   readonly id: string
   readonly mode: Mode
   readonly agentId: string
-  /** Who consented. */
+  /** The user who consented. */
   readonly userId: string
   readonly clientId: string
   readonly scopes: readonly Scope[]
   readonly resource: string | null
-  /** Whose budget its requests count against (D32): its own, whichever token they come with. */
+  /** The subject of the connection's rate limit (D32): all its tokens share one budget. */
   readonly rateSubject: Buffer
   readonly createdAt: Date
-  /** The end of the current refresh token (D30); of the code before the first exchange. */
+  /** When the current refresh token expires (D30); before the first exchange, when the code expires. */
   readonly expiresAt: Date
 }
 
 export type RevocationCause = 'client' | 'user' | 'code_replay' | 'refresh_reuse'
 
-/** What a workspace is shown of a connection. */
+/** What members of the workspace see of a connection. */
 export interface ConnectionSummary {
   readonly id: string
   readonly client: { readonly id: string; readonly name: string; readonly redirectHosts: readonly string[] }
@@ -40,6 +40,6 @@ export interface ConnectionSummary {
   readonly userName: string
   readonly createdAt: Date
   readonly expiresAt: Date
-  /** When a request with a token of it was last counted against its rate; null: never. */
+  /** When a request with one of its tokens was last counted against the rate limit. Null if never. */
   readonly lastUsedAt: Date | null
 }

@@ -9,7 +9,7 @@ import type { Connection, ConnectionSummary, RevocationCause } from './connectio
 import { CONNECTIONS_LISTED_MAX } from './limits.ts'
 
 /*
- * The connection's row is the lock for its family of codes and tokens: a transaction that takes a code or a refresh
+ * The connection's row is the lock for its codes and tokens: a transaction that takes a code or a refresh
  * token locks that row first and reads only then. A revocation updates the row, so it happens entirely before or
  * entirely after, and every join on the row sees it.
  */
@@ -26,11 +26,11 @@ export const CONSENT_HOLDS = `exists (
           and m.created_at = c.member_since and m.role in ('owner', 'admin') offset 0)`
 
 /** The connection that a code or token belongs to. */
-export type Family = Pick<Connection, 'accountId' | 'id' | 'scopes'>
+export type TokenConnection = Pick<Connection, 'accountId' | 'id' | 'scopes'>
 
-export const FAMILY_ROW = pick(connections, 'account_id', 'id', 'scopes')
+export const TOKEN_CONNECTION_ROW = pick(connections, 'account_id', 'id', 'scopes')
 
-export function toFamily(row: RowOf<typeof FAMILY_ROW>): Family {
+export function toTokenConnection(row: RowOf<typeof TOKEN_CONNECTION_ROW>): TokenConnection {
   return { accountId: row.account_id, id: row.id, scopes: toScopes(row.scopes) }
 }
 
@@ -94,12 +94,12 @@ export function insertConnection(connection: Connection, memberSince: Date): Que
 }
 
 /** Extends the connection to the end of its current refresh token. */
-export function extendConnection(family: Family, now: Date, expiresAt: Date): Query<boolean> {
+export function extendConnection(connection: TokenConnection, now: Date, expiresAt: Date): Query<boolean> {
   return {
     name: 'extend_connection',
     text: `update connections set expires_at = $4, connected_at = coalesce(connected_at, $3)
       where account_id = $1 and id = $2`,
-    values: [family.accountId, family.id, now, expiresAt],
+    values: [connection.accountId, connection.id, now, expiresAt],
     read: changed,
   }
 }
@@ -216,7 +216,7 @@ export function revokeByAgent(
   }
 }
 
-export type RevokedFamily = Pick<Connection, 'accountId' | 'id' | 'clientId'>
+export type RevokedConnection = Pick<Connection, 'accountId' | 'id' | 'clientId'>
 
 /**
  * Revokes the connection of an access token, unless it is revoked already or is not this client's (null: any client).
@@ -225,12 +225,12 @@ export function revokeByAccessToken(
   tokenHash: Buffer,
   clientId: string | null,
   now: Date,
-): Query<RevokedFamily | null> {
+): Query<RevokedConnection | null> {
   return {
     name: 'revoke_by_access_token',
     text: revokeBy('access_tokens'),
     values: [tokenHash, clientId, now],
-    read: firstOrNull(REVOKED_ROW, toRevokedFamily),
+    read: firstOrNull(REVOKED_ROW, toRevokedConnection),
   }
 }
 
@@ -239,12 +239,12 @@ export function revokeByRefreshToken(
   tokenHash: Buffer,
   clientId: string | null,
   now: Date,
-): Query<RevokedFamily | null> {
+): Query<RevokedConnection | null> {
   return {
     name: 'revoke_by_refresh_token',
     text: revokeBy('refresh_tokens'),
     values: [tokenHash, clientId, now],
-    read: firstOrNull(REVOKED_ROW, toRevokedFamily),
+    read: firstOrNull(REVOKED_ROW, toRevokedConnection),
   }
 }
 
@@ -257,6 +257,6 @@ function revokeBy(table: 'access_tokens' | 'refresh_tokens'): string {
 
 const REVOKED_ROW = pick(connections, 'account_id', 'id', 'client_id')
 
-function toRevokedFamily(row: RowOf<typeof REVOKED_ROW>): RevokedFamily {
+function toRevokedConnection(row: RowOf<typeof REVOKED_ROW>): RevokedConnection {
   return { accountId: row.account_id, id: row.id, clientId: row.client_id }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import {
   exchange,
   issued,
@@ -22,8 +23,7 @@ import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import type { Decision } from './authorization-request.ts'
 import { decideAuthorizationRequest } from './decide-authorization-request.ts'
-import { findClient } from './find-client.ts'
-import { getAuthorizationRequest } from './get-authorization-request.ts'
+import { findClient, getAuthorizationRequest } from './queries.ts'
 import { REQUEST_LIFETIME_MS } from './limits.ts'
 
 type Approval = Extract<Decision, { approve: true }>
@@ -37,7 +37,7 @@ describe('authorization requests', () => {
   })
   after(() => given.close())
 
-  test('a request is found by its handle as it was opened', async () => {
+  test('a request is found by its handle, unchanged', async () => {
     const still = stopClock(ctx)
     const seeded = await seedRequest(still, { scopes: ['wallet:read'], resource: 'https://api.example' })
     const request = await getAuthorizationRequest(still, seeded)
@@ -55,7 +55,7 @@ describe('authorization requests', () => {
     })
   })
 
-  test('an unknown handle is 404, whatever it looks like', async () => {
+  test('an unknown handle is 404, even if it is well-formed', async () => {
     for (const handle of ['', 'svc_oar_', createSecret(SECRET_PREFIXES.requestHandle)]) {
       await assert.rejects(getAuthorizationRequest(ctx, { handle }), { code: 'authorization_request_not_found' })
       const session = sessionOf(ctx, { userId: 'usr_none' })
@@ -64,7 +64,7 @@ describe('authorization requests', () => {
     }
   })
 
-  test('a request waits ten minutes, and not a moment longer', async () => {
+  test('a request expires after exactly ten minutes', async () => {
     const still = stopClock(ctx)
     const [early, late] = [await seedRequest(still), await seedRequest(still)]
     still.move(REQUEST_LIFETIME_MS - 1)
@@ -75,7 +75,7 @@ describe('authorization requests', () => {
     await assert.rejects(decide(late, {}, still), { code: 'authorization_request_not_found' })
   })
 
-  test('K8: of twenty decisions at once one counts: one code, one connection', async () => {
+  test('of twenty concurrent decisions one counts: there is one code and one connection', async () => {
     const seeded = await seedRequest(ctx)
     const processes = [ctx, given.openAnother()] as const
     const decisions = Array.from({ length: 20 }, (_, index) => {
@@ -92,7 +92,7 @@ describe('authorization requests', () => {
     await assert.rejects(getAuthorizationRequest(ctx, seeded), { code: 'authorization_request_decided' })
   })
 
-  test('a denial tells the client so, makes no connection, and stands in the log of who denied', async () => {
+  test('a denial is reported to the client, creates no connection, and is logged for the user who denied', async () => {
     const seeded = await seedRequest(ctx)
     const decided = await deny(seeded)
     assert.deepEqual(decided, { redirectUri: REDIRECT_URI, state: 'state of the client', error: 'access_denied' })
@@ -101,7 +101,7 @@ describe('authorization requests', () => {
     await assert.rejects(decide(seeded), { code: 'authorization_request_decided' })
   })
 
-  test('an approval gives a code for what was picked, and stands in the log of the workspace', async () => {
+  test('an approval issues a code for what the user chose, and is logged for the workspace', async () => {
     const seeded = await seedRequest(ctx)
     const decided = await decide(seeded, { scopes: ['x402:pay', 'wallet:read'] })
     assert.deepEqual([decided.redirectUri, decided.state], [REDIRECT_URI, 'state of the client'])
@@ -123,7 +123,7 @@ describe('authorization requests', () => {
     })
   })
 
-  test('a decision marks the client as used, be it a denial or an approval', async () => {
+  test('a decision marks the client as used, whether it approves or denies', async () => {
     for (const decideOn of [deny, decide]) {
       const seeded = await seedRequest(ctx)
       assert.equal((await findClient(ctx, seeded.client))?.lastUsedAt, null)
@@ -139,7 +139,7 @@ describe('authorization requests', () => {
       'an agent of another workspace',
       async () => {
         const account = await seedAccount(ctx)
-        await createAgent(ctx, { accountId: account.id, mode: 'test', id: agent('theirs') })
+        await createAgent(ctx, { accountId: account.id, mode: 'test', id: agent('theirs'), actor: OPERATOR })
         return { agentId: agent('theirs') }
       },
       { code: 'agent_not_found' },
@@ -153,7 +153,7 @@ describe('authorization requests', () => {
     ],
   ]
   for (const [what, change, problem] of refusals) {
-    test(`K6: an approval for ${what} is refused, and leaves the request open`, async () => {
+    test(`an approval for ${what} is refused, and leaves the request open`, async () => {
       const seeded = await seedRequest(ctx, { scopes: ['wallet:read'] })
       await assert.rejects(decide(seeded, await change(seeded)), problem)
       assert.equal(await countConnections(seeded), 0)
@@ -161,7 +161,7 @@ describe('authorization requests', () => {
     })
   }
 
-  test('K6: who lost the role, or left, between the page and the decision approves nothing', async () => {
+  test('a user who lost the role or left after opening the page cannot approve', async () => {
     const [demoted, left] = [await seedRequest(ctx), await seedRequest(ctx)]
     await setRole(ctx, demoted.membership, 'viewer')
     await leaveWorkspace(ctx, left.membership)

@@ -10,9 +10,9 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Session } from '../sessions/session.ts'
 import { requireRecentProof } from '../require-recent-proof.ts'
-import type { Decided, Decision } from './authorization-request.ts'
+import type { AuthorizationResponse, Decision } from './authorization-request.ts'
 import type { Connection } from './connection.ts'
-import { checkOpen } from './get-authorization-request.ts'
+import { checkOpen } from './queries.ts'
 import { CODE_LIFETIME_MS } from './limits.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import { insertCode } from './codes-store.ts'
@@ -20,21 +20,22 @@ import { findRequest, markClientUsed, takeRequest, type TakenRequest } from './r
 import { findConsentParties, hasBelonged, insertConnection } from './connections-store.ts'
 
 type Approval = Extract<Decision, { approve: true }>
-/** Of the session in which the decision is made, all that it is judged by. */
+/** The parts of the deciding user's session that the decision depends on. */
 type Decider = Pick<Session, 'userId' | 'verifiedAt'>
 
 const RATE_SUBJECT_BYTES = 32
 
 /**
- * Takes a request with a person's decision. An approval makes a connection and its code, which are credentials: it takes a
- * recent proof (D59). A decision that fails leaves the request as it was. Throws 404 `authorization_request_not_found`, 409
- * `authorization_request_decided`, 403 `verification_required`, 404 `agent_not_found`, 403 `role_insufficient`, 400 for
- * scopes that were not asked for.
+ * Takes a request and applies the user's decision to it. An approval creates a connection and its code. These are
+ * credentials, so an approval requires a recent proof (D59). If the decision fails, the request stays open.
+ *
+ * Errors: 404 `authorization_request_not_found`, `agent_not_found`; 409 `authorization_request_decided`; 403
+ * `verification_required`, `role_insufficient`; 400 for scopes that were not requested.
  */
 export async function decideAuthorizationRequest(
   ctx: Pick<Context, 'db' | 'clock'>,
   { handle, session, decision }: { handle: string; session: Decider; decision: Decision },
-): Promise<Decided> {
+): Promise<AuthorizationResponse> {
   if (!isSecret(SECRET_PREFIXES.requestHandle, handle)) throw problem('authorization_request_not_found')
   const handleHash = hashSecret(handle)
   const now = ctx.clock.now()
@@ -49,18 +50,21 @@ export async function decideAuthorizationRequest(
   })
 }
 
-/** Whoever has never belonged to a workspace leaves nothing behind for ever, neither in the log nor at the client. */
+/**
+ * A user who has never belonged to a workspace leaves no permanent record, neither in the audit log nor on the client:
+ * anybody can sign up, and the log is kept for ever.
+ */
 async function deny(
   transaction: Transaction,
   { request, userId, now }: { request: TakenRequest; userId: string; now: Date },
-): Promise<Decided> {
+): Promise<AuthorizationResponse> {
   const denied = { redirectUri: request.redirectUri, state: request.state, error: 'access_denied' } as const
   if (!(await transaction.run(hasBelonged(userId)))) {
     await transaction.commit([])
     return denied
   }
   await transaction.commit([
-    ...noteClientUse(request, now),
+    ...recordClientUse(request, now),
     insertAuditEntry({
       logId: userId,
       createdAt: now,
@@ -73,8 +77,11 @@ async function deny(
   return denied
 }
 
-/** The first decision tells of the client's registration too, which was nobody's before. */
-function noteClientUse({ clientId, registration }: TakenRequest, now: Date): Query<unknown>[] {
+/**
+ * Records that a user decided on a request of the client. The first decision also logs the client's registration, which
+ * is not logged earlier because anybody can register clients.
+ */
+function recordClientUse({ clientId, registration }: TakenRequest, now: Date): Query<unknown>[] {
   if (registration === null) return [markClientUsed(clientId, now)]
   const entry = insertAuditEntry({
     logId: clientId,
@@ -87,17 +94,21 @@ function noteClientUse({ clientId, registration }: TakenRequest, now: Date): Que
   return [markClientUsed(clientId, now), entry]
 }
 
-/** Reads who consents for whom, then writes: two round trips. Under the account's lock, which the agent's deletion takes. */
+/**
+ * Checks the parties of the consent, then writes it, in two round trips. Holds the account's lock, which deleting the
+ * agent takes as well.
+ */
 async function approve(
   transaction: Transaction,
   { request, session, approval, now }: { request: TakenRequest; session: Decider; approval: Approval; now: Date },
-): Promise<Decided> {
+): Promise<AuthorizationResponse> {
   requireRecentProof(session, now)
   const { userId } = session
   const { membership, mode, agentId } = approval
   const { id: accountId } = membership.account
   const scopes = narrowScopes(request.scopes, approval.scopes)
-  if (scopes === null) throw new Problem('validation_failed', 'The scopes are not a part of those that were asked for.')
+  if (scopes === null)
+    throw new Problem('validation_failed', 'The scopes must be some of those that the application asked for.')
   const [, { agentExists, memberSince }] = await transaction.batch([
     lockAccount(accountId),
     findConsentParties({ accountId, mode, agentId, userId }),
@@ -126,7 +137,7 @@ async function approve(
       codeChallenge: request.codeChallenge,
     }),
     openWindows(connection.rateSubject),
-    ...noteClientUse(request, now),
+    ...recordClientUse(request, now),
     insertAuditEntry({
       logId: accountId,
       createdAt: now,

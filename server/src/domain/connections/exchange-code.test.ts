@@ -34,7 +34,7 @@ describe('exchangeCode', () => {
   })
   after(() => given.close())
 
-  test('D1: a code gives an access token and a refresh token for what was granted', async () => {
+  test('a code is exchanged for an access token and a refresh token with the granted scopes', async () => {
     const scopes = ['wallet:read', 'x402:pay'] as const
     const { tokens, membership } = await seedTokens(ctx, { scopes })
     assert.match(tokens.accessToken, /^svc_oat_[0-9A-Za-z]{49}$/)
@@ -45,7 +45,7 @@ describe('exchangeCode', () => {
     assert.equal((await readConnection(ctx, { membership })).currentRefreshTokens, 1)
   })
 
-  test('D2: a second use of a code ends everything that came of the first, refreshed descendants too', async () => {
+  test('a second use of a code revokes everything issued from the first, including refreshed tokens', async () => {
     const seeded = await seedTokens(ctx)
     const second = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
     await checkRefused(exchange(ctx, seeded), 'invalid_grant')
@@ -61,7 +61,7 @@ describe('exchangeCode', () => {
     ])
   })
 
-  test('D2: a second use is recognized after the end of the code as well', async () => {
+  test('a second use is still recognized after the code has expired', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     still.move(CODE_LIFETIME_MS * 10)
@@ -79,20 +79,20 @@ describe('exchangeCode', () => {
     ['a client that nobody knows', { clientId: 'svc_client_none' }],
   ]
   for (const [what, change] of wrongs) {
-    test(`D3: a second use with ${what} revokes nothing`, async () => {
+    test(`a second use with ${what} revokes nothing`, async () => {
       const seeded = await seedTokens(ctx)
       for (let time = 0; time < 6; time += 1) await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
       assert.ok(await isAlive(ctx, seeded.tokens.accessToken))
       issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
     })
 
-    test(`D6, D7, D8: a first use with ${what} does not use the code up`, async () => {
+    test(`a first use with ${what} does not use the code up`, async () => {
       const seeded = await seedConnection(ctx)
       for (let time = 0; time < 4; time += 1) await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
       issued(await exchange(ctx, seeded))
     })
 
-    test(`D8: the fifth use with ${what} ends the code, and revokes nothing`, async () => {
+    test(`the fifth use with ${what} ends the code, and revokes nothing`, async () => {
       const seeded = await seedConnection(ctx)
       for (let time = 0; time < 5; time += 1) await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
       await checkRefused(exchange(ctx, seeded), 'invalid_grant')
@@ -100,7 +100,7 @@ describe('exchangeCode', () => {
     })
   }
 
-  test('C7: the challenge is no verifier', async () => {
+  test('the challenge itself is not accepted as the verifier', async () => {
     const seeded = await seedConnection(ctx)
     const [row] = await readRows(ctx.db, 'select code_challenge from authorization_codes where account_id = $1', [
       seeded.membership.account.id,
@@ -108,7 +108,7 @@ describe('exchangeCode', () => {
     await checkRefused(exchange(ctx, seeded, { codeVerifier: row?.['code_challenge'] }), 'invalid_grant')
   })
 
-  test('D5: a code works for 60 seconds, and not a moment longer', async () => {
+  test('a code works for exactly 60 seconds', async () => {
     const still = stopClock(ctx)
     const [early, late] = [await seedConnection(still), await seedConnection(still)]
     still.move(CODE_LIFETIME_MS - 1)
@@ -118,7 +118,7 @@ describe('exchangeCode', () => {
     assert.equal((await readConnection(still, late)).revokedBecause, null)
   })
 
-  test('D6: another client can not use a code, and its failure leaves the code as it is', async () => {
+  test('another client cannot use a code, and its attempt leaves the code usable', async () => {
     const seeded = await seedConnection(ctx)
     const other = await registerClient(ctx, { name: 'Other', redirectUris: [REDIRECT_URI], scopes: ['wallet:read'] })
     await checkRefused(exchange(ctx, seeded, { clientId: other.id }), 'invalid_grant')
@@ -127,7 +127,7 @@ describe('exchangeCode', () => {
     assert.equal((await readConnection(ctx, seeded)).revokedBecause, null)
   })
 
-  test('D7: the redirect URI is the one of the request, port included, not another one that is registered', async () => {
+  test('the redirect URI must be the one of the request, port included, not another registered one', async () => {
     const registered = ['http://127.0.0.1/callback', 'https://client.example/other']
     const client = await registerClient(ctx, { name: 'Loopback', redirectUris: registered, scopes: ['wallet:read'] })
     const seeded = await seedConnection(ctx, { client, redirectUri: 'http://127.0.0.1:33418/callback' })
@@ -137,7 +137,7 @@ describe('exchangeCode', () => {
     issued(await exchange(ctx, seeded))
   })
 
-  test('D9: another resource than the authorized one is invalid_target, and uses nothing up', async () => {
+  test('a resource other than the authorized one is invalid_target, and the code stays usable', async () => {
     const seeded = await seedConnection(ctx, { resource: RESOURCE })
     for (let time = 0; time < 6; time += 1) {
       await checkRefused(exchange(ctx, seeded, { resource: `${RESOURCE}/mcp` }), 'invalid_target')
@@ -145,18 +145,18 @@ describe('exchangeCode', () => {
     issued(await exchange(ctx, seeded, { resource: RESOURCE }))
   })
 
-  test('D9: no resource is the authorized one; where none was authorized, any of ours is', async () => {
+  test('a missing resource means the authorized one; if none was authorized, any of ours is accepted', async () => {
     issued(await exchange(ctx, await seedConnection(ctx, { resource: RESOURCE })))
     issued(await exchange(ctx, await seedConnection(ctx), { resource: RESOURCE }))
   })
 
-  test('D9: who can not prove to be the client does not learn that the resource is wrong', async () => {
+  test('a caller who cannot prove to be the client does not learn that the resource is wrong', async () => {
     const seeded = await seedConnection(ctx, { resource: RESOURCE })
     const change = { resource: 'https://other.example', codeVerifier: 'a'.repeat(43) }
     await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
   })
 
-  test('D11: who left the workspace, or may not connect any more, has consented to nothing', async () => {
+  test('a code does not work if the user has left the workspace or may no longer connect applications', async () => {
     const [left, demoted] = [await seedConnection(ctx), await seedConnection(ctx)]
     await leaveWorkspace(ctx, left.membership)
     await setRole(ctx, demoted.membership, 'viewer')
@@ -165,7 +165,7 @@ describe('exchangeCode', () => {
     issued(await exchange(ctx, demoted))
   })
 
-  test('D11: a connection that was revoked before its code was exchanged stays revoked', async () => {
+  test('a connection that was revoked before its code was exchanged stays revoked', async () => {
     const seeded = await seedConnection(ctx)
     const { account } = seeded.membership
     const { id } = await readConnection(ctx, seeded)
@@ -174,7 +174,7 @@ describe('exchangeCode', () => {
     assert.equal((await readConnection(ctx, seeded)).currentRefreshTokens, 0)
   })
 
-  test('D19: what fails after the code was taken gives it back', async () => {
+  test('if issuing tokens fails, the code can be used again', async () => {
     const seeded = await seedConnection(ctx)
     await readRows(ctx.db, 'alter table refresh_tokens add constraint test_full check (false) not valid')
     try {
@@ -186,7 +186,7 @@ describe('exchangeCode', () => {
     assert.ok(await isAlive(ctx, tokens.accessToken))
   })
 
-  test('what is no code, or was never issued, is told apart from a used one by nothing', async () => {
+  test('a malformed or unknown code gets the same response as a used one', async () => {
     const seeded = await seedTokens(ctx)
     const unknown = (await seedConnection(ctx)).code
     await readRows(ctx.db, 'delete from authorization_codes where taken_at is null')

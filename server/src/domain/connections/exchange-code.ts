@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import {
   countCodeFailure,
   findCode,
-  lockFamilyOfCode,
+  lockConnectionOfCode,
   takeCode,
   type CodeProof,
   type StoredCode,
@@ -16,13 +16,13 @@ import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from '
 
 /** The form of a PKCE verifier: 43 to 128 unreserved characters (RFC 7636, section 4.1). */
 const CODE_VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/
-/** The challenge of what can't be a verifier: no code has it. */
+/** Used as the challenge of a malformed verifier. No code has it. */
 const NO_CHALLENGE = ''
 
 /**
- * Exchanges a code for tokens, once (D38). A second exchange with all that the code is bound to revokes what came of the
- * first one; one with something wrong revokes nothing, and uses nothing up but one of the code's few failures. Two round
- * trips.
+ * Exchanges an authorization code for tokens, once (D38). A second exchange with all the right parameters revokes the
+ * connection, because two parties have the code. An exchange with a wrong parameter revokes nothing; it only counts as
+ * one of the code's few allowed failures. Takes two round trips.
  */
 export async function exchangeCode(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -40,12 +40,12 @@ export async function exchangeCode(
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
     const [, taken, stored] = await transaction.batch([
-      lockFamilyOfCode(codeHash),
+      lockConnectionOfCode(codeHash),
       takeCode(codeHash, proof, now),
       findCode(codeHash, now),
     ])
     if (stored === null) return CODE_REFUSED
-    if (taken) return await issueTokens(transaction, { family: stored, scopes: stored.scopes, now })
+    if (taken) return await issueTokens(transaction, { connection: stored, scopes: stored.scopes, now })
     return await refuse(transaction, { code: stored, codeHash, proof, now })
   })
 }
@@ -58,17 +58,17 @@ async function refuse(
   transaction: Transaction,
   { code, codeHash, proof, now }: { code: StoredCode; codeHash: Buffer; proof: CodeProof; now: Date },
 ): Promise<TokenRefusal> {
-  if (!isProven(code, proof)) {
+  if (!matchesProof(code, proof)) {
     await transaction.commit([countCodeFailure(codeHash)])
     return CODE_REFUSED
   }
   if (code.isTaken && !code.isRevoked) {
-    await revokeReplayed(transaction, { family: code, clientId: code.clientId, cause: 'code_replay', now })
+    await revokeReplayed(transaction, { connection: code, clientId: code.clientId, cause: 'code_replay', now })
   }
   return code.isLive ? RESOURCE_REFUSED : CODE_REFUSED
 }
 
-function isProven(code: StoredCode, proof: CodeProof): boolean {
+function matchesProof(code: StoredCode, proof: CodeProof): boolean {
   return (
     code.clientId === proof.clientId &&
     code.redirectUri === proof.redirectUri &&

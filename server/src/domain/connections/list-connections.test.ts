@@ -23,7 +23,7 @@ import { SCOPES } from '../../values/scope.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
-import { listConnections } from './list-connections.ts'
+import { listConnections } from './queries.ts'
 import { revokeConnection } from './revoke-connection.ts'
 import { revokeByAgent } from './connections-store.ts'
 
@@ -38,7 +38,7 @@ describe('listConnections and revokeConnection', () => {
   })
   after(() => given.close())
 
-  test('a workspace sees what is connected to it, the newest first, and nothing of others', async () => {
+  test('a workspace sees its own connections, newest first, and none of others', async () => {
     const still = stopClock(ctx)
     const membership = await seedMember(still, await seedAccount(still))
     const first = await seedTokens(still, { membership })
@@ -70,7 +70,7 @@ describe('listConnections and revokeConnection', () => {
     assert.deepEqual([await modes('test'), await modes('live')], [['test'], ['live']])
   })
 
-  test('its last use is that of any of its tokens', async () => {
+  test('the last use of a connection is the last use of any of its tokens', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     const lastUse = async () =>
@@ -86,7 +86,7 @@ describe('listConnections and revokeConnection', () => {
     assert.equal(await lastUse(), first + 1_000)
   })
 
-  test('a refresh moves the end; past it the connection is listed no more', async () => {
+  test('a refresh extends a connection; after it has expired it is no longer listed', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     const list = () => listConnections(still, { accountId: seeded.membership.account.id })
@@ -101,7 +101,7 @@ describe('listConnections and revokeConnection', () => {
     assert.deepEqual(await list(), [])
   })
 
-  test('what was never exchanged, was revoked, or came of somebody who left is not listed', async () => {
+  test('connections that were never exchanged, were revoked, or belong to a former member are not listed', async () => {
     const account = await seedAccount(ctx)
     const [open, gone] = [await seedMember(ctx, account), await seedMember(ctx, account)]
     await seedConnection(ctx, { membership: open })
@@ -110,7 +110,7 @@ describe('listConnections and revokeConnection', () => {
     assert.deepEqual(await listConnections(ctx, { accountId: account.id }), [])
   })
 
-  test('what a viewer had connected is listed, since it would come back with the role, and can be revoked', async () => {
+  test('a connection of a member who is now a viewer is listed, because it would work again with the role, and can be revoked', async () => {
     const seeded = await seedTokens(ctx)
     const accountId = seeded.membership.account.id
     await setRole(ctx, seeded.membership, 'viewer')
@@ -121,7 +121,7 @@ describe('listConnections and revokeConnection', () => {
     assert.equal(await isAlive(ctx, seeded.tokens.accessToken), false)
   })
 
-  test('E16: a connection that was revoked is dead at once, for good, and once in the log', async () => {
+  test('a revoked connection stops working at once and for good, and is logged once', async () => {
     const seeded = await seedTokens(ctx)
     const accountId = seeded.membership.account.id
     const { id } = await readConnection(ctx, seeded)
@@ -148,7 +148,7 @@ describe('listConnections and revokeConnection', () => {
     assert.ok(await isAlive(ctx, seeded.tokens.accessToken))
   })
 
-  test('of an agent’s many connections those that are not revoked, which end with it, are found at once', async () => {
+  test('deleting an agent finds its unrevoked connections quickly among many', async () => {
     const { membership } = await seedTokens(ctx)
     const accountId = membership.account.id
     await readRows(

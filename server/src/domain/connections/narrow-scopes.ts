@@ -1,6 +1,9 @@
 import type { Scope } from '../../values/scope.ts'
 
-/** The scopes that are wanted of those that are offered, all for null; null when they are not a part of them, or none. */
+/**
+ * Returns the wanted scopes in the order of `offered`; all of them if `wanted` is null. Returns null if `wanted` is
+ * empty or contains a scope that is not offered.
+ */
 export function narrowScopes(offered: readonly Scope[], wanted: readonly Scope[] | null): readonly Scope[] | null {
   if (wanted === null) return offered
   if (wanted.length === 0 || !wanted.every((scope) => offered.includes(scope))) return null

@@ -12,8 +12,8 @@ export interface NewAuthorizationRequest extends Pick<
 }
 
 /**
- * Keeps a checked request for as long as a person has to decide on it, and answers its handle. What the person decides
- * on is what is kept here, never what a form says.
+ * Stores a validated request until it expires, and returns its handle. The user decides on what is stored here, never
+ * on what a submitted form says.
  */
 export async function openAuthorizationRequest(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -2,10 +2,10 @@ import { computed, pick } from '../../db/column.ts'
 import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Scope } from '../../values/scope.ts'
-import { CONSENT_HOLDS, FAMILY_ROW, toFamily, type Family } from './connections-store.ts'
+import { CONSENT_HOLDS, TOKEN_CONNECTION_ROW, toTokenConnection, type TokenConnection } from './connections-store.ts'
 
 const TOKEN_ROW = {
-  ...FAMILY_ROW,
+  ...TOKEN_CONNECTION_ROW,
   ...pick(tables.connections, 'client_id', 'resource'),
   is_taken: computed.bool,
   is_revoked: computed.bool,
@@ -14,19 +14,19 @@ const TOKEN_ROW = {
 
 export function insertRefreshToken(
   tokenHash: Buffer,
-  { family, createdAt, expiresAt }: { family: Family; createdAt: Date; expiresAt: Date },
+  { connection, createdAt, expiresAt }: { connection: TokenConnection; createdAt: Date; expiresAt: Date },
 ): Query<boolean> {
   return {
     name: 'insert_refresh_token',
     text: `insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
       values ($1, $2, $3, $4, $5)`,
-    values: [tokenHash, family.accountId, family.id, createdAt, expiresAt],
+    values: [tokenHash, connection.accountId, connection.id, createdAt, expiresAt],
     read: changed,
   }
 }
 
 /** Uses primary keys. */
-export function lockFamilyOfRefreshToken(tokenHash: Buffer): Query<boolean> {
+export function lockConnectionOfRefreshToken(tokenHash: Buffer): Query<boolean> {
   return {
     name: 'lock_family_of_refresh_token',
     text: `select c.id from refresh_tokens t
@@ -62,8 +62,8 @@ export function takeRefreshToken(tokenHash: Buffer, request: RefreshRequest, now
   }
 }
 
-/** A refresh token with its family, read while the family is locked. */
-export interface StoredRefreshToken extends Family {
+/** A refresh token with its connection, read while the connection is locked. */
+export interface StoredRefreshToken extends TokenConnection {
   readonly clientId: string
   readonly resource: string | null
   readonly isTaken: boolean
@@ -83,7 +83,7 @@ export function findRefreshToken(tokenHash: Buffer, now: Date): Query<StoredRefr
       where t.token_hash = $1`,
     values: [tokenHash, now],
     read: firstOrNull(TOKEN_ROW, (row) => ({
-      ...toFamily(row),
+      ...toTokenConnection(row),
       clientId: row.client_id,
       resource: row.resource,
       isTaken: row.is_taken,

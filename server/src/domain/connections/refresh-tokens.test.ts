@@ -34,7 +34,7 @@ describe('refreshTokens', () => {
   })
   after(() => given.close())
 
-  test('E1: every use gives a new access token and a new refresh token', async () => {
+  test('every use gives a new access token and a new refresh token', async () => {
     const seeded = await seedTokens(ctx)
     let tokens = seeded.tokens
     const seen = new Set([tokens.accessToken, tokens.refreshToken])
@@ -47,7 +47,7 @@ describe('refreshTokens', () => {
     assert.equal((await readConnection(ctx, seeded)).currentRefreshTokens, 1)
   })
 
-  test('E2: a second use of a refresh token revokes the family: every token of it is dead', async () => {
+  test('a second use of a refresh token revokes the connection with all its tokens', async () => {
     const seeded = await seedTokens(ctx)
     const second = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
     const third = issued(await refresh(ctx, seeded, second.refreshToken))
@@ -63,7 +63,7 @@ describe('refreshTokens', () => {
     ])
   })
 
-  test('E2: there is no leeway for the immediate predecessor, however soon it comes', async () => {
+  test('there is no leeway for the previous refresh token, however soon it is used again', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     const { accessToken } = issued(await refresh(still, seeded, seeded.tokens.refreshToken))
@@ -71,7 +71,7 @@ describe('refreshTokens', () => {
     assert.equal(await isAlive(still, accessToken), false)
   })
 
-  test('E3: a second use past the end of the token is refused too', async () => {
+  test('a second use after the token has expired is rejected as well', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     still.move(REFRESH_TOKEN_LIFETIME_MS / 2)
@@ -81,7 +81,7 @@ describe('refreshTokens', () => {
     await checkRefused(refresh(still, seeded, refreshToken), 'invalid_grant')
   })
 
-  test('E7: a refused request takes nothing of the transaction before it', async () => {
+  test('a rejected request leaves no trace in the next transaction', async () => {
     const seeded = await seedTokens(ctx)
     await readRows(ctx.db, 'alter table access_tokens add constraint test_full check (false) not valid')
     try {
@@ -92,7 +92,7 @@ describe('refreshTokens', () => {
     issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
   })
 
-  test('E8: fewer scopes narrow the access token, and the next refresh gives all of them again', async () => {
+  test('fewer scopes narrow the access token, and the next refresh gives all of them again', async () => {
     const seeded = await seedTokens(ctx)
     const narrow = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken, { scopes: ['wallet:read'] }))
     assert.deepEqual(narrow.scopes, ['wallet:read'])
@@ -103,7 +103,7 @@ describe('refreshTokens', () => {
     assert.deepEqual(await scopesOf(wide.accessToken), SCOPES)
   })
 
-  test('E9: a scope that was not granted, or none that is known, is invalid_scope, and uses nothing up', async () => {
+  test('a scope that was not granted, or only unknown scopes, is invalid_scope, and the token stays usable', async () => {
     const seeded = await seedTokens(ctx, { scopes: ['wallet:read'] })
     for (const scopes of [['wallet:transfer'], ['wallet:read', 'wallet:transfer'], SCOPES, []] as const) {
       await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken, { scopes }), 'invalid_scope')
@@ -111,7 +111,7 @@ describe('refreshTokens', () => {
     issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
   })
 
-  test('E9: a second use is a second use, whatever it asks for', async () => {
+  test('a second use revokes the connection, whatever scope it requests', async () => {
     for (const change of [{ scopes: [] }, { resource: 'https://other.example' }]) {
       const seeded = await seedTokens(ctx, { resource: RESOURCE })
       issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
@@ -120,14 +120,14 @@ describe('refreshTokens', () => {
     }
   })
 
-  test('E10: order and repetition of scopes mean nothing', async () => {
+  test('the order and repetition of scopes do not matter', async () => {
     const seeded = await seedTokens(ctx)
     const scopes = ['x402:pay', 'wallet:read', 'wallet:read'] as const
     const tokens = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken, { scopes }))
     assert.deepEqual(tokens.scopes, ['wallet:read', 'x402:pay'])
   })
 
-  test('E11: another client can neither use a refresh token nor end its family, be it used already or not', async () => {
+  test('another client can neither use a refresh token nor revoke its connection, whether or not the token was used already', async () => {
     const seeded = await seedTokens(ctx)
     const other = await registerClient(ctx, { name: 'Other', redirectUris: ['https://o.example/'], scopes: SCOPES })
     const change = { clientId: other.id }
@@ -138,7 +138,7 @@ describe('refreshTokens', () => {
     issued(await refresh(ctx, seeded, refreshToken))
   })
 
-  test('E12: an access token refreshes nothing, and a refresh token authenticates nobody', async () => {
+  test('an access token cannot be refreshed, and a refresh token does not authenticate requests', async () => {
     const seeded = await seedTokens(ctx)
     await checkRefused(refresh(ctx, seeded, seeded.tokens.accessToken), 'invalid_grant')
     assert.equal(await isAlive(ctx, seeded.tokens.refreshToken), false)
@@ -146,7 +146,7 @@ describe('refreshTokens', () => {
     assert.ok(await isAlive(ctx, seeded.tokens.accessToken))
   })
 
-  test('E12: what is no refresh token, or was never issued, is told apart from a used one by nothing', async () => {
+  test('a malformed or unknown refresh token gets the same response as a used one', async () => {
     const seeded = await seedTokens(ctx)
     const other = await seedTokens(ctx)
     await readRows(ctx.db, 'delete from refresh_tokens where account_id = $1', [other.membership.account.id])
@@ -158,14 +158,14 @@ describe('refreshTokens', () => {
     for (const answer of answers) assert.deepEqual(answer, answers[0])
   })
 
-  test('E13: another resource is invalid_target, and uses nothing up', async () => {
+  test('another resource is invalid_target, and the token stays usable', async () => {
     const seeded = await seedTokens(ctx, { resource: RESOURCE })
     const { refreshToken } = seeded.tokens
     await checkRefused(refresh(ctx, seeded, refreshToken, { resource: `${RESOURCE}/mcp` }), 'invalid_target')
     issued(await refresh(ctx, seeded, refreshToken, { resource: RESOURCE }))
   })
 
-  test('E14: a refresh token works for 30 days, and not a moment longer; each rotation begins them anew', async () => {
+  test('a refresh token works for exactly 30 days, which start again at each rotation', async () => {
     const still = stopClock(ctx)
     const [early, late] = [await seedTokens(still), await seedTokens(still)]
     still.move(REFRESH_TOKEN_LIFETIME_MS - 1)
@@ -177,7 +177,7 @@ describe('refreshTokens', () => {
     issued(await refresh(still, early, refreshToken))
   })
 
-  test('E15: an access token lives on to its own end after a rotation', async () => {
+  test('after a rotation, earlier access tokens work until they expire', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     still.move(HOUR_MS / 2)
@@ -189,7 +189,7 @@ describe('refreshTokens', () => {
     assert.ok(await isAlive(still, accessToken))
   })
 
-  test('E16: who left the workspace is refused, and stays refused when they come back', async () => {
+  test('a refresh is rejected after the user left the workspace, even when they have joined again', async () => {
     const seeded = await seedTokens(ctx)
     const { refreshToken } = seeded.tokens
     await leaveWorkspace(ctx, seeded.membership)
@@ -201,7 +201,7 @@ describe('refreshTokens', () => {
     issued(await exchange(ctx, again))
   })
 
-  test('E16: a viewer is refused; the token is not used up, and works again with the role', async () => {
+  test("a viewer's refresh is rejected; the token stays usable and works again with the role", async () => {
     const seeded = await seedTokens(ctx)
     await setRole(ctx, seeded.membership, 'viewer')
     await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken), 'invalid_grant')

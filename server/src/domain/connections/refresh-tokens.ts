@@ -5,7 +5,7 @@ import { issueTokens } from './issue-tokens.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import {
   findRefreshToken,
-  lockFamilyOfRefreshToken,
+  lockConnectionOfRefreshToken,
   takeRefreshToken,
   type RefreshRequest,
   type StoredRefreshToken,
@@ -14,9 +14,10 @@ import { revokeReplayed } from './revoke-replayed.ts'
 import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
 /**
- * Rotates a refresh token (RFC 9700, section 4.14.2). A second use of it revokes the family, without leeway (D38): of two
- * at once, one wins, and loses the family to the other. Fewer scopes narrow the access token only. What was issued before
- * lives on to its own end. Two round trips.
+ * Rotates a refresh token (RFC 9700, section 4.14.2). A second use revokes the connection, without any leeway (D38): if
+ * two requests use a token at once, the first succeeds and the second ends the connection for both. Requesting fewer
+ * scopes only narrows the new access token. Access tokens issued before stay valid until they expire. Takes two round
+ * trips.
  */
 export async function refreshTokens(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -28,14 +29,14 @@ export async function refreshTokens(
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
     const [, taken, stored] = await transaction.batch([
-      lockFamilyOfRefreshToken(tokenHash),
+      lockConnectionOfRefreshToken(tokenHash),
       takeRefreshToken(tokenHash, request, now),
       findRefreshToken(tokenHash, now),
     ])
     if (stored === null) return REFRESH_TOKEN_REFUSED
     if (!taken) return await refuse(transaction, { token: stored, request, now })
     const issued = narrowScopes(stored.scopes, scopes) ?? stored.scopes
-    return await issueTokens(transaction, { family: stored, scopes: issued, now })
+    return await issueTokens(transaction, { connection: stored, scopes: issued, now })
   })
 }
 
@@ -45,7 +46,7 @@ async function refuse(
 ): Promise<TokenRefusal> {
   if (token.clientId !== request.clientId) return REFRESH_TOKEN_REFUSED
   if (token.isTaken && !token.isRevoked) {
-    await revokeReplayed(transaction, { family: token, clientId: token.clientId, cause: 'refresh_reuse', now })
+    await revokeReplayed(transaction, { connection: token, clientId: token.clientId, cause: 'refresh_reuse', now })
   }
   if (!token.isLive) return REFRESH_TOKEN_REFUSED
   return narrowScopes(token.scopes, request.scopes) === null ? SCOPE_REFUSED : RESOURCE_REFUSED

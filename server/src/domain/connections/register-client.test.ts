@@ -6,7 +6,7 @@ import { signUpPerson } from '../../../../test/support/context/people.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createId } from '../../values/ids.ts'
 import { decideAuthorizationRequest } from './decide-authorization-request.ts'
-import { findClient } from './find-client.ts'
+import { findClient } from './queries.ts'
 import { registerClient } from './register-client.ts'
 
 describe('registerClient', () => {
@@ -16,14 +16,14 @@ describe('registerClient', () => {
   })
   after(() => given.close())
 
-  test('a client is found by its id as it was registered, and leaves nothing in the audit log', async () => {
+  test('a client is found by its id as registered, and is not in the audit log', async () => {
     const client = await register()
     assert.match(client.id, /^svc_client_[0-9A-Z]{26}$/)
     assert.deepEqual(await findClient(given.context, client), client)
     assert.deepEqual(await readAudit(given.context.db, client.id), [])
   })
 
-  test('a denial by somebody who never had a workspace leaves nothing behind either', async () => {
+  test('a denial by a user who never had a workspace is not logged either', async () => {
     const client = await register()
     const { handle } = await seedRequest(given.context, { client })
     const { userId, session } = await signUpPerson(given.context)
@@ -33,7 +33,7 @@ describe('registerClient', () => {
     assert.equal((await findClient(given.context, client))?.lastUsedAt, null)
   })
 
-  test('the first decision on a request of it, and no later one, tells of its registration in its own log', async () => {
+  test("only the first decision on one of its requests logs the client's registration", async () => {
     const client = await register()
     for (const approve of [false, true, false]) {
       const { handle, membership, mode, agentId } = await seedRequest(given.context, { client })
@@ -52,11 +52,11 @@ describe('registerClient', () => {
     ])
   })
 
-  test('J11: the same registration twice makes two clients', async () => {
+  test('the same registration twice makes two clients', async () => {
     assert.notEqual((await register()).id, (await register()).id)
   })
 
-  test('what is no id, or of no client, finds nothing', async () => {
+  test('a malformed or unknown id finds no client', async () => {
     const unknown = createId('client', given.clock.now())
     for (const id of ['', 'svc_client_', unknown, `${unknown}'`, 'x'.repeat(8_192)]) {
       assert.equal(await findClient(given.context, { id }), null)

@@ -5,9 +5,11 @@ import type { Client } from './client.ts'
 import { insertClient } from './requests-store.ts'
 
 /**
- * Registers a client under an id of its own, whatever was registered before (RFC 7591). The door has parsed it all. Anybody
- * may do so, and what is in the audit log stays there for ever: it is told there when somebody first decides on a request
- * of the client (`decideAuthorizationRequest`), and a client on which nobody does leaves nothing behind.
+ * Registers a client under a new id (RFC 7591). The caller has already validated all values.
+ *
+ * Anybody may register a client, and audit log entries are kept for ever. So the registration is only logged when a
+ * user first decides on a request of the client (`decideAuthorizationRequest`); a client that nobody uses leaves no
+ * trace.
  */
 export async function registerClient(
   ctx: Pick<Context, 'db' | 'clock'>,

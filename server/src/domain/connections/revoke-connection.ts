@@ -6,8 +6,10 @@ import type { Context } from '../context.ts'
 import { findConnectionId, markRevoked } from './connections-store.ts'
 
 /**
- * Ends a connection at once: the very next request with a token of it, at any process, is 401. A second time does
- * nothing. 404 `connection_not_found`.
+ * Ends a connection at once: the next request with one of its tokens, on any server process, gets a 401. Has no effect
+ * if it is already revoked.
+ *
+ * Errors: 404 `connection_not_found`.
  */
 export async function revokeConnection(
   ctx: Pick<Context, 'db' | 'clock'>,

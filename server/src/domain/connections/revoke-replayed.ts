@@ -1,28 +1,28 @@
 import type { Transaction } from '../../db/transaction.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
-import { markRevoked, type Family } from './connections-store.ts'
+import { markRevoked, type TokenConnection } from './connections-store.ts'
 
 /**
- * Revokes the family of a code or refresh token that came a second time, under the family's lock: somebody holds a copy
- * (RFC 9700, section 4.14.2).
+ * Revokes a connection whose code or refresh token was used a second time, which means that somebody has a copy (RFC
+ * 9700, section 4.14.2). The caller holds the connection's lock.
  */
 export async function revokeReplayed(
   transaction: Transaction,
   {
-    family,
+    connection,
     clientId,
     cause,
     now,
-  }: { family: Family; clientId: string; cause: 'code_replay' | 'refresh_reuse'; now: Date },
+  }: { connection: TokenConnection; clientId: string; cause: 'code_replay' | 'refresh_reuse'; now: Date },
 ): Promise<void> {
   await transaction.commit([
-    markRevoked(family, cause, now),
+    markRevoked(connection, cause, now),
     insertAuditEntry({
-      logId: family.accountId,
+      logId: connection.accountId,
       createdAt: now,
       actor: { kind: 'client', id: clientId },
       action: cause === 'code_replay' ? 'connection.code_replayed' : 'connection.refresh_token_reused',
-      subject: family.id,
+      subject: connection.id,
     }),
   ])
 }

@@ -26,7 +26,7 @@ describe('revokeToken', () => {
   })
   after(() => given.close())
 
-  test('F1: what is unknown, malformed or revoked already is no error', async () => {
+  test('revoking an unknown, malformed or already revoked token is not an error', async () => {
     const seeded = await seedTokens(ctx)
     const unknown = [createSecret(SECRET_PREFIXES.accessToken), createSecret(SECRET_PREFIXES.refreshToken)]
     for (const token of ['', 'svc_oat_', seeded.code, 'x'.repeat(8_192), ...unknown]) {
@@ -42,7 +42,7 @@ describe('revokeToken', () => {
     ])
   })
 
-  test('F1: an ended token is no error', async () => {
+  test('revoking an expired token is not an error', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     still.move(REFRESH_TOKEN_LIFETIME_MS)
@@ -51,7 +51,7 @@ describe('revokeToken', () => {
     }
   })
 
-  test("F2: another client's token is no error, and nothing happens to it", async () => {
+  test("revoking another client's token is not an error and has no effect", async () => {
     const seeded = await seedTokens(ctx)
     const other = await registerClient(ctx, {
       name: 'O',
@@ -71,7 +71,7 @@ describe('revokeToken', () => {
   ]
   for (const [kind, tokenOf] of kinds) {
     for (const rotated of [false, true]) {
-      test(`F3: ${rotated ? 'an old' : 'the current'} ${kind} revokes the whole session`, async () => {
+      test(`${rotated ? 'an old' : 'the current'} ${kind} revokes the whole session`, async () => {
         const other = given.openAnother()
         const seeded = await seedTokens(ctx)
         const all = [seeded.tokens]
@@ -88,7 +88,7 @@ describe('revokeToken', () => {
     }
   }
 
-  test('F3: another connection of the same client and person lives on', async () => {
+  test('another connection of the same client and user keeps working', async () => {
     const seeded = await seedTokens(ctx)
     const { membership, client, agentId } = seeded
     const other = await seedTokens(ctx, { membership, client, agentId })
@@ -96,7 +96,7 @@ describe('revokeToken', () => {
     assert.ok(await isAlive(ctx, other.tokens.accessToken))
   })
 
-  test('F6: without a client the token alone does', async () => {
+  test('without a client id the token alone is enough', async () => {
     const seeded = await seedTokens(ctx)
     await revokeToken(ctx, { token: seeded.tokens.refreshToken, clientId: null })
     assert.equal(await isAlive(ctx, seeded.tokens.accessToken), false)

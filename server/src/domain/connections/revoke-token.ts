@@ -4,8 +4,9 @@ import type { Context } from '../context.ts'
 import { revokeByAccessToken, revokeByRefreshToken } from './connections-store.ts'
 
 /**
- * Revokes the whole connection of an access or refresh token, a rotated one included (RFC 7009; specification, part 4).
- * Nothing happens for a token that is not known, or is another client's than `clientId` says; nobody learns which.
+ * Revokes the connection of an access token or refresh token, including a refresh token that was already used (RFC
+ * 7009; specification, part 4). Nothing happens if the token is unknown or belongs to another client than `clientId`;
+ * the caller does not learn which.
  */
 export async function revokeToken(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -29,7 +30,7 @@ export async function revokeToken(
   })
 }
 
-/** The token's own prefix tells its kind, so a wrong hint misleads nobody (RFC 7009, section 2.1). */
+/** The prefix of the token tells its type, so a wrong `token_type_hint` does no harm (RFC 7009, section 2.1). */
 function revocationOf(token: string): typeof revokeByAccessToken | null {
   if (isSecret(SECRET_PREFIXES.accessToken, token)) return revokeByAccessToken
   return isSecret(SECRET_PREFIXES.refreshToken, token) ? revokeByRefreshToken : null

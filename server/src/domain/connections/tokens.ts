@@ -1,11 +1,11 @@
 import type { Scope } from '../../values/scope.ts'
 
-/** What an exchange or a refresh gives out. The two secrets are shown once: only their hashes are kept. */
+/** The result of an exchange or a refresh. The two secrets are shown once; only their hashes are stored. */
 export interface Tokens {
   readonly kind: 'issued'
   readonly accessToken: string
   readonly refreshToken: string
-  /** The access token's. The refresh token always keeps all that was granted (RFC 6749, section 6). */
+  /** The scopes of the access token. The refresh token always keeps all granted scopes (RFC 6749, section 6). */
   readonly scopes: readonly Scope[]
   readonly expiresInSeconds: number
 }
@@ -14,13 +14,13 @@ export interface Tokens {
 export interface TokenRefusal {
   readonly kind: 'refused'
   readonly error: 'invalid_grant' | 'invalid_scope' | 'invalid_target'
-  /** One sentence or two, of characters that RFC 6749 allows: no quotes, no backslash. */
+  /** One or two sentences, in the characters that RFC 6749 allows: no quotes and no backslash. */
   readonly description: string
 }
 
 /**
- * One text whatever the fault is: whoever guesses learns nothing, and whoever is honest learns where to look and what to
- * do next.
+ * The same text for every fault, so that an attacker who guesses learns nothing. It tells an honest client what to
+ * check and what to do next.
  */
 export const CODE_REFUSED: TokenRefusal = {
   kind: 'refused',
@@ -36,7 +36,7 @@ export const REFRESH_TOKEN_REFUSED: TokenRefusal = {
     'The refresh token is not valid for this client. A refresh token works once, within 30 days, while its connection lasts. Start a new authorization request.',
 }
 
-/** Said only to who holds a valid code or refresh token: such a request uses nothing up, and can be made again. */
+/** Only returned to a client with a valid code or refresh token. Such a request uses nothing up and can be repeated. */
 export const RESOURCE_REFUSED: TokenRefusal = {
   kind: 'refused',
   error: 'invalid_target',

@@ -5,8 +5,8 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 
 /**
- * USDC that came into one of our wallets, found in the chain's logs at the configured depth, and told once (D43). What
- * makes it the same deposit in another block is its transaction, its wallet and its position.
+ * USDC that one of our wallets received. It is found in the chain's logs at the configured depth, and has one event (D43).
+ * Its transaction, wallet and position identify it, even if a reorganization moves it to another block.
  */
 export interface Deposit {
   readonly accountId: string
@@ -18,24 +18,24 @@ export interface Deposit {
   readonly txHash: Hash
   /** Which of the transaction's transfers to this wallet it is, from 0. */
   readonly position: number
-  /** Where it stood when it was found. */
+  /** The block that it was in when it was found. */
   readonly blockNumber: bigint
   readonly createdAt: Date
 }
 
-/** A block up to which the chain was read, and its hash: another hash at that number means a reorganization. */
+/** The last block that was read, and its hash. Another hash at that number means a reorganization. */
 export interface DepositCursor {
   readonly blockNumber: bigint
   readonly blockHash: Hash
 }
 
-export type PlacedTransfer = LoggedTransfer & Pick<Deposit, 'position'>
+export type NumberedTransfer = LoggedTransfer & Pick<Deposit, 'position'>
 
 /**
- * Numbers the transfers of each transaction to each wallet in the order in which they come. The log's index in its block
- * would not do: it is another one after a reorganization. A transfer of nothing is no deposit, but has its number.
+ * Numbers the transfers of each transaction to each wallet, in the order of their logs. The log's index in its block would
+ * not identify a transfer, because a reorganization can change it. A transfer of zero is not a deposit, but is numbered.
  */
-export function placeTransfers(transfers: readonly LoggedTransfer[]): PlacedTransfer[] {
+export function numberTransfers(transfers: readonly LoggedTransfer[]): NumberedTransfer[] {
   const counts = new Map<string, number>()
   return transfers
     .map((transfer) => {

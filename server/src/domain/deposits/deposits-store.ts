@@ -5,7 +5,7 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
-import type { Deposit, DepositCursor, PlacedTransfer } from './deposit.ts'
+import type { Deposit, DepositCursor, NumberedTransfer } from './deposit.ts'
 
 const { deposits, deposit_cursors: cursors } = tables
 
@@ -66,7 +66,7 @@ const AFTER_ALL = 'dep_Z'
 export interface NewDeposits {
   readonly mode: Mode
   readonly createdAt: Date
-  readonly deposits: readonly (PlacedTransfer & Pick<Deposit, 'id'>)[]
+  readonly deposits: readonly (NumberedTransfer & Pick<Deposit, 'id'>)[]
 }
 
 /**

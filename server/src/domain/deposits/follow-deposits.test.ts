@@ -31,9 +31,9 @@ describe('following deposits along the chain', () => {
   })
   after(() => given.close())
 
-  test('the first time of all, reading begins after the newest block that is deep enough', async () => {
+  test('without a cursor, reading starts after the newest block that is deep enough', async () => {
     const [before, after] = [payAt(START), payAt(START + 1n)]
-    assert.equal((await follow()).isThere, true)
+    assert.equal((await follow()).isCaughtUp, true)
     assert.equal((await readCursor(given.context))?.blockNumber, START)
     chain.head = START + 1n
     await follow()
@@ -45,7 +45,7 @@ describe('following deposits along the chain', () => {
     await follow()
     payAt(START + 2n)
     chain.head = START + 5n
-    assert.equal((await follow({ confirmedBlock: START + 1n })).isThere, true)
+    assert.equal((await follow({ confirmedBlock: START + 1n })).isCaughtUp, true)
     assert.deepEqual(await told(), [])
     await follow({ confirmedBlock: START + 2n })
     assert.equal((await told()).length, 1)
@@ -62,14 +62,14 @@ describe('following deposits along the chain', () => {
       ranges.push(BigInt(toBlock) - BigInt(fromBlock) + 1n)
     }
     let chunks = 1
-    while (!(await follow()).isThere) chunks += 1
+    while (!(await follow()).isCaughtUp) chunks += 1
     assert.equal(chunks, 10)
     assert.deepEqual([...new Set(ranges)], [BigInt(BLOCKS_MAX)])
     assert.deepEqual(await told(), paid)
     assert.equal((await readCursor(given.context))?.blockNumber, chain.head)
   })
 
-  test('the cursor outlives its process: another one goes on where it ended', async () => {
+  test('another process continues at the cursor of one that stopped', async () => {
     await follow()
     chain.head = START + 1n
     const first = pay(given.context, chain, { to: wallet })
@@ -77,11 +77,11 @@ describe('following deposits along the chain', () => {
     chain.head = START + 2_500n
     const second = payAt(START + 2n)
     const another = given.openAnother()
-    while (!(await follow({ ctx: another })).isThere);
+    while (!(await follow({ ctx: another })).isCaughtUp);
     assert.deepEqual(await told(), [first.txHash, second.txHash])
   })
 
-  test('a wallet that is made later is found from then on', async () => {
+  test('a wallet that is created later is included from then on', async () => {
     await follow()
     chain.head = START + 10n
     await follow()
@@ -92,17 +92,17 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await listToldDeposits(given.context, late), [paid.txHash])
   })
 
-  test('whoever else is paid, and whatever else a wallet receives, is passed over', async () => {
+  test('transfers to other addresses, and of other tokens, are ignored', async () => {
     await follow()
     chain.head = START + 1n
     pay(given.context, chain, { to: RECIPIENT })
     pay(given.context, chain, { to: wallet, contract: `0x${'8'.repeat(40)}` })
     pay(given.context, chain, { to: wallet, amountMicro: 0n })
-    assert.equal((await follow()).isThere, true)
+    assert.equal((await follow()).isCaughtUp, true)
     assert.deepEqual(await told(), [])
   })
 
-  test('a node that lacks the newest block is read up to the block before, and the range stays as wide', async () => {
+  test('a node without the newest block is read up to the block before, and the range is not reduced', async () => {
     await follow()
     chain.head = START + 5n
     const paid = [payAt(START + 3n).txHash, payAt(START + 5n).txHash]
@@ -111,7 +111,7 @@ describe('following deposits along the chain', () => {
         method === 'eth_getBlockByNumber' && BigInt(String(params[0])) >= number ? null : undefined
     }
     chain.intercept = lacks(START + 4n)
-    assert.deepEqual(await follow(), { isThere: true, blocksMax: BLOCKS_MAX })
+    assert.deepEqual(await follow(), { isCaughtUp: true, blocksMax: BLOCKS_MAX })
     assert.equal((await readCursor(given.context))?.blockNumber, START + 3n)
     await assert.rejects(follow({ confirmedBlock: START + 4n }), ChainBehind)
     chain.intercept = () => undefined
@@ -119,22 +119,22 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await told(), paid)
   })
 
-  test('the range is halved, from what was asked for, until a node answers, and grows again by a tenth', async () => {
+  test('the range is halved until a node accepts it, and then grows by a tenth each time', async () => {
     await follow()
     chain.head = START + 100n
     chain.down = true
-    assert.deepEqual(await follow(), { isThere: false, blocksMax: 50 })
-    assert.deepEqual(await follow({ blocksMax: 3 }), { isThere: false, blocksMax: 2 })
+    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: 50 })
+    assert.deepEqual(await follow({ blocksMax: 3 }), { isCaughtUp: false, blocksMax: 2 })
     await assert.rejects(follow({ blocksMax: 1 }), ChainUnavailable)
     chain.down = false
-    assert.deepEqual(await follow({ blocksMax: 1 }), { isThere: false, blocksMax: 2 })
-    assert.deepEqual(await follow({ blocksMax: 50 }), { isThere: false, blocksMax: 55 })
-    assert.deepEqual(await follow({ blocksMax: 48 }), { isThere: false, blocksMax: 53 })
-    assert.deepEqual(await follow(), { isThere: true, blocksMax: BLOCKS_MAX })
+    assert.deepEqual(await follow({ blocksMax: 1 }), { isCaughtUp: false, blocksMax: 2 })
+    assert.deepEqual(await follow({ blocksMax: 50 }), { isCaughtUp: false, blocksMax: 55 })
+    assert.deepEqual(await follow({ blocksMax: 48 }), { isCaughtUp: false, blocksMax: 53 })
+    assert.deepEqual(await follow(), { isCaughtUp: true, blocksMax: BLOCKS_MAX })
   })
 
-  describe('when the chain takes blocks back', () => {
-    test('the same transfer in another block, at another place, stays one deposit with one event', async () => {
+  describe('after a reorganization', () => {
+    test('the same transfer in another block and position stays one deposit with one event', async () => {
       await follow()
       chain.head = START + 3n
       const paid = payAt(START + 2n)
@@ -149,36 +149,36 @@ describe('following deposits along the chain', () => {
       assert.equal((await readCursor(given.context))?.blockNumber, START + 4n)
     })
 
-    test('what stands only in the new blocks is found, below the cursor too', async () => {
+    test('transfers that are only in the new blocks are found, even below the cursor', async () => {
       await follow()
       chain.head = START + 3n
       await follow()
       chain.reorganize(3)
       const paid = payAt(START + 1n)
-      assert.equal((await follow()).isThere, true)
+      assert.equal((await follow()).isCaughtUp, true)
       assert.deepEqual(await told(), [])
       chain.head = START + 4n
       await follow()
       assert.deepEqual(await told(), [paid.txHash])
     })
 
-    test('blocks as deep as the limit are read again, in chunks as small as they must be', async () => {
+    test('blocks up to the depth limit are read again, in chunks as small as necessary', async () => {
       chain.head = START + 500n
       await follow()
       chain.reorganize(REORGANIZED_BLOCKS_MAX)
       const first = chain.head - BigInt(REORGANIZED_BLOCKS_MAX) + 1n
       const paid = [payAt(first).txHash, payAt(chain.head).txHash]
       chain.head += 1n
-      while (!(await follow({ blocksMax: 10 })).isThere);
+      while (!(await follow({ blocksMax: 10 })).isCaughtUp);
       assert.deepEqual(await told(), paid)
     })
 
-    test('a chain that is shorter for a while is waited for', async () => {
+    test('while the new chain is shorter, nothing is read', async () => {
       chain.head = START + 5n
       await follow()
       chain.reorganize(5)
       chain.head = START + 3n
-      assert.equal((await follow()).isThere, true)
+      assert.equal((await follow()).isCaughtUp, true)
       assert.equal((await readCursor(given.context))?.blockNumber, START + 5n)
       const paid = payAt(START + 2n)
       chain.head = START + 6n
@@ -186,7 +186,7 @@ describe('following deposits along the chain', () => {
       assert.deepEqual(await told(), [paid.txHash])
     })
 
-    test('just before the logs are read, it is noticed then', async () => {
+    test('a reorganization just before the logs are read is noticed', async () => {
       await follow()
       chain.head = START + 3n
       await follow()
@@ -202,7 +202,7 @@ describe('following deposits along the chain', () => {
     })
   })
 
-  /** Up to the head. */
+  /** Reads up to the head. */
   async function follow({
     ctx = given.context,
     confirmedBlock = chain.head,
@@ -221,7 +221,7 @@ describe('following deposits along the chain', () => {
       listDeposits(given.context, wallet),
     ])
     assert.equal(events.length, deposits.length)
-    // Events of one millisecond have no order.
+    // Events of the same millisecond have no defined order.
     return deposits.map((row) => String(row['tx_hash']))
   }
 })

@@ -7,28 +7,28 @@ import { chooseRecipients, readTransfers, type BlockRange, type Recipients } fro
 import { recordDeposits } from './record-deposits.ts'
 import { findCursor, insertCursor } from './deposits-store.ts'
 
-/** So many blocks are read at once at the most. */
+/** How many blocks are read at once. */
 export const BLOCKS_MAX = 1_000
-/** And so many when everybody's transfers are read: Base has some hundred in a block, and providers return 10,000 at most. */
+/** How many when all transfers are read: a block on Base has a few hundred, and providers return at most 10,000. */
 export const BLOCKS_PER_FULL_READ_MAX = 50
-/** After a refusal the range grows again by a tenth a time: a node's own limit is run into now and then only. */
+/** After a node refused a range, the range grows again by a tenth each time, so that the node's limit is rarely met. */
 const GROWTH_DIVISOR = 10
-/** A node's machines differ by a block or two: how many of the newest blocks are left for later when one lacks them. */
+/** The machines behind one node differ by a block or two: how many of the newest blocks may be left for the next round. */
 const BLOCKS_BEHIND_MAX = 3
-/** Deeper reorganizations than this a chain does not have; what they would bring is not looked for. */
+/** The deepest reorganization that is handled. The chains that we support have none deeper. */
 const REORGANIZED_BLOCKS_MAX = 128n
 
 type FollowContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
 export interface Progress {
-  /** Whether the cursor stands at the newest block that is deep enough, and that the nodes have. */
-  readonly isThere: boolean
-  /** How many blocks to ask for the next time. */
+  /** Whether everything was read: the cursor is at the newest block that is deep enough and that the nodes have. */
+  readonly isCaughtUp: boolean
+  /** How many blocks to read next time. */
   readonly blocksMax: number
 }
 
-/** The blocks after the cursor that are to be read. */
-interface Stretch {
+/** The next blocks to read after the cursor. */
+interface NextBlocks {
   readonly mode: Mode
   readonly cursor: DepositCursor
   readonly recipients: Recipients
@@ -37,16 +37,16 @@ interface Stretch {
 }
 
 /**
- * Reads the next blocks after the mode's cursor, at most `blocksMax`, and none above `confirmedBlock`, the newest that is
- * deep enough (D28); records the deposits in them and moves the cursor. When no node answers for so many blocks, nothing
- * is read, and half as many are to be asked for. Throws `ChainUnavailable` when none answers for a single one, and
- * `ChainBehind` when none has the next one yet.
+ * Reads the next blocks after the mode's cursor, records their deposits and moves the cursor. Reads at most `blocksMax`
+ * blocks, and none above `confirmedBlock`, the newest block that is deep enough (D28). If no node accepts so many blocks,
+ * it reads nothing and returns half as many for the next call. Throws `ChainUnavailable` if no node returns even a single
+ * block, and `ChainBehind` if none has the next block yet.
  *
- * The first time of all, reading begins after `confirmedBlock`. When the chain does not go on from where the cursor
- * stands, there was a reorganization: the blocks below are read again, and what is known stays known once.
+ * Without a cursor, reading starts after `confirmedBlock`. If the next block does not continue the cursor's block, there
+ * was a reorganization: the blocks below are read again, and deposits that are already recorded are not recorded twice.
  *
- * `confirmedBlock` must be read before: whoever gets a wallet's address after this lists the wallets can be paid at it
- * only in a later block.
+ * The caller must read `confirmedBlock` before this lists the wallets. A wallet that is created after that can receive
+ * money only in a later block.
  */
 export async function followDeposits(
   ctx: FollowContext,
@@ -55,19 +55,19 @@ export async function followDeposits(
   const cursor = await ctx.db.runRelaxed(findCursor(mode))
   if (cursor === null) {
     await startAt(ctx, mode, confirmedBlock)
-    return { isThere: true, blocksMax }
+    return { isCaughtUp: true, blocksMax }
   }
-  if (cursor.blockNumber >= confirmedBlock) return { isThere: true, blocksMax }
+  if (cursor.blockNumber >= confirmedBlock) return { isCaughtUp: true, blocksMax }
   const recipients = await chooseRecipients(ctx, mode)
   const widest = recipients === null ? Math.min(blocksMax, BLOCKS_PER_FULL_READ_MAX) : blocksMax
-  const stretch = { mode, cursor, recipients, confirmedBlock, blocksMax: widest }
+  const nextBlocks = { mode, cursor, recipients, confirmedBlock, blocksMax: widest }
   try {
-    const isThere = await recordStretch(ctx, stretch)
-    return { isThere, blocksMax: isThere ? blocksMax : grow(blocksMax) }
+    const isCaughtUp = await recordNextBlocks(ctx, nextBlocks)
+    return { isCaughtUp, blocksMax: isCaughtUp ? blocksMax : grow(blocksMax) }
   } catch (error) {
-    const blocks = Number(least(confirmedBlock - cursor.blockNumber, BigInt(widest)))
+    const blocks = Number(smaller(confirmedBlock - cursor.blockNumber, BigInt(widest)))
     if (!(error instanceof ChainUnavailable) || blocks === 1) throw error
-    return { isThere: false, blocksMax: Math.ceil(blocks / 2) }
+    return { isCaughtUp: false, blocksMax: Math.ceil(blocks / 2) }
   }
 }
 
@@ -80,13 +80,13 @@ async function startAt(ctx: Pick<Context, 'db' | 'chains'>, mode: Mode, blockNum
   await ctx.db.runDurable(insertCursor(mode, { blockNumber, blockHash }))
 }
 
-/** Returns whether the cursor stands at the end then. A node that lacks the newest block is asked for those before it. */
-async function recordStretch(ctx: FollowContext, stretch: Stretch): Promise<boolean> {
-  const { mode, cursor } = stretch
-  let { confirmedBlock } = stretch
+/** Returns whether everything was read. If the node does not have the newest block yet, the blocks before it are read. */
+async function recordNextBlocks(ctx: FollowContext, nextBlocks: NextBlocks): Promise<boolean> {
+  const { mode, cursor } = nextBlocks
+  let { confirmedBlock } = nextBlocks
   for (let behind = 0; ; behind += 1) {
     try {
-      const { range, read } = await readOn(ctx, { ...stretch, confirmedBlock })
+      const { range, read } = await readNextBlocks(ctx, { ...nextBlocks, confirmedBlock })
       const to = { blockNumber: range.to, blockHash: read.blockHash }
       await recordDeposits(ctx, { mode, transfers: read.transfers, cursor: { from: cursor, to } })
       return range.to >= confirmedBlock
@@ -98,23 +98,23 @@ async function recordStretch(ctx: FollowContext, stretch: Stretch): Promise<bool
   }
 }
 
-async function readOn(
+async function readNextBlocks(
   ctx: FollowContext,
-  { mode, cursor, recipients, confirmedBlock, blocksMax }: Stretch,
+  { mode, cursor, recipients, confirmedBlock, blocksMax }: NextBlocks,
 ): Promise<{ range: BlockRange; read: TransfersRead }> {
-  const rangeFrom = (from: bigint): BlockRange => ({ from, to: least(from + BigInt(blocksMax) - 1n, confirmedBlock) })
+  const rangeFrom = (from: bigint): BlockRange => ({ from, to: smaller(from + BigInt(blocksMax) - 1n, confirmedBlock) })
   const next = rangeFrom(cursor.blockNumber + 1n)
   const read = await readTransfers(ctx, { mode, range: next, recipients })
   if (read.parentHash === cursor.blockHash) return { range: next, read }
-  const again = rangeFrom(most(cursor.blockNumber - REORGANIZED_BLOCKS_MAX + 1n, 1n))
-  ctx.logger.warn({ mode, block: String(cursor.blockNumber) }, 'the chain took blocks back; deposits are read again')
+  const again = rangeFrom(larger(cursor.blockNumber - REORGANIZED_BLOCKS_MAX + 1n, 1n))
+  ctx.logger.warn({ mode, block: String(cursor.blockNumber) }, 'the chain reorganized; deposits are read again')
   return { range: again, read: await readTransfers(ctx, { mode, range: again, recipients }) }
 }
 
-function least(a: bigint, b: bigint): bigint {
+function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-function most(a: bigint, b: bigint): bigint {
+function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }

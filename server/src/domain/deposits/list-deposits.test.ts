@@ -25,7 +25,7 @@ describe('listDeposits', () => {
   })
   after(() => given.close())
 
-  test('the newest come first, from the newest of all or from where a page ended', async () => {
+  test('deposits are listed newest first, from the newest or from the end of the previous page', async () => {
     const first = await list(null)
     assert.deepEqual(first, [idOf('test', ROWS), idOf('test', ROWS - 1)])
     assert.deepEqual(await list(first[1] ?? null), [idOf('test', ROWS - 2), idOf('test', ROWS - 3)])

@@ -5,8 +5,8 @@ import type { Deposit } from './deposit.ts'
 import { listDepositRows } from './deposits-store.ts'
 
 /**
- * Deposits of an (account, mode), of one wallet or of all (`wallet` null), newest first, `limit` at the most, before the
- * deposit `before` where one is given.
+ * Lists deposits of an account and mode, newest first: those of one wallet, or of all if `wallet` is null; at most `limit`,
+ * those before the deposit `before` if it is given.
  */
 export async function listDeposits(
   ctx: Pick<Context, 'db'>,

@@ -11,9 +11,9 @@ import { BLOCKS_MAX, BLOCKS_PER_FULL_READ_MAX, followDeposits, type Progress } f
 import { FILTERED_WALLETS_MAX } from './read-transfers.ts'
 
 const START = 1_000n
-/** On Base, about as many transfers of USDC are in a block. */
+/** About as many USDC transfers as a block on Base has. */
 const TRANSFERS_PER_BLOCK = 100
-/** The last block three times, and the first. */
+/** The last block is read three times, and the first once. */
 const BLOCK_CALLS_PER_PAGE = 4
 
 const WALLETS_PER_INSERT = 10_000
@@ -33,7 +33,7 @@ describe('reading the transfers to many wallets', () => {
   })
   afterEach(() => given.close())
 
-  /** Before, 10,000 wallets cost 34 requests with 145 calls and 732 KB, and 100,000 cost 304, 1,405 and 7.3 MB. */
+  /** Asking for each wallet cost 34 requests with 145 calls and 732 KB at 10,000 wallets; 304, 1,405 and 7.3 MB at 100,000. */
   const costs = [
     { wallets: 10, bytesMax: 5_000 },
     { wallets: 1_000, bytesMax: 90_000 },
@@ -43,7 +43,7 @@ describe('reading the transfers to many wallets', () => {
     test(`a block costs 3 requests with 5 calls, of at most ${bytesMax} bytes, at ${wallets} wallets`, async (t) => {
       await addWallets(wallets)
       const some = [wallet, numbered(1), numbered(wallets)]
-      // The first round asks for the chain id, too.
+      // The first round also asks for the chain id.
       chain.head += 1n
       await follow()
       chain.head += 1n
@@ -57,7 +57,7 @@ describe('reading the transfers to many wallets', () => {
     })
   }
 
-  test('up to the limit nodes are asked for the wallets alone, above it for everybody', async () => {
+  test('up to the limit, nodes are asked for the wallets only; above it, for all transfers', async () => {
     const filters: unknown[] = []
     chain.intercept = ({ method, params }) => {
       if (method === 'eth_getLogs') filters.push((params[0] as { topics: unknown[][] }).topics[2]?.length ?? null)
@@ -72,7 +72,7 @@ describe('reading the transfers to many wallets', () => {
     assert.deepEqual(filters, [100, 100, 100, null])
   })
 
-  test('of everybody, those alone become deposits who have a wallet of the mode', async () => {
+  test('of all transfers, only those to wallets of the mode become deposits', async () => {
     await addWallets(FILTERED_WALLETS_MAX)
     const live = await seedWallet(given.context, { account: seeded.account, mode: 'live' })
     chain.head += 3n
@@ -80,33 +80,33 @@ describe('reading the transfers to many wallets', () => {
     for (const to of [live, RECIPIENT]) pay(given.context, chain, { to })
     pay(given.context, chain, { to: wallet, contract: `0x${'8'.repeat(40)}` })
     pay(given.context, chain, { to: wallet, amountMicro: 0n })
-    assert.equal((await follow()).isThere, true)
+    assert.equal((await follow()).isCaughtUp, true)
     assert.deepEqual(await listToldDeposits(given.context, wallet), [paid.txHash])
     assert.equal((await readRows(given.context.db, 'select 1 from deposits')).length, 1)
   })
 
-  test('a gap is read in ranges that hold so many transfers', async () => {
+  test('a gap is read in ranges with a limited number of transfers', async () => {
     await addWallets(FILTERED_WALLETS_MAX)
     chain.head += 2n * BigInt(BLOCKS_PER_FULL_READ_MAX)
     const paid = [1n, 100n].map((after) => pay(given.context, chain, { to: wallet, blockNumber: START + after }).txHash)
-    assert.deepEqual(await follow(), { isThere: false, blocksMax: BLOCKS_MAX })
+    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: BLOCKS_MAX })
     assert.equal((await readCursor(given.context))?.blockNumber, START + BigInt(BLOCKS_PER_FULL_READ_MAX))
-    assert.equal((await follow()).isThere, true)
+    assert.equal((await follow()).isCaughtUp, true)
     assert.deepEqual((await listToldDeposits(given.context, wallet)).toSorted(), paid.toSorted())
   })
 
-  test('more logs than the limit are refused, and half the blocks are asked for', async () => {
+  test('a range with more logs than the limit is refused, and half as many blocks are read', async () => {
     await addWallets(FILTERED_WALLETS_MAX)
     chain.head += 20n
     for (let n = 0; n <= LOGS_PER_READ_MAX; n += 1) {
       pay(given.context, chain, { to: RECIPIENT, blockNumber: START + 1n + BigInt(n % 20) })
     }
-    assert.deepEqual(await follow(), { isThere: false, blocksMax: 10 })
-    assert.deepEqual(await follow({ blocksMax: 10 }), { isThere: false, blocksMax: 11 })
+    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: 10 })
+    assert.deepEqual(await follow({ blocksMax: 10 }), { isCaughtUp: false, blocksMax: 11 })
     assert.equal((await readCursor(given.context))?.blockNumber, START + 10n)
   })
 
-  test('a block that is too full to be read whole is read for the wallets, a page of them at a time', async () => {
+  test('a block with too many transfers is read wallet by wallet, page by page', async () => {
     await addWallets(2_500)
     const some = [1, 1_000, 1_001, 2_000, 2_500].map(numbered)
     chain.head += 1n
@@ -123,7 +123,7 @@ describe('reading the transfers to many wallets', () => {
     assert.ok(recipients.size > 2_500)
     assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
 
-    // Between the first page and the second, the chain becomes another one.
+    // The chain reorganizes between the first page and the second.
     const refuseAll = chain.intercept
     let asked = 0
     let paging = false
@@ -134,16 +134,16 @@ describe('reading the transfers to many wallets', () => {
       if (paging && call.method === 'eth_getBlockByNumber' && (asked += 1) === BLOCK_CALLS_PER_PAGE) chain.reorganize(1)
       return refuseAll(call)
     }
-    await assert.rejects(follow(), /took blocks back/)
+    await assert.rejects(follow(), /reorganized while/)
     assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
   })
 
-  /** Up to the head. */
+  /** Reads up to the head. */
   function follow({ blocksMax = BLOCKS_MAX } = {}): Promise<Progress> {
     return followDeposits(given.context, { mode: 'test', confirmedBlock: chain.head, blocksMax })
   }
 
-  /** What `work` costs the node. */
+  /** Measures how many requests and bytes `work` sends to the node. */
   async function count(work: () => Promise<unknown>): Promise<Pick<FakeChain, 'requests' | 'calls' | 'bytes'>> {
     Object.assign(chain, { requests: 0, calls: 0, bytes: 0 })
     await work()
@@ -151,7 +151,7 @@ describe('reading the transfers to many wallets', () => {
     return { requests, calls, bytes }
   }
 
-  /** Beside the ones that are there; so many in a statement that each ends in time on a busy machine. */
+  /** Adds wallets, few enough per statement that each finishes in time on a busy machine. */
   async function addWallets(count: number): Promise<void> {
     for (let first = 1; first <= count; first += WALLETS_PER_INSERT) {
       const last = Math.min(first + WALLETS_PER_INSERT - 1, count)

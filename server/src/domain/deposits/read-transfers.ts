@@ -8,26 +8,26 @@ import { listAddresses, listWalletsAmong } from '../wallets/wallets-store.ts'
 
 export type BlockRange = { readonly from: bigint; readonly to: bigint }
 
-/** Whose transfers are asked for; null: everybody's, which are compared with the wallets here. */
+/** The wallets whose transfers nodes are asked for; null asks for every USDC transfer, and filters them here. */
 export type Recipients = readonly Address[] | null
 
 type ReadContext = Pick<Context, 'db' | 'chains'>
 
 /**
- * Up to so many wallets of a mode, nodes are asked for the transfers to these wallets: three filters of a hundred. Above,
- * all transfers of USDC are read once and compared with the wallets here, which costs the same for any number of them.
+ * Up to this many wallets of a mode, nodes are asked for the transfers to these wallets, in three filters of a hundred. If
+ * there are more, all USDC transfers are read once and filtered here, which costs the same for any number of wallets.
  */
 export const FILTERED_WALLETS_MAX = 300
 
-/** Chooses whether to ask for the transfers to the wallets of a mode, or for everybody's. */
+/** Returns the wallets of a mode, or null if there are too many to ask for each of them. */
 export async function chooseRecipients({ db }: ReadContext, mode: Mode): Promise<Recipients> {
   const wallets: Address[] = await db.runRelaxed(listAddresses(mode, null, FILTERED_WALLETS_MAX + 1))
   return wallets.length > FILTERED_WALLETS_MAX ? null : wallets
 }
 
 /**
- * Reads the transfers to wallets of the mode in a range of blocks. Throws `ChainUnavailable`, also when no node answers
- * for so many blocks, and `ChainBehind` when none has the last one yet.
+ * Reads the transfers to wallets of the mode in a range of blocks. Throws `ChainUnavailable`, even if only because no node
+ * accepts so wide a range, and `ChainBehind` if no node has the last block yet.
  */
 export async function readTransfers(
   ctx: ReadContext,
@@ -39,7 +39,7 @@ export async function readTransfers(
   } catch (error) {
     const isNarrowest = range.from === range.to
     if (!(error instanceof ChainUnavailable) || error instanceof ChainBehind || !isNarrowest) throw error
-    // Whoever fills a block with transfers of nothing, for little gas, must not keep us from the deposits in it.
+    // Anyone can fill a block with transfers of zero for little gas. That must not hide the deposits in it.
     return await readByWallet(ctx, mode, range)
   }
 }
@@ -52,7 +52,7 @@ async function readAll(ctx: ReadContext, mode: Mode, range: BlockRange): Promise
   return { ...read, transfers: read.transfers.filter(({ to }) => wallets.has(to)) }
 }
 
-/** Asks for the transfers to each wallet of the mode, page by page. Throws `ChainUnavailable` also when two pages met two forks. */
+/** Reads the transfers to each wallet of the mode, page by page. Also throws `ChainUnavailable` if two pages came from two forks. */
 async function readByWallet({ db, chains }: ReadContext, mode: Mode, range: BlockRange): Promise<TransfersRead> {
   const transfers: LoggedTransfer[] = []
   let fork: TransfersRead | null = null
@@ -61,7 +61,7 @@ async function readByWallet({ db, chains }: ReadContext, mode: Mode, range: Bloc
     const read = await chains[mode].readTransfers({ ...range, recipients })
     fork ??= read
     if (read.blockHash !== fork.blockHash || read.parentHash !== fork.parentHash) {
-      throw new ChainUnavailable(`the ${mode} chain took blocks back while it was read`)
+      throw new ChainUnavailable(`the ${mode} chain reorganized while it was read`)
     }
     transfers.push(...read.transfers)
     last = recipients.at(-1) ?? null

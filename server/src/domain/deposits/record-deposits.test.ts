@@ -37,7 +37,7 @@ describe('recording deposits', () => {
   })
   after(() => given.close())
 
-  test('a deposit has an event that tells it, and the cursor moves', async () => {
+  test('a deposit has an event that contains it, and the cursor moves', async () => {
     const wallet = await openWallet()
     const transfer = transferTo(wallet)
     const [deposit] = (await record([transfer])) ?? []
@@ -66,7 +66,7 @@ describe('recording deposits', () => {
     ['all of them are let in, as after a reorganization', FROM],
   ]
   for (const [name, to] of races) {
-    test(`20 that record the same at once, over two processes, record it once: ${name}`, async () => {
+    test(`20 concurrent calls in two processes record the same deposits once: ${name}`, async () => {
       const wallet = await openWallet()
       const transfers = [transferTo(wallet), transferTo(wallet)]
       const processes = [given.context, given.openAnother()] as const
@@ -98,7 +98,7 @@ describe('recording deposits', () => {
     assert.deepEqual(await listToldDeposits(given.context, wallet), [txHash, txHash])
   })
 
-  test('a transfer of nothing is no deposit, and leaves the others their numbers', async () => {
+  test('a transfer of zero is not a deposit, and does not change the numbers of the others', async () => {
     const wallet = await openWallet()
     const [first, second] = [transferTo(wallet), transferTo(wallet)]
     await record([
@@ -109,7 +109,7 @@ describe('recording deposits', () => {
     assert.deepEqual([deposit?.['position'], more.length], [1, 0])
   })
 
-  test('a transfer from one of our wallets to another is a deposit of the one that receives', async () => {
+  test('a transfer between two of our wallets is a deposit of the receiving one', async () => {
     const [payer, payee] = [await openWallet(), await openWallet()]
     await record([{ ...transferTo(payee), from: payer }])
     assert.deepEqual(
@@ -118,13 +118,13 @@ describe('recording deposits', () => {
     )
   })
 
-  test('what comes to nobody of ours, or to a wallet on the other chain, is no deposit', async () => {
+  test('a transfer to another address, or to a wallet of the other mode, is not a deposit', async () => {
     const live = await seedWallet(given.context, { account: seeded.account, mode: 'live' })
     assert.deepEqual(await record([transferTo(RECIPIENT), transferTo(live)]), [])
     assert.deepEqual(await readCursor(given.context), TO)
   })
 
-  test('the same transfer in another block, at another place, is the deposit that is known', async () => {
+  test('the same transfer in another block and position is the same deposit', async () => {
     const wallet = await openWallet()
     const transfer = transferTo(wallet)
     await record([transfer], { to: FROM })
@@ -133,13 +133,13 @@ describe('recording deposits', () => {
     assert.deepEqual(await listToldDeposits(given.context, wallet), [transfer.txHash])
   })
 
-  test('an amount may be whatever a contract can say', async () => {
+  test('an amount may be as large as a contract can report', async () => {
     const wallet = await openWallet()
     await record([{ ...transferTo(wallet), amountMicro: microUsdc(UINT256_MAX) }])
     assert.equal((await listDeposits(given.context, wallet))[0]?.['amount_micro'], String(UINT256_MAX))
   })
 
-  test('more than one transaction holds are recorded in several, and the cursor moves with the last', async () => {
+  test('deposits that exceed one transaction are recorded in several, and the cursor moves with the last', async () => {
     const wallet = await openWallet()
     const transfers = Array.from({ length: 501 }, () => transferTo(wallet))
     assert.equal((await record(transfers))?.length, 501)
@@ -147,14 +147,14 @@ describe('recording deposits', () => {
     assert.deepEqual(await readCursor(given.context), TO)
   })
 
-  test('whoever comes with a cursor that has moved records nothing', async () => {
+  test('a caller whose cursor is out of date records nothing', async () => {
     const wallet = await openWallet()
     await record([])
     assert.equal(await record([transferTo(wallet)]), null)
     assert.deepEqual(await listToldDeposits(given.context, wallet), [])
   })
 
-  test('a crash between deposit and event leaves neither, nor a moved cursor; the next one completes it', async () => {
+  test('a crash between deposit and event records neither and does not move the cursor; the next call does all', async () => {
     const wallet = await openWallet()
     const transfer = transferTo(wallet)
     const crashing = await given.context.db.transaction(async (transaction) => {
@@ -172,7 +172,7 @@ describe('recording deposits', () => {
     assert.deepEqual(await listToldDeposits(given.context, wallet), [transfer.txHash])
   })
 
-  /** Ends the connection that waits for the table of events, as the death of its process would. */
+  /** Ends the connection that waits for the events table, as if its process had died. */
   async function endWaiting(): Promise<boolean> {
     const ended = await readRows(
       given.context.db,

@@ -1,8 +1,8 @@
 import type { StoredEvent } from './event.ts'
 
 /**
- * The envelope of an event (D42) as JSON. The same bytes each time, whoever asks and whenever: they are what a delivery's
- * signature is of.
+ * Returns the JSON envelope of an event (D42). It is the same sequence of bytes every time, because deliveries are
+ * signed over it.
  */
 export function formatEvent(event: Omit<StoredEvent, 'accountId'>, accountSlug: string): string {
   const { id, type, createdAt, mode, dataText } = event

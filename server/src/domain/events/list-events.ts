@@ -5,29 +5,29 @@ import { EVENT_RETENTION_MS, EVENT_TYPES, type EventType, type StoredEvent } fro
 import { listNewestEvents, listOldestEvents } from './events-store.ts'
 
 /**
- * An event is there when its transaction has committed, a while after the moment that its id tells. Whoever reads forward
- * is shown none that is younger, so that no other one turns up behind them.
+ * An event becomes visible when its transaction commits, which is some time after the moment in its id. Reading forward
+ * stops this long before now, so that no older event can appear behind the reader's position.
  */
 const SETTLED_MS = 30_000
 
 export interface EventFilter {
-  /** Null: whatever others can ask for. */
+  /** Null selects all types that can be subscribed to. */
   readonly types: readonly EventType[] | null
-  /** From this time on. */
+  /** Created at this time or later. */
   readonly createdAfter: Date | null
-  /** Up to this time, without it. */
+  /** Created before this time. */
   readonly createdBefore: Date | null
 }
 
 export interface EventPage {
   readonly events: StoredEvent[]
-  /** Where the next page begins; null where there is none by now. */
+  /** The cursor of the next page. Null if there is none yet. */
   readonly nextCursor: string | null
 }
 
 /**
- * Events of the last 30 days in this (account, mode), newest or oldest first, `limit` at the most, beyond the event
- * `cursor` where one is given. Pages have no gaps and no doubles, whatever happens meanwhile.
+ * Lists events of the last 30 days in this (account, mode), newest or oldest first, at most `limit`, starting after the
+ * event `cursor` if one is given. Pages have no gaps and no duplicates, whatever is written meanwhile.
  */
 export async function listEvents(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -61,7 +61,7 @@ export async function listEvents(
   return { events, nextCursor: found.length > limit ? (events.at(-1)?.id ?? null) : null }
 }
 
-/** Above every id of an event for thousands of years: theirs begin with lower digits. */
+/** Sorts above all event ids for the next thousands of years, because ids begin with the digits of their time. */
 const NEWEST = 'evt_Z'
 
 function greatest(texts: readonly string[]): string {

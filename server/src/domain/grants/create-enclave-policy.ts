@@ -5,8 +5,8 @@ import type { Grant, GrantPolicy } from './grant.ts'
 import { policyName } from './policy-name.ts'
 
 /**
- * Lays a policy down at the enclave, owned by the wallet's owner, and answers the pending grant that it is of, which is
- * to be written yet. It binds nobody: one that is never written is never signed for.
+ * Creates a policy at the enclave, owned by the wallet's owner, and returns the pending grant for it, which the caller
+ * stores. The policy has no effect yet: if the grant is never stored, nobody can sign for it.
  */
 export async function createEnclavePolicy(
   ctx: Pick<Context, 'enclave' | 'chains'>,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import {
   exchange,
   isAlive,
@@ -21,7 +22,7 @@ import { openConnections, readRows } from '../../../../test/support/database/rea
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { createAgent } from '../agents/create-agent.ts'
-import { listAgents } from '../agents/list-agents.ts'
+import { listAgents } from '../agents/queries.ts'
 import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
 import type { Context } from '../context.ts'
 import { deleteAgent } from './delete-agent.ts'
@@ -29,7 +30,7 @@ import { deleteAgent } from './delete-agent.ts'
 const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
 const HAS_GRANTS = { status: 409, code: 'has_active_grants' } as const
 
-describe('an agent that is deleted while something is made for it', () => {
+describe('deleting an agent while something is created for it', () => {
   let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
@@ -46,14 +47,14 @@ describe('an agent that is deleted while something is made for it', () => {
     await sandbox.close()
   })
 
-  test('is not, when a grant comes first', async () => {
+  test('fails if a grant is created first', async () => {
     const owned = await openOwned(ctx)
     const [opened, deleted] = await inOrder(owned.accountId, [() => openPending(ctx, owned), () => remove(owned)])
     assert.equal(opened?.status, 'fulfilled')
     assert.deepEqual(reasonOf(deleted), HAS_GRANTS)
   })
 
-  test('is, when a grant comes second, which finds no agent', async () => {
+  test('succeeds before a grant is created, and the grant then finds no agent', async () => {
     const owned = await openOwned(ctx)
     const [deleted, opened] = await inOrder(owned.accountId, [() => remove(owned), () => openPending(ctx, owned)])
     assert.equal(deleted?.status, 'fulfilled')
@@ -61,10 +62,10 @@ describe('an agent that is deleted while something is made for it', () => {
     assert.deepEqual(await listGrants(owned), [])
   })
 
-  test('and made anew is another agent: the grant was for the one before', async () => {
+  test('an agent that is created again is another one, so a grant for the deleted one is rejected', async () => {
     const owned = await openOwned(ctx)
     const { accountId, mode, agentId } = owned
-    const create = () => createAgent(other, { accountId, mode, id: agentId })
+    const create = () => createAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
     const [deleted, created, opened] = await inOrder(accountId, [
       () => remove(owned),
       create,
@@ -79,7 +80,7 @@ describe('an agent that is deleted while something is made for it', () => {
     await remove(owned)
   })
 
-  test('is not while a grant waits for its signature; it is when that was dropped', async () => {
+  test('fails while a grant waits for its signature, and succeeds once that grant was dropped', async () => {
     const owned = await openOwned(ctx)
     const { id } = await openPending(ctx, owned)
     await assert.rejects(remove(owned), HAS_GRANTS)
@@ -88,7 +89,7 @@ describe('an agent that is deleted while something is made for it', () => {
     assert.deepEqual(await listAgents(ctx, { accountId: owned.accountId, mode: 'test' }), [])
   })
 
-  test('ends a connection that was approved first', async () => {
+  test('ends a connection that was approved before', async () => {
     const request = await seedRequest(ctx)
     const accountId = request.membership.account.id
     const [approved, deleted] = await inOrder(accountId, [() => approve(request), () => removeOf(request)])
@@ -97,23 +98,23 @@ describe('an agent that is deleted while something is made for it', () => {
     assert.equal((await exchange(ctx, { ...request, code })).kind, 'refused')
   })
 
-  test('is not there for a consent that comes second, which can be given for another one', async () => {
+  test('a later consent does not find the agent, and can be given for another one', async () => {
     const request = await seedRequest(ctx)
     const accountId = request.membership.account.id
     const [deleted, approved] = await inOrder(accountId, [() => removeOf(request), () => approve(request)])
     assert.equal(deleted?.status, 'fulfilled')
     assert.deepEqual(reasonOf(approved), NO_AGENT)
-    await createAgent(ctx, { accountId, mode: 'test', id: request.agentId })
+    await createAgent(ctx, { accountId, mode: 'test', id: request.agentId, actor: OPERATOR })
     const { code = '' } = await approve(request)
     assert.ok(await isAlive(ctx, issued(await exchange(ctx, { ...request, code })).accessToken))
   })
 
   function remove({ accountId, mode, agentId }: Owned): Promise<void> {
-    return deleteAgent(other, { accountId, mode, id: agentId })
+    return deleteAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
   }
 
   function removeOf({ membership, mode, agentId }: SeededRequest): Promise<void> {
-    return deleteAgent(other, { accountId: membership.account.id, mode, id: agentId })
+    return deleteAgent(other, { accountId: membership.account.id, mode, id: agentId, actor: OPERATOR })
   }
 
   function approve({ handle, membership, mode, agentId }: SeededRequest) {
@@ -121,7 +122,7 @@ describe('an agent that is deleted while something is made for it', () => {
     return decideAuthorizationRequest(ctx, { handle, session: sessionOf(ctx, membership), decision })
   }
 
-  /** Starts each step when the one before it waits for the account's lock, then lets them go in that order. */
+  /** Starts each step once the one before it waits for the account's lock, then lets them continue in that order. */
   async function inOrder(
     accountId: string,
     steps: readonly (() => Promise<unknown>)[],

@@ -18,8 +18,7 @@ import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '.
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { createAgent } from '../agents/create-agent.ts'
-import { getAgent } from '../agents/get-agent.ts'
-import { listAgents } from '../agents/list-agents.ts'
+import { getAgent, listAgents } from '../agents/queries.ts'
 import { countAgents, findSigner } from '../agents/agents-store.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
@@ -42,7 +41,7 @@ describe('deleteAgent', () => {
   })
   after(() => given.close())
 
-  test('is refused while a grant is not revoked, and names those that are not', async () => {
+  test('is rejected while a grant is not revoked, and the error lists those grants', async () => {
     const seeded = await seed(ctx)
     const other = await seedWallet(ctx, seeded)
     const second = await seedGrant(ctx, { ...seeded, wallet: other })
@@ -65,7 +64,7 @@ describe('deleteAgent', () => {
     await remove(seeded)
   })
 
-  test('leaves an agent that nobody finds, and its place in the plan', async () => {
+  test('the deleted agent is not found any more and no longer counts in the plan', async () => {
     const seeded = await seedRevoked()
     const { account, agentId } = seeded
     assert.equal(await ctx.db.runRelaxed(countAgents(account.id, 'test')), 1)
@@ -76,11 +75,11 @@ describe('deleteAgent', () => {
     assert.equal(await ctx.db.runRelaxed(findSigner(account.id, 'test', agentId)), null)
     expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'agent_not_found')
     const asked = { accountId: account.id, mode: 'test', agentId, wallet: seeded.wallet, ...makeTerms() } as const
-    await assert.rejects(openGrant(ctx, asked), NO_AGENT)
+    await assert.rejects(openGrant(ctx, { ...asked, actor: OPERATOR }), NO_AGENT)
     await assert.rejects(remove(seeded), NO_AGENT)
   })
 
-  test('keeps what was paid, and the key with which it was signed no longer', async () => {
+  test("the agent's payments are kept, and its key is deleted", async () => {
     const seeded = await seed(ctx)
     const paid = expectPayment(await createPayment(ctx, paymentRequest(seeded)))
     await revoke(seeded)
@@ -94,7 +93,7 @@ describe('deleteAgent', () => {
     assert.deepEqual(rows, [{ id: paid.id, signer_id: null, signer_private_key_sealed: null }])
   })
 
-  test('an agent that there never was, or is in the other mode or workspace, is not found', async () => {
+  test('an agent that does not exist, or is in the other mode or another workspace, is not found', async () => {
     const [seeded, other] = [await seedRevoked(), await seedRevoked()]
     const asked = at(seeded)
     for (const wrong of [
@@ -102,31 +101,31 @@ describe('deleteAgent', () => {
       { ...asked, mode: 'live' as const },
       { ...asked, accountId: other.account.id },
     ]) {
-      await assert.rejects(deleteAgent(ctx, wrong), NO_AGENT)
+      await assert.rejects(deleteAgent(ctx, { ...wrong, actor: OPERATOR }), NO_AGENT)
     }
     assert.equal((await getAgent(ctx, asked)).id, seeded.agentId)
   })
 
-  test('ends its connections for good, and those only', async () => {
+  test("ends the agent's connections for good, and no others", async () => {
     const { account, agentId } = await seedRevoked()
     const options = { account, agentId }
     const connected = await seedTokens(ctx, options)
     const { membership } = connected
     const consented = await seedConnection(ctx, { ...options, membership })
     const other = await seedTokens(ctx, { membership, agentId: agent('other') })
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
     assert.equal(await isAlive(ctx, connected.tokens.accessToken), false)
     assert.equal((await exchange(ctx, consented)).kind, 'refused')
     assert.equal(await isAlive(ctx, other.tokens.accessToken), true)
 
-    await createAgent(ctx, { accountId: account.id, mode: 'test', id: agentId })
+    await createAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
     assert.equal(await isAlive(ctx, connected.tokens.accessToken), false)
     assert.equal((await exchange(ctx, consented)).kind, 'refused')
     const again = await seedTokens(ctx, { ...options, membership })
     assert.equal(await isAlive(ctx, again.tokens.accessToken), true)
   })
 
-  test('is in the log, with each connection that it ended', async () => {
+  test('is logged, with each connection that it ended', async () => {
     const { account, agentId } = await seedRevoked()
     const ended = await seedTokens(ctx, { account, agentId })
     const { id } = await readConnection(ctx, ended)
@@ -146,14 +145,14 @@ describe('deleteAgent', () => {
     )
   })
 
-  test('made anew under its id it has nothing of before but the window of its cap', async () => {
+  test('an agent created again with the same id keeps nothing but its spending window', async () => {
     const seeded = await seed(ctx, { dailyCap: '10' })
     expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '6' })))
     await revoke(seeded)
     await remove(seeded)
     const { account, agentId } = seeded
     const hourLater = later(ctx, 60 * 60 * 1_000)
-    const made = await createAgent(hourLater, at(seeded))
+    const made = await createAgent(hourLater, { ...at(seeded), actor: OPERATOR })
     assert.deepEqual([made.activeSigners, made.pendingSigners, made.wallets], [0, 0, []])
     const found = await getAgent(hourLater, at(seeded))
     assert.deepEqual(found.createdAt, made.createdAt)
@@ -167,30 +166,31 @@ describe('deleteAgent', () => {
     expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '4' })))
   })
 
-  test('makes room under the cap, and being made anew takes it', async () => {
-    const account = await createAccount(ctx, { name: 'Cap', plan: 'developer' })
-    const create = (id: string) => createAgent(ctx, { accountId: account.id, mode: 'test', id: agent(id) })
+  test("makes room under the plan's limit, and creating the agent again uses it", async () => {
+    const account = await createAccount(ctx, { name: 'Cap', plan: 'developer', actor: OPERATOR })
+    const create = (id: string) =>
+      createAgent(ctx, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
     for (let index = 0; index < 100; index += 1) await create(`agent ${index}`)
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'agent 7' })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'agent 7', actor: OPERATOR })
     await create('one more')
     await assert.rejects(create('agent 7'), { code: 'agent_cap_reached' })
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'one more' })
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'one more', actor: OPERATOR })
     assert.equal((await create('agent 7')).id, 'agent 7')
     assert.equal((await listAgents(ctx, { accountId: account.id, mode: 'test' })).length, 100)
   })
 
-  test('of 20 at once one deletes it; made anew 20 times at once it is one agent', async () => {
+  test('one of 20 concurrent deletions succeeds, and 20 concurrent creations create one agent', async () => {
     const seeded = await seedRevoked()
     const processes = [ctx, given.openAnother()] as const
     await openConnections(processes[0].db, processes[1].db)
     const each = <Done>(run: (process: Context) => Promise<Done>) =>
       Promise.allSettled(Array.from({ length: 20 }, (_, index) => run(processes[index % 2 === 0 ? 0 : 1])))
-    const deleted = await each((process) => deleteAgent(process, at(seeded)))
+    const deleted = await each((process) => deleteAgent(process, { ...at(seeded), actor: OPERATOR }))
     assert.equal(deleted.filter(({ status }) => status === 'fulfilled').length, 1)
     for (const outcome of deleted) {
       if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'agent_not_found')
     }
-    const made = await each((process) => createAgent(process, at(seeded)))
+    const made = await each((process) => createAgent(process, { ...at(seeded), actor: OPERATOR }))
     const times = made.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.createdAt.getTime() : 0))
     assert.equal(new Set(times).size, 1)
     const actions = (await readAudit(ctx.db, seeded.account.id)).map((row) => String(row['action']))
@@ -199,7 +199,7 @@ describe('deleteAgent', () => {
     ])
   })
 
-  test('a consent that is asked for it meanwhile finds no agent', async () => {
+  test('a consent that was requested before finds no agent', async () => {
     const { account, agentId } = await seedRevoked()
     const { membership, handle } = await seedRequest(ctx, { account, agentId })
     await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
@@ -215,7 +215,7 @@ describe('deleteAgent', () => {
   }
 
   function remove(seeded: Seed): Promise<void> {
-    return deleteAgent(ctx, at(seeded))
+    return deleteAgent(ctx, { ...at(seeded), actor: OPERATOR })
   }
 
   async function revoke({ account, grant }: Seed): Promise<void> {

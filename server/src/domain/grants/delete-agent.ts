@@ -3,23 +3,25 @@ import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { findAgent, markDeleted } from '../agents/agents-store.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import { revokeByAgent } from '../connections/connections-store.ts'
 import type { Context } from '../context.ts'
 import { listLiveGrants } from './grants-store.ts'
 
-/** So many of the grants that stand in the way are named. */
+/** How many of the grants that prevent the deletion are listed in the error. */
 const GRANTS_NAMED_MAX = 50
 
 /**
- * Deletes an agent (D11), and ends its connections. The account's lock keeps out grants and consents that come at the
- * same time: they find no agent, or are found. What it paid stays on record, and under its id it can be made anew.
- * Errors: 404 `agent_not_found`; 409 `has_active_grants`, whose details name them.
+ * Deletes an agent and ends its connections (D11). The account's lock is held meanwhile, so a grant or consent created
+ * at the same time either prevents the deletion or does not find the agent. Its payments stay on record, and an agent
+ * with the same id can be created again.
+ *
+ * Errors: 404 `agent_not_found`; 409 `has_active_grants`, whose details list the grants.
  */
 export async function deleteAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id, actor = OPERATOR }: { accountId: string; mode: Mode; id: string; actor?: Actor },
+  { accountId, mode, id, actor }: { accountId: string; mode: Mode; id: string; actor: Actor },
 ): Promise<void> {
   const agentId = parseAgentId(id)
   if (agentId === null) throw problem('agent_not_found')

@@ -31,7 +31,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     await sandbox.close()
   })
 
-  test('each step of it is one row of the log, by whoever took it', async () => {
+  test('each step is one audit entry that names who took it', async () => {
     const { owned, grant, grantId } = await open()
     const { accountId, actor } = owned
     const wallet = owned.wallet.address
@@ -55,7 +55,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     assert.equal(grant.status, 'pending')
   })
 
-  test('a grant that is dropped before it was signed is one row too', async () => {
+  test('dropping a grant before it was signed is one audit entry too', async () => {
     const { owned, grantId } = await open()
     const dropped = await changeUnsigned(ctx, owned, { grantId, change: 'revoke' })
     assert.equal(dropped.status, 'revoked')
@@ -63,7 +63,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     assert.deepEqual([last?.['action'], last?.['actor_id']], ['grant.revoked', owned.actor.id])
   })
 
-  test('an activation whose row can not be written is not made, nor told; it is made when tried again', async () => {
+  test('an activation whose audit entry cannot be written is not recorded and sends no event; trying again records it', async () => {
     const { owned, grant, grantId } = await open()
     await signAndCrash(ctx, owned, { grantId, change: 'activate' })
     assert.deepEqual(await readFates(ctx, owned, [grant]), [['pending', null]])
@@ -80,7 +80,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     }
   })
 
-  /** A grant that waits for its signature. */
+  /** Opens a grant that waits for its signature. */
   async function open(): Promise<{ owned: Owned; grant: Grant; grantId: string }> {
     const owned = await openOwned(ctx)
     const grant = await openPending(ctx, owned)

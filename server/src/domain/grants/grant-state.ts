@@ -4,7 +4,10 @@ export const GRANT_STATES = ['pending', 'active', 'suspended', 'expired', 'revok
 
 export type GrantState = (typeof GRANT_STATES)[number]
 
-/** What is told of a grant beside its status: one that is not revoked may be suspended, or over. */
+/**
+ * Returns the state that a person is shown. It is more specific than the grant's status: a grant that is not revoked
+ * can be suspended or expired.
+ */
 export function grantState(
   { status, replacedBy, suspendedAt, expiresAt }: Pick<Grant, 'status' | 'replacedBy' | 'suspendedAt' | 'expiresAt'>,
   now: Date,

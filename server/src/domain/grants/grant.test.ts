@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { changedSigners, type GrantAction, type WalletSigner } from './grant.ts'
+import type { WalletSigner } from '../../enclave/signer-change.ts'
+import { signersAfter, type GrantChange } from './grant.ts'
 
 const SIGNER = { signerId: 'agent', policyIds: ['mine'] }
 const ELSE = { signerId: 'else', policyIds: ['theirs'] }
 
 describe('the list of signers that the owner signs', () => {
-  const rows: readonly [string, GrantAction, listed: string | null, others: string[], then: string | null][] = [
+  const rows: readonly [string, GrantChange, listed: string | null, others: string[], then: string | null][] = [
     ['puts in a signer that is not there', 'activate', null, [], 'mine'],
     ['puts a signer under the new policy', 'activate', 'old', ['old'], 'mine'],
     ['takes a signer out', 'revoke', 'mine', [], null],
@@ -17,7 +18,7 @@ describe('the list of signers that the owner signs', () => {
   ]
   for (const [name, change, listed, others, then] of rows) {
     test(`${name}, and leaves the others`, () => {
-      const after = changedSigners([...list(listed), ELSE], { signer: SIGNER, change, others })
+      const after = signersAfter([...list(listed), ELSE], { signer: SIGNER, change, others })
       assert.deepEqual(new Set(after), new Set([ELSE, ...list(then)]))
       assert.equal(after.length, then === null ? 1 : 2)
     })

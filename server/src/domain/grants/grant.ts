@@ -1,3 +1,4 @@
+import type { WalletSigner } from '../../enclave/signer-change.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
@@ -7,21 +8,22 @@ export const GRANT_STATUSES = ['pending', 'active', 'revoked'] as const
 
 export type GrantStatus = (typeof GRANT_STATUSES)[number]
 
-/** What the owner signed for: bounds on every payment of the agent from the wallet. */
+/** The limits that the owner signed, which apply to every payment of the agent from the wallet. */
 export interface GrantPolicy {
   readonly maxPerTxMicro: MicroUsdc
   readonly dailyCapMicro: MicroUsdc
-  /** Empty means any recipient. */
+  /** An empty list allows any recipient. */
   readonly recipientAllowlist: readonly Address[]
-  /** Never empty; the chain's USDC unless the owner said otherwise. */
+  /** Never empty. Contains the chain's USDC contract unless the owner chose others. */
   readonly contractAllowlist: readonly Address[]
   readonly expiresAt: Date | null
 }
 
 /**
- * A grant binds one agent to one wallet under a policy (D14). It begins `pending`: the enclave has the policy, but no
- * signer may use it. The owner's signature makes it `active`, another one `revoked`, which is final. An active grant can
- * be suspended meanwhile, and expires by itself; neither changes its status, since the enclave still lists its signer.
+ * A grant lets one agent pay from one wallet under a policy (D14). It starts as `pending`: the enclave has the policy,
+ * but no signer may use it yet. The owner's signature makes it `active`; another signature makes it `revoked`, which is
+ * final. An active grant can be suspended, and it can expire. Neither changes its status, because the enclave still
+ * lists its signer.
  *
  * | from      | by                         | to        |
  * | (none)    | openGrant                  | pending   |
@@ -29,8 +31,8 @@ export interface GrantPolicy {
  * | pending   | issueSigningRequest (revoke), nothing to sign | revoked |
  * | active    | submitSignature (revoke)   | revoked   |
  *
- * A policy is never edited: a second, pending grant that `replaces` an active one takes its place when it is activated,
- * by the same signature (decision 0022). Until then the active one binds.
+ * A policy is never edited. Instead a second, pending grant that `replaces` an active one takes its place when it is
+ * activated, by the same signature (decision 0022). Until then the active one stays in force.
  */
 export interface Grant extends GrantPolicy {
   readonly id: string
@@ -45,62 +47,58 @@ export interface Grant extends GrantPolicy {
   readonly activatedAt: Date | null
   readonly suspendedAt: Date | null
   readonly revokedAt: Date | null
-  /** The grant whose place this one takes when it is activated. */
+  /** The id of the grant that this one replaces when it is activated. */
   readonly replaces: string | null
-  /** The grant that took this one's place. */
+  /** The id of the grant that replaced this one. */
   readonly replacedBy: string | null
-  /** Who handed in the owner's signature; null: nobody yet, or the operator. */
+  /** The user who submitted the owner's signature. Null if nobody has yet, or if it was the operator. */
   readonly activatedBy: string | null
 }
 
-/** What is shown of a grant: what became of it, and how far it is used. */
+/** A grant with what is shown beside it: its names, and how much of its limit is used. */
 export interface GrantSummary {
   readonly grant: Grant
   readonly walletName: string
   readonly activatedByName: string | null
-  /** What the agent spent from the wallet in the window (D16), under whichever grant; null of a revoked one. */
+  /** What the agent spent from the wallet in the last 24 hours, under any grant (D16). Null for a revoked grant. */
   readonly spent24hMicro: MicroUsdc | null
-  /** The wallet's owner is a passkey of the one who asks. */
+  /** Whether the wallet is owned by a passkey of the user who is asking. */
   readonly isMineToSign: boolean
 }
 
-/** What the owner is asked to authorize: the wallet's whole new signer list (D15). Never the signature. */
+/** What the owner is asked to sign: the wallet's complete new list of signers (D15). Does not contain the signature. */
 export interface StoredSigningRequest {
-  readonly change: GrantAction
+  readonly change: GrantChange
   readonly before: readonly WalletSigner[]
   readonly after: readonly WalletSigner[]
   /** ISO 8601. */
   readonly expires_at: string
-  /** Who last handed in the owner's signature over it, written down before the enclave was asked. */
+  /** Who last submitted the owner's signature for this request. Stored before the enclave is called. */
   readonly handed_in_by?: Actor
 }
 
-export type GrantAction = 'activate' | 'revoke'
-
-/** A party that may sign for a wallet, bound to policies, as the enclave lists it. */
-export interface WalletSigner {
-  readonly signerId: string
-  readonly policyIds: readonly string[]
-}
+export type GrantChange = 'activate' | 'revoke'
 
 export const GRANT_RECIPIENTS_MAX = 100
 export const CONTRACTS_MAX = 10
-/** The enclave's signer list travels in the header of the owner's signature, which has bounds of its own. */
+/** The list of signers is sent in the header with the owner's signature, whose size is limited. */
 export const GRANTS_PER_WALLET_MAX = 50
 
-/** Whether the list lets the signer sign under its policy. */
+/** Returns whether the list lets the signer sign under its policy. */
 export function isBound(signers: readonly WalletSigner[], signer: WalletSigner): boolean {
   return signers.some((other) => binds(other, signer))
 }
 
 /**
- * The wallet's whole new list: the enclave replaces it, so every other signer is restated. A signer is under one policy:
- * activating puts it under the new one, and revoking takes it out unless it is under a policy of `others`, the agent's
- * other grants on the wallet that are not revoked.
+ * Returns the wallet's complete list of signers after the change. The enclave replaces the whole list, so all other
+ * signers are repeated in it.
+ *
+ * Activating puts the signer under its new policy only. Revoking removes the signer, unless it is listed under a policy
+ * of `others`: the agent's other grants on this wallet that are not revoked.
  */
-export function changedSigners(
+export function signersAfter(
   before: readonly WalletSigner[],
-  { signer, change, others }: { signer: WalletSigner; change: GrantAction; others: readonly string[] },
+  { signer, change, others }: { signer: WalletSigner; change: GrantChange; others: readonly string[] },
 ): WalletSigner[] {
   const rest = before.filter(({ signerId }) => signerId !== signer.signerId)
   if (change === 'activate') return [...rest, signer]

@@ -110,7 +110,7 @@ export function listOtherPolicies(grant: Grant): Query<string[]> {
 }
 
 /** Stores what the owner is asked to sign; a later request replaces it. */
-export function keepSigningRequest(grant: Grant, request: StoredSigningRequest): Query<boolean> {
+export function saveSigningRequest(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
     name: 'keep_signing_request',
     text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'`,
@@ -120,7 +120,7 @@ export function keepSigningRequest(grant: Grant, request: StoredSigningRequest):
 }
 
 /** Records who hands in the signature, if the request is still the one that the owner is asked to sign. */
-export function markHandedIn(grant: Grant, request: StoredSigningRequest): Query<boolean> {
+export function markSubmitted(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
     name: 'mark_handed_in',
     text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import { readAudit } from '../../../../test/support/context/audit.ts'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
 import type { LostChange } from '../../../../test/support/wires/enclave-proxy.ts'
@@ -24,8 +25,8 @@ import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
-import { getGrant } from './get-grant.ts'
-import type { Grant, GrantAction } from './grant.ts'
+import { getGrant } from './queries.ts'
+import type { Grant, GrantChange } from './grant.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from './signing-request.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
@@ -33,8 +34,8 @@ const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
 const EXPIRED = 401
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
-/** Decision 0022. What the enclave's answer was is not known: the request may come into force until it has expired. */
-describe('the answer of the enclave to what was signed is lost', () => {
+/** If the enclave's response is lost, the request may still take effect until it has expired (decision 0022). */
+describe("the enclave's response to a signed request is lost", () => {
   let enclave: ProxiedEnclave
   let given: TestContext
   let ctx: Context
@@ -48,7 +49,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     await enclave.close()
   })
 
-  test('until it can come into force no more, nothing else is changed; and the time is told', async () => {
+  test('until the request can no longer take effect, other changes are rejected with the time to retry', async () => {
     const { owned, old, next } = await openPair(ctx)
     await loseChange(owned, next, 'activate')
     const expiresAt = (await read(owned, next)).signingRequest?.expires_at ?? ''
@@ -66,7 +67,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     ])
   })
 
-  test('when it comes into force late, that is recorded at once, as the doing of who handed it in', async () => {
+  test('a request that takes effect late is recorded at once and attributed to the user who submitted it', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     assert.equal(await lost.arrive(), 200)
@@ -82,7 +83,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     )
   })
 
-  test('the same signature may be handed in again at once, and what may still arrive is waited for after that', async () => {
+  test('the same signature can be submitted again at once, and the first request is still waited for', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     const signed = await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
@@ -101,7 +102,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     ])
   })
 
-  test('a replacement that was dropped does not come into force afterwards', async () => {
+  test('a dropped replacement does not take effect afterwards', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     await passFence(async (then) => {
@@ -115,7 +116,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
   })
 
-  test('where all was revoked, nothing comes back', async () => {
+  test('after everything was revoked, no grant comes back into force', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     await passFence(async (then) => {
@@ -130,11 +131,11 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
-  test('an agent’s late activation does not undo the revocation of another one, whose signer it restates', async () => {
+  test('a late activation of one agent does not undo the revocation of another agent whose signer it repeats', async () => {
     const owned = await openOwned(ctx)
     const one = await openActive(ctx, owned)
     const other = { ...owned, agentId: agent('other') }
-    await createAgent(ctx, { accountId: owned.accountId, mode: owned.mode, id: other.agentId })
+    await createAgent(ctx, { accountId: owned.accountId, mode: owned.mode, id: other.agentId, actor: OPERATOR })
     const late = await openPending(ctx, other)
     const lost = await loseChange(other, late, 'activate')
     await assert.rejects(signChange(ctx, owned, { grantId: one.id, change: 'revoke' }), UNDER_WAY)
@@ -149,7 +150,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
-  test('stopping waits for nothing, and a request that comes into force after it lifts it not', async () => {
+  test('suspending never has to wait, and a request that takes effect afterwards does not lift it', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
     const stopped = await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
@@ -159,7 +160,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual([recorded.status, recorded.suspendedAt], ['active', stopped.suspendedAt])
   })
 
-  test('a revocation that came into force unheard is recorded at once', async () => {
+  test('a revocation whose response was lost is recorded at once', async () => {
     const owned = await openOwned(ctx)
     const grant = await openActive(ctx, owned)
     const lost = await loseChange(owned, grant, 'revoke')
@@ -169,7 +170,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.equal((await readAudit(ctx.db, owned.accountId)).at(-1)?.['actor_id'], owned.actor.id)
   })
 
-  test('what the enclave refused is over, and something else may follow at once', async () => {
+  test('after the enclave rejected a request, another change can follow at once', async () => {
     const { owned, old, next } = await openPair(ctx)
     const ahead = FENCE_MS
     await enclave.moveClock(ahead)
@@ -185,7 +186,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
   test('a signer left under the policy of a revoked grant is taken out, with a signature', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
-    // As it was before requests were fenced: the old one holds on record, the new one at the enclave.
+    // A state from before requests were fenced: the old grant is active on record, the new one at the enclave.
     await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = created_at where id = $1`, [next.id])
     const text = `update grants set status = 'active', revoked_at = null, replaced_by = null where id = $1`
     await readRows(ctx.db, text, [old.id])
@@ -195,14 +196,14 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
-  test('a lease of a clock that was set back since holds nobody up', async () => {
+  test('a lease written before the clock was set back blocks nobody', async () => {
     const { owned, old, next } = await openPair(ctx)
     await loseChange(owned, next, 'activate', later(ctx, 24 * 60 * 60 * 1_000))
     await signChange(ctx, owned, { grantId: old.id, change: 'revoke' })
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
-  test('of many who replace at once, a policy is laid down for each replacement that is made, and no more', async () => {
+  test('of many concurrent replacements, only those that succeed create a policy at the enclave', async () => {
     const owned = await openOwned(ctx)
     const old = await openActive(ctx, owned)
     const count = () => enclave.proxy.requests.filter(({ path }) => path === '/v1/policies').length
@@ -213,13 +214,13 @@ describe('the answer of the enclave to what was signed is lost', () => {
     assert.equal(count() - before, made)
   })
 
-  async function loseChange(owned: Owned, grant: Grant, change: GrantAction, at = ctx): Promise<LostChange> {
+  async function loseChange(owned: Owned, grant: Grant, change: GrantChange, at = ctx): Promise<LostChange> {
     const lost = enclave.proxy.loseChange()
     await assert.rejects(signChange(at, owned, { grantId: grant.id, change }), EnclaveUnavailable)
     return lost
   }
 
-  /** When the lost request has expired, by the clocks of the service and the enclave. */
+  /** The time when the lost request has expired by the clocks of the service and the enclave. */
   async function passFence(work: (then: Context) => Promise<void>): Promise<void> {
     await enclave.moveClock(FENCE_MS)
     try {
@@ -229,7 +230,7 @@ describe('the answer of the enclave to what was signed is lost', () => {
     }
   }
 
-  /** Somebody else of the workspace. */
+  /** Another member of the workspace. */
   async function join(owned: Owned): Promise<Owned> {
     const account = await ctx.db.runRelaxed(lockAccount(owned.accountId))
     assert.ok(account !== null)

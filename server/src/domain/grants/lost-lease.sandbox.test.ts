@@ -20,8 +20,8 @@ const WALLET_PATH = /^\/v1\/wallets\/[^/]+$/
 const LEASE_MS = 60_000
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
-/** Decision 0022. Somebody else takes the lease on the wallet's signers once it has run out. */
-describe('the enclave answers so slowly that the lease is lost', () => {
+/** When the lease on a wallet's signers has expired, somebody else can take it (decision 0022). */
+describe('the enclave responds so slowly that the lease expires', () => {
   let enclave: ProxiedEnclave
   let given: TestContext
   let ctx: Context
@@ -37,7 +37,7 @@ describe('the enclave answers so slowly that the lease is lost', () => {
     await enclave.close()
   })
 
-  test('a grant that was dropped meanwhile is not put into force', async () => {
+  test('a grant that was dropped meanwhile is not activated', async () => {
     const { owned, old, next } = await openPair(ctx)
     const { accountId, actor } = owned
     const request = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
@@ -63,7 +63,7 @@ describe('the enclave answers so slowly that the lease is lost', () => {
     const slow = assert.rejects(changeUnsigned(ctx, owned, { grantId: next.id, change: 'revoke' }), UNDER_WAY)
     await first.held
     await first.release()
-    // The second time it is read under the lease.
+    // The second read is made under the lease.
     await second.held
     await signChange(then, owned, { grantId: next.id, change: 'activate' })
     await second.release()
@@ -75,7 +75,7 @@ describe('the enclave answers so slowly that the lease is lost', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [next.enclavePolicyId])
   })
 
-  test('a replacement that came into force meanwhile is not dropped for another one', async () => {
+  test('a replacement that took effect meanwhile is not dropped for another one', async () => {
     const { owned, old, next } = await openPair(ctx)
     const hold = enclave.proxy.hold('answer', /^\/v1\/policies$/)
     const slow = assert.rejects(openNext(ctx, owned, old), UNDER_WAY)

@@ -16,7 +16,7 @@ import {
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 
-describe('the enclave holds the new policy, and the service died before it was written down', () => {
+describe('the enclave has the new policy, and the service died before recording it', () => {
   let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
@@ -56,7 +56,7 @@ describe('the enclave holds the new policy, and the service died before it was w
     assert.deepEqual(await readFates(ctx, owned, [next]), [['active', null]])
   })
 
-  test('dropping the new one needs a signature, and neither is left', async () => {
+  test('dropping the new grant needs a signature, and neither grant remains', async () => {
     const { owned, old, next } = await openCrashed()
     const dropped = await signChange(ctx, owned, { grantId: next.id, change: 'revoke' })
     assert.equal(dropped.status, 'revoked')
@@ -64,7 +64,7 @@ describe('the enclave holds the new policy, and the service died before it was w
     assert.deepEqual(await readFates(ctx, owned, [old]), [['revoked', null]])
   })
 
-  test('dropping it and dying again is recorded by the next one who asks', async () => {
+  test('if the service dies again while dropping it, the next request records that', async () => {
     const { owned, old, next } = await openCrashed()
     await signAndCrash(ctx, owned, { grantId: next.id, change: 'revoke' })
     assert.deepEqual(await readFates(ctx, owned, [old, next]), [
@@ -78,7 +78,7 @@ describe('the enclave holds the new policy, and the service died before it was w
     ])
   })
 
-  test('replacing the old one once more records the new one instead', async () => {
+  test('replacing the old grant once more records the new one instead', async () => {
     const { owned, old, next } = await openCrashed()
     await assert.rejects(openNext(ctx, owned, old, makeTerms(3)), {
       status: 409,

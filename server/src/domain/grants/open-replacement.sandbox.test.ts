@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import { readAudit } from '../../../../test/support/context/audit.ts'
 import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
@@ -21,9 +22,9 @@ import { address } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { microUsdc } from '../../values/money.ts'
-import { getAgent } from '../agents/get-agent.ts'
+import { getAgent } from '../agents/queries.ts'
 import type { Context } from '../context.ts'
-import { getGrant } from './get-grant.ts'
+import { getGrant } from './queries.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { openReplacement } from './open-replacement.ts'
 import { countLiveGrants } from './grants-store.ts'
@@ -33,7 +34,7 @@ import { suspendGrant } from './suspend-grant.ts'
 const HOUR_MS = 60 * 60 * 1_000
 const NOTHING_TO_REPLACE = { status: 409, code: 'grant_not_active' } as const
 
-/** D14, with the enclave of the sandbox. */
+/** Replacing a grant with one signature (D14), against the sandbox's enclave. */
 describe('a policy is replaced with one signature', () => {
   let sandbox: SandboxEnclave
   let given: TestContext
@@ -48,7 +49,7 @@ describe('a policy is replaced with one signature', () => {
     await sandbox.close()
   })
 
-  test('the new one binds from the signature on, and the old one is over', async () => {
+  test('the new grant is in force from the signature on, and the old one has ended', async () => {
     const { owned, old, next } = await openPair(ctx)
     assert.deepEqual(
       [next.status, next.replaces, next.agentId, next.walletAddress, next.maxPerTxMicro],
@@ -63,7 +64,7 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(over.revokedAt, signed.activatedAt)
   })
 
-  test('what became of both is told in order, and is in the log', async () => {
+  test('both changes are sent as events in order, and are logged', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
     assert.deepEqual(await listGrantEvents(ctx, owned), [
@@ -78,7 +79,7 @@ describe('a policy is replaced with one signature', () => {
       ...{ ...by, action: 'grant.opened', subject: next.id },
       details: { ...details, replaces: old.id },
     })
-    // Both stand there for one moment, so neither is the first.
+    // Both events have the same time, so neither is reliably the first.
     const moves = rows.slice(1).toSorted((left, right) => (left['action'] < right['action'] ? -1 : 1))
     assert.deepEqual(moves, [
       { ...by, action: 'grant.activated', subject: next.id, details: { ...details, replaces: old.id } },
@@ -86,7 +87,7 @@ describe('a policy is replaced with one signature', () => {
     ])
   })
 
-  test('until then the agent has one signer and one that waits, on one place of the wallet', async () => {
+  test("until then the agent has one active and one pending grant, which use one of the wallet's places", async () => {
     const { owned } = await openPair(ctx)
     const { accountId, mode, agentId, wallet } = owned
     const found = await getAgent(ctx, { accountId, mode, id: agentId })
@@ -114,7 +115,7 @@ describe('a policy is replaced with one signature', () => {
     })
   }
 
-  test('it may pay by the same contracts, where nothing else is said', async () => {
+  test('a replacement allows the same contracts unless others are given', async () => {
     const owned = await openOwned(ctx)
     const contractAllowlist = [address(`0x${'ab'.repeat(20)}`)]
     const old = await openActive(ctx, owned, makeTerms(1, { contractAllowlist }))
@@ -122,7 +123,7 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(next.contractAllowlist, contractAllowlist)
   })
 
-  test('dropped before it was signed it leaves the old one as it is, at the enclave too', async () => {
+  test('dropping a replacement before it was signed leaves the old grant unchanged, also at the enclave', async () => {
     const { owned, old, next } = await openPair(ctx)
     const dropped = await changeUnsigned(ctx, owned, { grantId: next.id, change: 'revoke' })
     assert.equal(dropped.status, 'revoked')
@@ -133,9 +134,14 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
   })
 
-  test('another one drops the one that waits', async () => {
+  test('another replacement drops the pending one', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const request = await issueSigningRequest(ctx, { accountId: owned.accountId, grantId: next.id, change: 'activate' })
+    const request = await issueSigningRequest(ctx, {
+      accountId: owned.accountId,
+      grantId: next.id,
+      change: 'activate',
+      actor: OPERATOR,
+    })
     const last = await openNext(ctx, owned, old, makeTerms(3))
     assert.deepEqual(await readFates(ctx, owned, [old, next, last]), [
       ['active', null],
@@ -145,12 +151,12 @@ describe('a policy is replaced with one signature', () => {
     const { challenge } = request
     assert.ok(challenge !== null)
     const late = { accountId: owned.accountId, grantId: next.id, assertion: owned.owner.assert(challenge) }
-    await assert.rejects(submitSignature(ctx, late), { status: 409, code: 'grant_revoked' })
+    await assert.rejects(submitSignature(ctx, { ...late, actor: OPERATOR }), { status: 409, code: 'grant_revoked' })
     await signChange(ctx, owned, { grantId: last.id, change: 'activate' })
     assert.deepEqual(await listEnforced(ctx, owned), [last.enclavePolicyId])
   })
 
-  test('a signature that comes while the grant is dropped changes nothing at the enclave', async () => {
+  test('a signature submitted while the grant is being dropped changes nothing at the enclave', async () => {
     const { owned, old, next } = await openPair(ctx)
     const { accountId, actor, owner } = owned
     const request = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
@@ -172,7 +178,7 @@ describe('a policy is replaced with one signature', () => {
     assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
   })
 
-  test('it is an ordinary grant once the old one was revoked', async () => {
+  test('a replacement is an ordinary grant once the old one was revoked', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: old.id, change: 'revoke' })
     assert.deepEqual(await readFates(ctx, owned, [old, next]), [
@@ -188,7 +194,7 @@ describe('a policy is replaced with one signature', () => {
     ])
   })
 
-  test('of ten people who replace at once, one is waiting in the end, and the others are told', async () => {
+  test('of ten concurrent replacements one is pending in the end, and the other callers get an error', async () => {
     const owned = await openOwned(ctx)
     const old = await openActive(ctx, owned)
     const processes = [ctx, given.openAnother()] as const
@@ -240,7 +246,7 @@ describe('a policy is replaced with one signature', () => {
     assert.equal(fates[0]?.[0], 'revoked', 'both changes end the old one')
   })
 
-  test('what is not active has no policy to replace', async () => {
+  test('only an active grant can be replaced', async () => {
     const owned = await openOwned(ctx)
     const pending = await openPending(ctx, owned)
     await assert.rejects(openNext(ctx, owned, pending), NOTHING_TO_REPLACE)
@@ -258,7 +264,7 @@ describe('a policy is replaced with one signature', () => {
     }
   })
 
-  test('a policy that can be none is refused, and the one that waits goes on waiting', async () => {
+  test('terms that are not allowed are rejected, and the pending replacement stays', async () => {
     const { owned, old, next } = await openPair(ctx)
     const many = Array.from({ length: 101 }, () => owned.wallet.address)
     const terms = [{ expiresAt: new Date(0) }, { recipientAllowlist: many }, { contractAllowlist: [] }]
@@ -271,7 +277,7 @@ describe('a policy is replaced with one signature', () => {
     ])
   })
 
-  test('while there is one that waits, or one that holds, no other grant is opened', async () => {
+  test('while the agent has a pending or active grant, no other one can be opened', async () => {
     const { owned, next } = await openPair(ctx)
     await assert.rejects(openPending(ctx, owned), { status: 409, code: 'grant_exists' })
     await changeUnsigned(ctx, owned, { grantId: next.id, change: 'revoke' })

@@ -36,7 +36,7 @@ const wrongContract = { contractAllowlist: [OTHER_TOKEN] }
 const wrongRecipient = { recipientAllowlist: [STRANGER] }
 const large = { amountMicro: microUsdc(10_000_001n) }
 
-/** In the documented order (D18). */
+/** The refusals in the documented order (D18). */
 const ROWS: readonly Row[] = [
   { name: 'within every limit', answer: null },
   { name: 'expired a moment ago', policy: expired, answer: 'permission_expired' },
@@ -86,7 +86,7 @@ describe('decideTransfer', () => {
     })
   }
 
-  test('a refusal tells what would be possible (D18a)', () => {
+  test('a refusal says what would be allowed (D18a)', () => {
     const details = (policy: Partial<GrantPolicy>, spent = 0n) =>
       decideTransfer({ ...POLICY, ...policy }, { request: REQUEST, spent24hMicro: microUsdc(spent), now: NOW })?.details
     assert.deepEqual(details({ maxPerTxMicro: microUsdc(1n) }), { max_per_tx_usdc: '0.000001', requested: '5.00' })
@@ -101,7 +101,7 @@ describe('decideTransfer', () => {
     assert.deepEqual(details(wrongRecipient), { recipient_allowlist: [STRANGER], requested: FRIEND })
   })
 
-  test('whatever is paid in whatever order, the window never exceeds the cap, and exactly at the cap is reachable', () => {
+  test('for any payments in any order the window never exceeds the limit, and exactly the limit can be reached', () => {
     const amounts = fc.array(fc.bigInt({ min: 1n, max: 12_000_000n }), { maxLength: 40 })
     fc.assert(
       fc.property(amounts, (payments) => {
@@ -125,7 +125,7 @@ describe('decideTransfer', () => {
   })
 })
 
-test('what remains of a cap is never below zero', () => {
+test('what remains of a limit is never negative', () => {
   assert.deepEqual([remainingMicro(5n, 2n), remainingMicro(5n, 5n), remainingMicro(5n, 9n)], [3n, 0n, 0n])
 })
 

@@ -7,13 +7,14 @@ export interface TransferRequest {
   readonly contract: Address
   readonly to: Address
   readonly amountMicro: MicroUsdc
-  /** The amount as the payer wrote it. */
+  /** The amount as the caller wrote it. */
   readonly amountUsdc: string
 }
 
 /**
- * Whether a policy permits a transfer now, given what the agent spent from the wallet in the last 24 hours: null, or
- * the first refusal in the documented order (D18). A total exactly at the cap is allowed (specification, part 4, rule 6).
+ * Decides whether a policy allows a transfer now, given what the agent spent from the wallet in the last 24 hours.
+ * Returns null if it does, or the first refusal in the documented order (D18). A total exactly at the limit is allowed
+ * (specification, part 4, rule 6).
  */
 export function decideTransfer(
   policy: GrantPolicy,
@@ -50,7 +51,10 @@ function capDetails(policy: GrantPolicy, spent24hMicro: bigint): Record<string, 
   }
 }
 
-/** What is left of a cap; never below zero, though a replaced policy may have a cap below what was spent. */
+/**
+ * Returns what is left of a limit. Never negative, although a replacement may have a limit below what was already
+ * spent.
+ */
 export function remainingMicro(capMicro: bigint, spentMicro: bigint): bigint {
   return spentMicro >= capMicro ? 0n : capMicro - spentMicro
 }

@@ -1,28 +1,31 @@
+import type { WalletSigner } from '../../enclave/signer-change.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { getGrant } from './get-grant.ts'
-import type { Grant, GrantAction, WalletSigner } from './grant.ts'
-import { readBack } from './read-back.ts'
+import { getGrant } from './queries.ts'
+import type { Grant, GrantChange } from './grant.ts'
+import { checkEnclaveRecord } from './check-enclave-record.ts'
 import { recordChange } from './record-change.ts'
-import { findHandedIn, issuedAt } from './signing-request.ts'
-import type { SignerHold } from './with-signer-change.ts'
+import { findSubmittedRequest, issuedAt } from './signing-request.ts'
+import type { SignerLease } from './with-signer-lease.ts'
 
 /**
- * Records what is found at the enclave already. What was signed is the doing of who handed it in, not of the one who
- * finds it; an activation of which that is not known is nobody's. Nor does it lift a suspension that came after it.
- * An activation is compared with the enclave's record, as one that was just signed is (D15). Errors: 500
+ * Records a change that the enclave turns out to have made already. The change is attributed to the user who submitted
+ * the owner's signature, not to the one who discovers it. An activation whose submitter is unknown is attributed to the
+ * operator. A suspension that came after the signature stays in force.
+ *
+ * An activation is compared with the enclave's record, as after a new signature (D15). Errors: 500
  * `enclave_record_differs`.
  */
 export async function reconcileGrant(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave' | 'logger'>,
-  hold: SignerHold,
-  found: { grant: Grant; change: GrantAction; signers: readonly WalletSigner[]; finder: Actor },
+  lease: SignerLease,
+  found: { grant: Grant; change: GrantChange; signers: readonly WalletSigner[]; foundBy: Actor },
 ): Promise<Grant> {
-  const { change, signers, finder } = found
+  const { change, signers, foundBy } = found
   const grant = await getGrant(ctx, { accountId: found.grant.accountId, grantId: found.grant.id })
-  const signed = findHandedIn(grant, change)
-  if (change === 'activate') await readBack(ctx, { grant, wallet: hold.wallet, change, signers })
-  const actor = signed?.handed_in_by ?? (change === 'activate' ? OPERATOR : finder)
+  const signed = findSubmittedRequest(grant, change)
+  if (change === 'activate') await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, change, signers })
+  const actor = signed?.handed_in_by ?? (change === 'activate' ? OPERATOR : foundBy)
   const signedSince = signed === null ? new Date(0) : issuedAt(signed)
-  return await recordChange(ctx, hold, { grant, change, signers, actor, signedSince })
+  return await recordChange(ctx, lease, { grant, change, signers, actor, signedSince })
 }

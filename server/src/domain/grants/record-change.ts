@@ -1,33 +1,38 @@
+import type { WalletSigner } from '../../enclave/signer-change.ts'
 import { createId } from '../../values/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { holdsSignerChange } from '../wallets/wallets-store.ts'
+import { holdsSignerLease } from '../wallets/wallets-store.ts'
 import { recordStatusChange } from './record-status-change.ts'
-import { getGrant } from './get-grant.ts'
-import type { Grant, GrantAction, WalletSigner } from './grant.ts'
-import { grantRevoked, signerChangeUnderWay } from './refusal.ts'
+import { getGrant } from './queries.ts'
+import type { Grant, GrantChange } from './grant.ts'
+import { grantRevoked, signerChangeUnderWay } from './grant-problems.ts'
 import { endUnbound, markActive, markRevoked } from './grants-store.ts'
-import type { SignerHold } from './with-signer-change.ts'
+import type { SignerLease } from './with-signer-lease.ts'
 
-export interface Change {
+export interface RecordedChange {
   readonly grant: Grant
-  readonly change: GrantAction
-  /** The enclave's list, read under the lease. */
+  readonly change: GrantChange
+  /** The enclave's list of signers, read while holding the lease. */
   readonly signers: readonly WalletSigner[]
   readonly actor: Actor
-  /** Since when the owner knew what was signed: a later suspension of what is replaced goes on. */
+  /**
+   * When the owner was shown what they signed. If the replaced grant was suspended later, the new one starts suspended.
+   */
   readonly signedSince: Date
 }
 
 /**
- * Moves a grant to what the enclave now enforces by its list of `signers`, once, with its event and its audit row. So is
- * moved, in the same transaction and before it, the agent's active grant that the list binds no more: the one that is
- * replaced. A grant that is there already stays as it is. Only while the lease on the wallet's signers is ours.
+ * Records that a grant is active or revoked, once, with its event and its audit entry, according to the enclave's list
+ * of `signers`. If the agent has an active grant that the list no longer contains, it was replaced: it is revoked
+ * first, in the same transaction. A grant that already has the new status stays unchanged.
+ *
+ * Throws unless the lease on the wallet's signers is still ours.
  */
 export async function recordChange(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { wallet, until }: SignerHold,
-  { grant, change, signers, actor, signedSince }: Change,
+  { wallet, until }: SignerLease,
+  { grant, change, signers, actor, signedSince }: RecordedChange,
 ): Promise<Grant> {
   const { accountId, id } = grant
   const isActivation = change === 'activate'
@@ -36,7 +41,7 @@ export async function recordChange(
   const moved = await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const [isOurs, ended, after] = await transaction.batch([
-      holdsSignerChange(wallet, until),
+      holdsSignerLease(wallet, until),
       endUnbound(grant, { bound, replacedBy: isActivation ? id : null, now }),
       isActivation ? markActive(accountId, id, now, { activatedBy, signedSince }) : markRevoked(accountId, id, now),
     ])
@@ -58,7 +63,7 @@ export async function recordChange(
   return recorded
 }
 
-/** Events are listed by id: what ended is told before what took its place. */
+/** Events are sorted by id, so the event of the grant that ended gets the lower id. */
 function twoEventIds(now: Date): readonly [string, string] {
   const ids = [createId('event', now), createId('event', now)] as const
   return ids[0] < ids[1] ? ids : [ids[1], ids[0]]

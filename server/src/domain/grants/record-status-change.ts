@@ -7,8 +7,9 @@ import { formatGrant } from './format-grant.ts'
 import type { Grant } from './grant.ts'
 
 /**
- * Tells that a grant became active or revoked, by an event and an audit row. It belongs into the batch that commits the
- * move (D43). Of two moves at one time `eventId` says in which order they are told.
+ * Returns the queries that record a grant's new status, active or revoked: its event and its audit entry. They belong
+ * in the transaction that changes the status (D43). If two grants change at the same time, `eventId` decides the order
+ * of their events.
  */
 export function recordStatusChange(
   grant: Grant,
@@ -34,7 +35,7 @@ export function recordStatusChange(
   return [...appendEvent(event), insertAuditEntry(entry)]
 }
 
-/** What the audit log says of a grant, whatever is done to it. */
+/** Returns what the audit log records about a grant, whatever the action. */
 export function describeGrant(grant: Grant): Readonly<Record<string, string>> {
   return {
     mode: grant.mode,

@@ -17,8 +17,8 @@ import {
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
-import { getGrant } from './get-grant.ts'
-import type { GrantAction } from './grant.ts'
+import { getGrant } from './queries.ts'
+import type { GrantChange } from './grant.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { SIGNING_REQUEST_MS } from './signing-request.ts'
 import { submitSignature } from './submit-signature.ts'
@@ -26,7 +26,7 @@ import { suspendGrant } from './suspend-grant.ts'
 
 const STALE = { status: 409, code: 'signing_request_stale' } as const
 
-describe('what is put before the owner to sign', () => {
+describe('issueSigningRequest', () => {
   let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
@@ -40,7 +40,7 @@ describe('what is put before the owner to sign', () => {
     await sandbox.close()
   })
 
-  test('is the same however often it is asked for, until half its time is over', async () => {
+  test('returns the same request until half of its time is over', async () => {
     const { owned, grantId } = await open()
     const first = await ask(owned, grantId)
     const half = SIGNING_REQUEST_MS / 2
@@ -51,7 +51,7 @@ describe('what is put before the owner to sign', () => {
     assert.equal((await submit(owned, grantId, second)).status, 'active')
   })
 
-  test('is another one for another change', async () => {
+  test('returns another request for another change', async () => {
     const { owned, old, next } = await openPair(ctx)
     const first = await ask(owned, old.id, ctx, 'revoke')
     assert.notDeepEqual(await ask(owned, next.id), first)
@@ -59,7 +59,7 @@ describe('what is put before the owner to sign', () => {
     await assert.rejects(submit(owned, old.id, first), { status: 409, code: 'grant_revoked' })
   })
 
-  test('does not lift a suspension that came after it; what is signed after that does', async () => {
+  test('a request does not lift a later suspension; one prepared after the suspension does', async () => {
     const { owned, old, next } = await openPair(ctx)
     const before = await ask(owned, next.id)
     await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
@@ -71,7 +71,7 @@ describe('what is put before the owner to sign', () => {
     assert.deepEqual([signed.status, signed.suspendedAt], ['active', null])
   })
 
-  test('a suspension that came between the enclave and the record goes on', async () => {
+  test("a suspension between the enclave's change and its record stays in force", async () => {
     const { owned, old, next } = await openPair(ctx)
     await signAndCrash(ctx, owned, { grantId: next.id, change: 'activate' })
     const stopped = await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
@@ -79,7 +79,7 @@ describe('what is put before the owner to sign', () => {
     assert.deepEqual([recorded.status, recorded.suspendedAt], ['active', stopped.suspendedAt])
   })
 
-  test('of one that was replaced, stopping tells what took its place', async () => {
+  test('suspending a replaced grant names the grant that replaced it', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
     const { accountId, actor } = owned
@@ -96,19 +96,19 @@ describe('what is put before the owner to sign', () => {
     assert.deepEqual([signed.status, signed.suspendedAt], ['active', null])
   })
 
-  test('a grant whose time is over is not put before anybody, unless to end it', async () => {
+  test('an expired grant can be revoked, but not activated', async () => {
     const owned = await openOwned(ctx)
     const { id } = await openPending(ctx, owned, makeTerms(1, { expiresAt: new Date(Date.now() + 60_000) }))
     const over = later(ctx, 60_000)
     await assert.rejects(ask(owned, id, over), {
       status: 400,
       type: 'validation_failed',
-      details: [{ path: 'expires_at', message: 'has passed; prepare another grant' }],
+      details: [{ path: 'expires_at', message: 'has passed; create another grant' }],
     })
     assert.equal((await changeUnsigned(over, owned, { grantId: id, change: 'revoke' })).status, 'revoked')
   })
 
-  test('what was signed before a crash is the doing of who handed it in; if that is not known, of nobody', async () => {
+  test('a change made before a crash is attributed to the user who submitted it, or to the operator if unknown', async () => {
     for (const isKnown of [true, false]) {
       const { owned, grantId } = await open()
       await signAndCrash(ctx, owned, { grantId, change: 'activate' })
@@ -130,7 +130,7 @@ describe('what is put before the owner to sign', () => {
     return { owned, grantId: (await openPending(ctx, owned)).id }
   }
 
-  async function ask(owned: Owned, grantId: string, at = ctx, change: GrantAction = 'activate'): Promise<Uint8Array> {
+  async function ask(owned: Owned, grantId: string, at = ctx, change: GrantChange = 'activate'): Promise<Uint8Array> {
     const { accountId, actor } = owned
     const { challenge } = await issueSigningRequest(at, { accountId, grantId, change, actor })
     assert.ok(challenge !== null)

@@ -1,11 +1,11 @@
-import type { Grant, GrantAction, StoredSigningRequest } from './grant.ts'
+import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
 
-/** How long the owner has to sign (D15: "within minutes"). */
+/** How long the owner has to sign; the specification says "within minutes" (D15). */
 export const SIGNING_REQUEST_MS = 5 * 60 * 1_000
-/** The enclave's clock may be behind ours, and what it took in time is done a little later. */
+/** The enclave's clock may be behind ours, and it takes a moment to apply what it accepted in time. */
 export const SIGNATURE_FENCE_MARGIN_MS = 5_000
 
-/** From then on the request, once it was sent, can't come into force any more. */
+/** Returns the fence: the time after which the request, if it was sent, can no longer take effect. */
 export function fenceOf({ expires_at: expiresAt }: StoredSigningRequest): Date {
   return new Date(Date.parse(expiresAt) + SIGNATURE_FENCE_MARGIN_MS)
 }
@@ -14,17 +14,22 @@ export function issuedAt({ expires_at: expiresAt }: StoredSigningRequest): Date 
   return new Date(Date.parse(expiresAt) - SIGNING_REQUEST_MS)
 }
 
-/** Whether the grant to replace was suspended after this was put before the owner: signing it would not know of it. */
-export function isOvertaken(request: StoredSigningRequest, replaced: Grant | null): boolean {
+/**
+ * Returns whether the grant to replace was suspended after the owner was shown this request. Signing it would silently
+ * lift the suspension.
+ */
+export function isOutdated(request: StoredSigningRequest, replaced: Grant | null): boolean {
   return replaced !== null && replaced.suspendedAt !== null && replaced.suspendedAt >= issuedAt(request)
 }
 
-/** Whether the lease is left from sending this very request. */
+/** Returns whether the lease was extended in order to send this very request. */
 export function isFencedFor(request: StoredSigningRequest, held: Date): boolean {
   return request.handed_in_by !== undefined && held.getTime() === fenceOf(request).getTime()
 }
 
-/** What somebody signed for this change and handed in, if its outcome was not written down. */
-export function findHandedIn({ signingRequest }: Grant, change: GrantAction): StoredSigningRequest | null {
+/**
+ * Returns the request for this change whose signature was submitted, if its outcome was never recorded. Otherwise null.
+ */
+export function findSubmittedRequest({ signingRequest }: Grant, change: GrantChange): StoredSigningRequest | null {
   return signingRequest?.change === change && signingRequest.handed_in_by !== undefined ? signingRequest : null
 }

@@ -4,16 +4,16 @@ import { signUpPerson } from '../../../../test/support/context/people.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import { getGrantSummary } from './get-grant-summary.ts'
+import { getGrantSummary } from './queries.ts'
 
-describe('whose a grant is to sign', () => {
+describe('who can sign a grant', () => {
   let given: TestContext
   before(async () => {
     given = await openTestContext()
   })
   after(() => given.close())
 
-  test('the person’s whose passkey owns the wallet, by its id and by its key', async () => {
+  test('the user whose passkey owns the wallet, matched by its id and its key', async () => {
     const { db } = given.context
     const { account, grant } = await seed(given.context)
     const [{ userId, passkey }, other] = [await signUpPerson(given.context), await signUpPerson(given.context)]

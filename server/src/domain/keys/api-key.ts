@@ -1,39 +1,39 @@
 import type { Mode } from '../../values/mode.ts'
 
-/** An API key, without its secret: only the secret's hash is kept. */
+/** An API key without its secret: only the hash of the secret is stored. */
 export interface ApiKey {
   readonly id: string
   readonly accountId: string
   readonly mode: Mode
-  /** What people call it; the key that a rotation gives has the same one. */
+  /** The name that users gave it. Rotating a key keeps its name. */
   readonly name: string
   readonly secretHash: Buffer
   readonly createdAt: Date
-  /** The person who made it; null: the operator. */
+  /** The user who created it. Null: the operator. */
   readonly createdBy: string | null
-  /** Set by a rotation: until then the old key still authenticates. */
+  /** Set when the key is rotated: the old key still works until then. */
   readonly graceUntil: Date | null
   readonly revokedAt: Date | null
 }
 
-/** What a workspace is shown of a key. */
+/** What members of the workspace see of a key. */
 export interface KeySummary extends Omit<ApiKey, 'secretHash'> {
   readonly createdByName: string | null
-  /** When a request with it was last counted against its rate; null: never. */
+  /** When a request with it was last counted against its rate limit. Null if never. */
   readonly lastUsedAt: Date | null
 }
 
-/** `rotated` still authenticates; its grace over, it is `expired`. */
+/** A `rotated` key still works. Once its grace period is over, it is `expired`. */
 export const KEY_STATES = ['active', 'rotated', 'expired', 'revoked'] as const
 export type KeyState = (typeof KEY_STATES)[number]
 
-/** How long a rotated key keeps authenticating (specification, part 5). */
+/** How long a rotated key still works (specification, part 5). */
 export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1_000
-/** Keys that authenticate, those in their grace among them, that people may make in an (account, mode). */
+/** How many working keys, including rotated ones in their grace period, users may have in an (account, mode). */
 export const KEYS_MAX = 50
-/** A list of keys ends here. */
+/** A list shows at most this many keys. */
 export const KEYS_LISTED_MAX = 100
-/** Of what the operator makes without a name. */
+/** The name of a key that the operator creates without naming it. */
 export const DEFAULT_KEY_NAME = 'API key'
 
 export function keyStateOf(key: Pick<ApiKey, 'graceUntil' | 'revokedAt'>, now: Date): KeyState {
@@ -42,7 +42,7 @@ export function keyStateOf(key: Pick<ApiKey, 'graceUntil' | 'revokedAt'>, now: D
   return now < key.graceUntil ? 'rotated' : 'expired'
 }
 
-/** Whether a key authenticates now: not revoked, and within its grace when it was rotated. */
+/** Returns whether a key works now: it is not revoked, and if it was rotated, its grace period is not over. */
 export function isUsable(key: Pick<ApiKey, 'graceUntil' | 'revokedAt'>, now: Date): boolean {
   const state = keyStateOf(key, now)
   return state === 'active' || state === 'rotated'

@@ -11,8 +11,10 @@ export interface AuthenticatedKey extends KeyHolder {
 }
 
 /**
- * Who is it, and is it within its rate: one round trip, and a second one only for a request that is turned away.
- * Answers null for a key that is malformed, unknown, revoked or past its grace.
+ * Finds out who sent a request, and whether it is within its rate. Takes one round trip to the database, and a second
+ * one only if the request is rejected.
+ *
+ * Returns null if the key is malformed, unknown, revoked or past its grace period.
  */
 export async function authenticateKey(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -2,7 +2,7 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { KEYS_MAX } from './api-key.ts'
 
-/** 409 `key_limit_reached` for one key more than people may make. The operator makes as many as there is need for. */
+/** Throws 409 `key_limit_reached` if users may not create another key. The operator has no limit. */
 export function checkKeyLimit(actor: Actor, usableKeys: number): void {
   if (actor.kind === 'operator' || usableKeys < KEYS_MAX) return
   throw problem('key_limit_reached', { details: { keys_max: KEYS_MAX } })

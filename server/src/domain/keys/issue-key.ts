@@ -14,13 +14,15 @@ import { countUsableKeys, insertKey } from './keys-store.ts'
 
 export interface IssuedKey {
   readonly key: ApiKey
-  /** Shown once; it can't be had again. */
+  /** Shown once; it cannot be read again. */
   readonly secret: ApiKeySecret
 }
 
 /**
- * Issues an API key for one (account, mode), with a fresh rate budget. Errors: 403 `verification_required`, in test mode
- * too (D59); 409 `key_limit_reached` for more than people may make (exact under races).
+ * Issues an API key for an (account, mode), with a new rate budget.
+ *
+ * Errors: 403 `verification_required`, in test mode as well (D59); 409 `key_limit_reached` (exact even if keys are
+ * issued concurrently).
  */
 export async function issueKey(
   ctx: Pick<Context, 'db' | 'clock'>,

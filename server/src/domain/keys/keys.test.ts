@@ -23,7 +23,7 @@ describe('API keys', () => {
   let account: Account
   before(async () => {
     given = await openTestContext()
-    account = await createAccount(given.context, { name: 'Keys', plan: 'pro' })
+    account = await createAccount(given.context, { name: 'Keys', plan: 'pro', actor: OPERATOR })
   })
   after(() => given.close())
 
@@ -43,7 +43,7 @@ describe('API keys', () => {
     }
   })
 
-  test('of the many keys that were revoked in years, few are looked at', async () => {
+  test('listing reads few of the many keys that were revoked over the years', async () => {
     const now = given.clock.now()
     await readRows(
       given.context.db,
@@ -57,7 +57,7 @@ describe('API keys', () => {
     assert.match(listed, /using api_keys_not_revoked[^]*Backward using api_keys_listed/)
   })
 
-  test('a rotated key works to the end of its 24 hours, and not a moment longer; the new one starts afresh', async () => {
+  test('a rotated key works for exactly 24 hours, and the new one has a new budget', async () => {
     const { secret } = await issue()
     await authenticate(secret)
     const at = given.clock.now().getTime()
@@ -83,11 +83,11 @@ describe('API keys', () => {
     }
   })
 
-  test('the new key can be rotated in its turn, a revoked or unknown one can not', async () => {
+  test('the new key can be rotated again; a revoked or unknown one cannot', async () => {
     const { secret } = await rotateKey(given.context, { ...(await issue()), actor: OPERATOR })
     await rotateKey(given.context, { secret, actor: OPERATOR })
     const revoked = await issue()
-    await revokeKey(given.context, revoked)
+    await revokeKey(given.context, { ...revoked, actor: OPERATOR })
     await assert.rejects(rotateKey(given.context, { ...revoked, actor: OPERATOR }), {
       status: 409,
       code: 'key_not_rotatable',
@@ -99,28 +99,30 @@ describe('API keys', () => {
     })
   })
 
-  test('a revocation holds for the very next request at another process', async () => {
+  test('after a revocation, the next request on another process is rejected', async () => {
     const { secret } = await issue()
     const other = given.openAnother()
     for (const lane of [1, 2]) assert.ok((await authenticate(secret, other)) !== null, `lane ${lane}`)
-    await revokeKey(given.context, { secret })
+    await revokeKey(given.context, { secret, actor: OPERATOR })
     for (const lane of [1, 2]) assert.equal(await authenticate(secret, other), null, `lane ${lane}`)
   })
 
-  test('a key in its grace can be revoked before its end, and the new one lives on', async () => {
+  test('a rotated key can be revoked during its grace period, and the new one keeps working', async () => {
     const old = await issue()
     const { secret } = await rotateKey(given.context, { ...old, actor: OPERATOR })
-    await revokeKey(given.context, old)
+    await revokeKey(given.context, { ...old, actor: OPERATOR })
     assert.equal(await authenticate(old.secret), null)
     assert.ok((await authenticate(secret)) !== null)
   })
 
   test('an unknown key can not be revoked', async () => {
-    await assert.rejects(revokeKey(given.context, { secret: createApiKeySecret('test') }), { status: 404 })
+    await assert.rejects(revokeKey(given.context, { secret: createApiKeySecret('test'), actor: OPERATOR }), {
+      status: 404,
+    })
   })
 
-  test('what is done to a key is one row of the log each, by whoever did it; what was done before is none', async () => {
-    const told = await createAccount(given.context, { name: 'Told', plan: 'pro' })
+  test('each change of a key is one audit entry that names who made it; a change without effect is none', async () => {
+    const told = await createAccount(given.context, { name: 'Told', plan: 'pro', actor: OPERATOR })
     const accountId = told.id
     const { userId } = await seedMember(given.context, told)
     const actor = { kind: 'user', id: userId, ...justProved(given.context) } as const
@@ -141,7 +143,7 @@ describe('API keys', () => {
     assert.deepEqual([rows.length, rows[3]?.['actor_kind'], rows[3]?.['actor_id']], [4, 'operator', null])
   })
 
-  test('of a key only the hash is kept', async () => {
+  test('only the hash of a key is stored', async () => {
     const { secret } = await issue()
     const rows = await given.context.db.runRelaxed({
       name: 'test_dump_keys',

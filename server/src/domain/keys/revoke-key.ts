@@ -1,17 +1,19 @@
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { findKey, type KeyReference } from './find-key.ts'
+import { findKey, type KeyReference } from './queries.ts'
 import { revokeKeyRow } from './keys-store.ts'
 
 /**
- * Revokes a key at once: the very next request with it, at any process, is 401. One that is revoked stays as it is; an
- * unknown key is 404 `key_not_found`.
+ * Revokes a key at once: the next request with it, on any server process, gets a 401. Has no effect if it is already
+ * revoked.
+ *
+ * Errors: 404 `key_not_found`.
  */
 export async function revokeKey(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { actor = OPERATOR, ...reference }: KeyReference & { actor?: Actor },
+  { actor, ...reference }: KeyReference & { actor: Actor },
 ): Promise<void> {
   const key = await findKey(ctx, reference)
   if (key === null) throw problem('key_not_found')

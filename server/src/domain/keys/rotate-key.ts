@@ -6,15 +6,16 @@ import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { ROTATION_GRACE_MS } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
-import { findKey, type KeyReference } from './find-key.ts'
+import { findKey, type KeyReference } from './queries.ts'
 import { makeKey, type IssuedKey } from './issue-key.ts'
 import { countUsableKeys, insertKey, startGrace } from './keys-store.ts'
 
 /**
- * Replaces a key: the new one works at once, the old one for 24 hours more (specification, part 5). One that is revoked or
- * was rotated before, or an unknown secret, is 409 `key_not_rotatable`, an unknown id 404 `key_not_found`. The two count
- * as two until the grace is over: 409 `key_limit_reached` where people may make no more. The new one is a
- * credential: 403 `verification_required` without a recent proof (D59).
+ * Replaces a key with a new one. The new key works at once, and the old one for 24 hours more (specification, part 5).
+ * Until then both count against the limit. The new key is a credential, so rotating needs a recent proof (D59).
+ *
+ * Errors: 403 `verification_required`; 404 `key_not_found` for an unknown id; 409 `key_not_rotatable` for an unknown
+ * secret or a key that was already rotated or revoked; 409 `key_limit_reached`.
  */
 export async function rotateKey(
   ctx: Pick<Context, 'db' | 'clock'>,

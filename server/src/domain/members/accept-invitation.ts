@@ -6,9 +6,10 @@ import type { Membership } from './member.ts'
 import { findInvitationRow, takeInvitationUse } from './members-store.ts'
 
 /**
- * Makes a person a member by an invitation, or raises their role; who is there already with that role or more spends no
- * use of it, so accepting twice does no harm. Errors: 404 `invitation_not_found` (unknown, used up, taken back or
- * expired); 409 `workspace_limit_reached`.
+ * Makes a user a member through an invitation, or raises their role. A user who already has that role or a higher one
+ * does not use the invitation up, so accepting twice does no harm.
+ *
+ * Errors: 404 `invitation_not_found` (unknown, used up, revoked or expired); 409 `workspace_limit_reached`.
  */
 export async function acceptInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,

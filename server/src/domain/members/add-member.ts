@@ -6,8 +6,10 @@ import type { Membership } from './member.ts'
 import type { Role } from './role.ts'
 
 /**
- * Makes a person a member without an invitation, as the operator alone may; a member's role is raised, never lowered. 409
- * `workspace_limit_reached`.
+ * Makes a user a member without an invitation, which only the operator may do. A member's role can be raised this way,
+ * but not lowered.
+ *
+ * Errors: 409 `workspace_limit_reached`.
  */
 export async function addMember(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -10,18 +10,22 @@ import { hasPower, mayInvite, ROLES, type Role } from './role.ts'
 
 export interface MembershipChange {
   readonly membership: Membership
-  /** The session in which the membership's person asks for it. */
+  /** The proof of the user who makes the change: their session. */
   readonly session: Proof
   readonly userId: string
-  /** Null: the member goes. */
+  /** Null removes the member. */
   readonly role: Role | null
 }
 
 /**
- * Moves a member to another role, or out (`role` null). Everything is read anew under the account's lock, so that what
- * is decided holds: of two owners who leave at once, one stays. Invitations that the member made and could make no more
- * are taken back, lest they come in again by their own. Whoever becomes, or is no longer, an owner or admin does so by a
- * recent proof of the person who asks for it (D59), their own leaving included: else 403 `verification_required`.
+ * Changes a member's role, or removes the member (`role` null). Reads everything again under the account's lock, so the
+ * decision holds: if two owners leave at once, one of them stays.
+ *
+ * Revokes the member's open invitations to roles that the member may no longer invite to. Otherwise a removed member
+ * could come back through their own invitation.
+ *
+ * Giving or taking the role of owner or admin needs a recent proof of the user who makes the change, even when they
+ * leave themselves: else 403 `verification_required` (D59).
  */
 export async function changeMembership(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -54,13 +58,13 @@ export async function changeMembership(
   })
 
   function leave(): Query<unknown>[] {
-    const told = insertAuditEntry({ ...entry, action: 'member.removed', subject: userId })
-    return [deleteMember(accountId, userId), told]
+    const entryOfChange = insertAuditEntry({ ...entry, action: 'member.removed', subject: userId })
+    return [deleteMember(accountId, userId), entryOfChange]
   }
 
   function change(role: Role, before: Role): Query<unknown>[] {
     const details = { role, before }
-    const told = insertAuditEntry({ ...entry, action: 'member.role_changed', subject: userId, details })
-    return [updateRole(accountId, userId, role), told]
+    const entryOfChange = insertAuditEntry({ ...entry, action: 'member.role_changed', subject: userId, details })
+    return [updateRole(accountId, userId, role), entryOfChange]
   }
 }

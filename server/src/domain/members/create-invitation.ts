@@ -25,11 +25,13 @@ export interface InvitationRequest {
 }
 
 /**
- * Makes an invitation; its secret is shown once. A person may invite to their own role or a lower one, admins and owners
- * only. An invitation that makes an owner or admin needs a recent proof (D59). One that makes a viewer does not: it shows
- * what the session shows anyway, and whoever has it stays a viewer until an owner or admin raises them by a proof. Errors:
- * 400 for a number out of its bounds; 403 `role_insufficient`, `verification_required`; 409 `invitation_limit_reached`
- * (exact under races).
+ * Creates an invitation. Its secret is shown once. Only admins and owners may invite, to their own role or a lower one.
+ *
+ * An invitation for an owner or admin needs a recent proof (D59). One for a viewer does not: it reveals nothing that
+ * the session does not already show, and only an owner or admin with a recent proof can raise the viewer's role.
+ *
+ * Errors: 400 for a number out of range; 403 `role_insufficient`, `verification_required`; 409
+ * `invitation_limit_reached` (exact even under concurrent changes).
  */
 export async function createInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -39,7 +41,7 @@ export async function createInvitation(
     throw new Problem('validation_failed', `An invitation can be used 1 to ${INVITATION_USES_MAX} times.`)
   }
   if (!(lifetimeMs > 0 && lifetimeMs <= INVITATION_MAX_MS)) {
-    throw new Problem('validation_failed', 'An invitation can last 30 days at the most.')
+    throw new Problem('validation_failed', 'An invitation can be valid for at most 30 days.')
   }
   const now = ctx.clock.now()
   const secret = createSecret(SECRET_PREFIXES.invitation)

@@ -8,7 +8,9 @@ import { countMemberships, insertMember } from './members-store.ts'
 import { recordFirstWorkspace } from './record-first-workspace.ts'
 
 /**
- * Creates a workspace that a person owns. Errors: 400 for a bad name; 409 `workspace_limit_reached` (exact under races).
+ * Creates a workspace owned by a user.
+ *
+ * Errors: 400 for a name that is not allowed; 409 `workspace_limit_reached` (exact even under concurrent changes).
  */
 export async function createWorkspace(
   ctx: Pick<Context, 'db' | 'clock'>,

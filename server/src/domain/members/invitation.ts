@@ -1,12 +1,12 @@
 import type { Role } from './role.ts'
 
-/** Whoever has its secret may join a workspace with its role, as often as it says. */
+/** An invitation to join a workspace with a role. Anybody who has its secret can accept it, up to `usesLeft` times. */
 export interface Invitation {
   readonly id: string
   readonly accountId: string
   readonly role: Role
   readonly usesLeft: number
-  /** Null: the operator. */
+  /** The user who created it. Null: the operator. */
   readonly createdBy: string | null
   readonly createdAt: Date
   readonly expiresAt: Date
@@ -16,10 +16,10 @@ export interface Invitation {
 export const INVITATION_MS = 7 * 24 * 60 * 60 * 1_000
 export const INVITATION_MAX_MS = 30 * 24 * 60 * 60 * 1_000
 export const INVITATION_USES_MAX = 100
-/** Open ones of one workspace. */
+/** How many open invitations a workspace may have. */
 export const INVITATIONS_MAX = 100
 
-/** Whether somebody can still join by it. */
+/** Returns whether the invitation can still be accepted. */
 export function isOpen(invitation: Pick<Invitation, 'usesLeft' | 'expiresAt' | 'revokedAt'>, now: Date): boolean {
   return invitation.revokedAt === null && invitation.usesLeft > 0 && now < invitation.expiresAt
 }

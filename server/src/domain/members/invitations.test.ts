@@ -15,11 +15,8 @@ import { acceptInvitation } from './accept-invitation.ts'
 import { changeRole } from './change-role.ts'
 import { createInvitation, type InvitationRequest } from './create-invitation.ts'
 import { createWorkspace } from './create-workspace.ts'
-import { findInvitation } from './find-invitation.ts'
-import { getMembership } from './get-membership.ts'
+import { getInvitation, getMembership, listInvitations, listMembers } from './queries.ts'
 import { INVITATION_MS, INVITATIONS_MAX } from './invitation.ts'
-import { listInvitations } from './list-invitations.ts'
-import { listMembers } from './list-members.ts'
 import { WORKSPACES_MAX } from './member.ts'
 import { removeMember } from './remove-member.ts'
 import { revokeInvitation } from './revoke-invitation.ts'
@@ -37,17 +34,17 @@ describe('invitations', () => {
   })
   after(() => given.close())
 
-  test('an invitation tells what it is to, and makes whoever has it a member, once', async () => {
+  test('an invitation shows what it is for, and makes whoever accepts it a member, once', async () => {
     account = await open()
     const owner = await seedOwner(ctx, account)
     const { invitation, secret } = await invite({ actor: user(owner.userId), role: 'admin' })
-    assert.deepEqual(await findInvitation(ctx, { secret }), { invitation, account, invitedBy: 'Ada' })
+    assert.deepEqual(await getInvitation(ctx, { secret }), { invitation, account, invitedBy: 'Ada' })
     assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [invitation])
     const [guest, late] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const membership = await accept(secret, guest.userId)
     assert.deepEqual([membership.role, membership.account], ['admin', account])
     assert.deepEqual(await getMembership(ctx, { userId: guest.userId, slug: account.slug, role: 'admin' }), membership)
-    await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+    await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
     await assert.rejects(accept(secret, late.userId), NOT_FOUND)
     assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [])
     const rows = (await readAudit(ctx.db, account.id)).slice(2)
@@ -105,7 +102,7 @@ describe('invitations', () => {
     assert.equal(rows[0]?.['uses_left'], 0)
   })
 
-  test('who is a member with that role or more spends no use; a lower role is raised', async () => {
+  test('a member with that role or a higher one does not use an invitation up; a lower role is raised', async () => {
     account = await open()
     const { userId } = await seedOwner(ctx, account, 'admin')
     const roles: readonly (readonly [Role, Role, number])[] = [
@@ -123,7 +120,7 @@ describe('invitations', () => {
     assert.equal(last?.['action'], 'member.role_changed')
   })
 
-  test('an invitation ends after 7 days, and not a moment before', async () => {
+  test('an invitation expires after exactly 7 days', async () => {
     account = await open()
     const { secret, invitation } = await invite({ usesMax: 2 })
     const [first, second] = [await signUpPerson(ctx), await signUpPerson(ctx)]
@@ -131,13 +128,13 @@ describe('invitations', () => {
     const at = (time: number) => frozenAt(ctx, new Date(time))
     await acceptInvitation(at(end - 1), { secret, userId: first.userId })
     await assert.rejects(acceptInvitation(at(end), { secret, userId: second.userId }), NOT_FOUND)
-    await assert.rejects(findInvitation(at(end), { secret }), NOT_FOUND)
+    await assert.rejects(getInvitation(at(end), { secret }), NOT_FOUND)
     assert.deepEqual(await listInvitations(at(end), { accountId: account.id }), [])
     const { secret: short } = await invite({ lifetimeMs: 1 })
     await assert.rejects(acceptInvitation(at(end), { secret: short, userId: second.userId }), NOT_FOUND)
   })
 
-  test('an invitation that is taken back lets nobody in, and can be taken back once', async () => {
+  test('a revoked invitation cannot be accepted, and can be revoked only once', async () => {
     account = await open()
     const { secret, invitation } = await invite({ usesMax: 5 })
     const { userId } = await signUpPerson(ctx)
@@ -147,20 +144,20 @@ describe('invitations', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => revoke(account.id)))
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     await assert.rejects(accept(secret, userId), NOT_FOUND)
-    await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+    await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
     const actions = await listAuditActions(ctx.db, account.id)
     assert.deepEqual(actions, ['workspace.created', 'invitation.created', 'invitation.revoked'])
   })
 
-  test('what was never an invitation is none', async () => {
+  test('a text that was never an invitation is rejected', async () => {
     const { userId } = await signUpPerson(ctx)
     for (const secret of ['', 'svc_inv_', createSecret(SECRET_PREFIXES.invitation), createSecret('svc_ses_')]) {
-      await assert.rejects(findInvitation(ctx, { secret }), NOT_FOUND)
+      await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
       await assert.rejects(accept(secret, userId), NOT_FOUND)
     }
   })
 
-  test('a person invites to their own role or a lower one; a viewer and a stranger to none', async () => {
+  test('a member invites to their own role or a lower one; viewers and others cannot invite', async () => {
     account = await open()
     const allowed: Record<Role, Role[]> = { owner: [...ROLES], admin: ['admin', 'viewer'], viewer: [] }
     const refused = { status: 403, code: 'role_insufficient' }
@@ -176,7 +173,7 @@ describe('invitations', () => {
     await assert.rejects(invite({ actor: user(userId) }), refused)
   })
 
-  test('who is lowered or removed does not come in again by an invitation of their own', async () => {
+  test('a member who is demoted or removed cannot come back through their own invitation', async () => {
     account = await open()
     const [owner, second] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
     const actor = user(second.userId)
@@ -184,7 +181,7 @@ describe('invitations', () => {
     for (const role of ROLES) made.set(role, (await invite({ actor, role })).secret)
     const ofOwner = await invite({ actor: user(owner.userId) })
     const isOpen = async (role: Role) =>
-      await findInvitation(ctx, { secret: made.get(role) ?? '' }).then(
+      await getInvitation(ctx, { secret: made.get(role) ?? '' }).then(
         () => true,
         () => false,
       )
@@ -193,7 +190,7 @@ describe('invitations', () => {
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, true, true])
     await removeMember(ctx, { membership, session: justProved(ctx), userId: second.userId })
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, false, false])
-    await findInvitation(ctx, ofOwner)
+    await getInvitation(ctx, ofOwner)
     const revoked = (await listAuditActions(ctx.db, account.id)).filter((action) => action === 'invitation.revoked')
     assert.equal(revoked.length, 3)
   })
@@ -223,7 +220,7 @@ describe('invitations', () => {
     for (const fault of faults) await assert.rejects(invite(fault), { status: 400, type: 'validation_failed' })
   })
 
-  test('who belongs to as many workspaces as one can does not join, and spends no use', async () => {
+  test('a user who has reached the limit of workspaces cannot join, and does not use the invitation up', async () => {
     account = await open()
     const { secret } = await invite()
     const [full, other] = [await signUpPerson(ctx), await signUpPerson(ctx)]
@@ -234,7 +231,7 @@ describe('invitations', () => {
     assert.equal((await accept(secret, other.userId)).role, 'viewer')
   })
 
-  test('of four invitations that are accepted at once by who can join one workspace more, one is', async () => {
+  test('a user with room for one workspace more who accepts four invitations at once joins one', async () => {
     const { userId } = await signUpPerson(ctx)
     for (let index = 1; index < WORKSPACES_MAX; index += 1) await createWorkspace(ctx, { userId, name: 'Many' })
     const secrets: string[] = []
@@ -247,7 +244,7 @@ describe('invitations', () => {
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   })
 
-  test('of an invitation only the hash of its secret is kept', async () => {
+  test("only the hash of an invitation's secret is stored", async () => {
     account = await open()
     const { secret } = await invite()
     const rows = await readRows(
@@ -260,7 +257,7 @@ describe('invitations', () => {
   })
 
   function open(): Promise<Account> {
-    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+    return createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
   }
 
   function invite(changes: Partial<InvitationRequest> = {}) {

@@ -10,25 +10,27 @@ import { countMemberships, findMember, insertMember, updateRole } from './member
 import { recordFirstWorkspace } from './record-first-workspace.ts'
 import { mayAct, type Role } from './role.ts'
 
-export interface Joining {
+export interface JoinRequest {
   readonly account: Account
   readonly userId: string
   readonly role: Role
   readonly actor: Actor
   readonly now: Date
-  /** What the audit log says of it besides the role. */
+  /** What the audit log records besides the role. */
   readonly details?: Readonly<Record<string, unknown>>
-  /** Claims what the joining costs; throws when it can't be had. */
+  /** Uses up what joining costs, for example one use of an invitation. Throws if it is not available. */
   readonly takeUse?: () => Promise<void>
 }
 
 /**
- * Makes a person a member, or raises the role of one; whoever has that role or more stays as they are, at no cost. Every
- * change of members is made under the account's lock, then the person's.
+ * Makes a user a member, or raises a member's role. If the member already has that role or a higher one, nothing
+ * changes and `takeUse` is not called.
+ *
+ * All changes of memberships lock the account first, then the user.
  */
 export async function joinWorkspace(
   transaction: Transaction,
-  { account, userId, role, actor, now, details = {}, takeUse }: Joining,
+  { account, userId, role, actor, now, details = {}, takeUse }: JoinRequest,
 ): Promise<Membership> {
   const [, isThere, member, count] = await transaction.batch([
     lockAccount(account.id),

@@ -2,7 +2,7 @@ import type { ProblemCode } from '../../values/problem.ts'
 import type { Account } from '../accounts/account.ts'
 import { mayAct, type Role } from './role.ts'
 
-/** A person's place in a workspace. */
+/** A user's membership in a workspace. */
 export interface Membership {
   readonly account: Account
   readonly userId: string
@@ -10,7 +10,7 @@ export interface Membership {
   readonly createdAt: Date
 }
 
-/** A member as the others see them. */
+/** What other members see of a member. */
 export interface Member {
   readonly userId: string
   readonly name: string
@@ -18,26 +18,30 @@ export interface Member {
   readonly createdAt: Date
 }
 
-/** As many workspaces as one person can belong to. */
+/** How many workspaces a user can belong to. */
 export const WORKSPACES_MAX = 50
-/** A list of members ends here. */
+/** A list shows at most this many members. */
 export const MEMBERS_LISTED_MAX = 1_000
 
-/** What a change of a member is judged by, read under the account's lock. Null: not a member (any more). */
+/**
+ * What the decision about a change of a member depends on, read under the account's lock. A null role means that the
+ * user is not a member, or no longer one.
+ */
 export interface MemberChange {
   readonly actor: Role | null
   readonly target: Role | null
-  /** Null: the member goes. */
+  /** Null removes the member. */
   readonly next: Role | null
   readonly isOwn: boolean
-  /** How many owners the workspace has. */
+  /** The number of owners of the workspace. */
   readonly owners: number
 }
 
 /**
- * Whether a member may be changed so: who leaves needs nobody's leave; an admin manages admins and viewers, an owner
- * everybody; the last owner stays one. In this order: may the actor manage members, is it one, may the actor manage
- * this one, does an owner remain.
+ * Decides whether a member may be changed this way. Returns null if so, or the first refusal in this order: the actor
+ * may not manage members, the target is not a member, the actor may not manage this member, no owner would remain.
+ *
+ * Anybody may leave. Admins manage admins and viewers; owners manage everybody. The last owner must stay an owner.
  */
 export function decideMemberChange({ actor, target, next, isOwn, owners }: MemberChange): ProblemCode | null {
   const leaves = isOwn && next === null
@@ -48,7 +52,7 @@ export function decideMemberChange({ actor, target, next, isOwn, owners }: Membe
   return null
 }
 
-/** Somebody whom a workspace has known, a member of it now or not. */
+/** A user whom the workspace's log mentions, whether or not they are a member now. */
 export interface KnownPerson {
   readonly userId: string
   readonly name: string

@@ -9,13 +9,11 @@ import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { VERIFICATION_MS } from '../require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../require-recent-proof.ts'
 import { addMember } from './add-member.ts'
 import { changeRole } from './change-role.ts'
 import { createWorkspace } from './create-workspace.ts'
-import { getMembership } from './get-membership.ts'
-import { listMembers } from './list-members.ts'
-import { listMemberships } from './list-memberships.ts'
+import { getMembership, listMembers, listMemberships } from './queries.ts'
 import { WORKSPACES_MAX } from './member.ts'
 import { removeMember } from './remove-member.ts'
 import { ROLES, type Role } from './role.ts'
@@ -46,7 +44,7 @@ describe('members', () => {
     ])
   })
 
-  test('a workspace of a bad name is not created', async () => {
+  test('a workspace with a name that is not allowed is not created', async () => {
     const { userId } = await signUpPerson(ctx)
     for (const name of ['', ' ', 'x'.repeat(101), 'a\u0000b']) {
       await assert.rejects(createWorkspace(ctx, { userId, name }), { status: 400 })
@@ -63,15 +61,15 @@ describe('members', () => {
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
     const limit = { status: 409, code: 'workspace_limit_reached' }
     await assert.rejects(create(), limit)
-    const account = await createAccount(ctx, { name: 'One more', plan: 'pro' })
+    const account = await createAccount(ctx, { name: 'One more', plan: 'pro', actor: OPERATOR })
     await assert.rejects(addMember(ctx, { account, userId, role: 'viewer', actor: OPERATOR }), limit)
     assert.equal((await listMemberships(ctx, { userId })).length, WORKSPACES_MAX)
   })
 
-  test('who is no member learns nothing of a workspace; a member has what the role allows', async () => {
+  test('others learn nothing of a workspace; a member may do what the role allows', async () => {
     const account = await open()
     const stranger = await signUpPerson(ctx)
-    const notFound = { status: 404, message: 'No workspace has this slug.' }
+    const notFound = { status: 404, message: 'There is no workspace with this slug.' }
     const get = (userId: string, slug: string, role: Role) => getMembership(ctx, { userId, slug, role })
     await assert.rejects(get(stranger.userId, account.slug, 'viewer'), notFound)
     await assert.rejects(get(stranger.userId, 'no-such-workspace', 'viewer'), notFound)
@@ -102,7 +100,7 @@ describe('members', () => {
     ])
   })
 
-  test('what is decided is done: roles change, members go, and the log says so once', async () => {
+  test('allowed changes are made: roles change, members leave, and each is logged once', async () => {
     const account = await open()
     const [owner, viewer] = [await seedOwner(ctx, account), await seedOwner(ctx, account, 'viewer')]
     const membership = await member(account, owner.userId)
@@ -121,7 +119,7 @@ describe('members', () => {
     ])
   })
 
-  test('who was lowered meanwhile decides as what they are now', async () => {
+  test('a member who was demoted meanwhile is judged by their current role', async () => {
     const account = await open()
     const [first, second] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
     const [ofFirst, ofSecond] = [await member(account, first.userId), await member(account, second.userId)]
@@ -142,12 +140,12 @@ describe('members', () => {
     })
   })
 
-  test('who gains or loses power does so by a proof of the last ten minutes; a viewer has none to lose', async () => {
+  test('giving or taking the role of owner or admin needs a recent proof; changes among viewers do not', async () => {
     const account = await open()
     const [owner, other] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
     const [admin, viewer] = [await seedOwner(ctx, account, 'admin'), await seedOwner(ctx, account, 'viewer')]
     const membership = await member(account, owner.userId)
-    const session = { verifiedAt: new Date(ctx.clock.now().getTime() - VERIFICATION_MS) }
+    const session = { verifiedAt: new Date(ctx.clock.now().getTime() - RECENT_PROOF_MS) }
     const change = (userId: string, role: Role) => changeRole(ctx, { membership, session, userId, role })
     const remove = (userId: string) => removeMember(ctx, { membership, session, userId })
     const refused = { status: 403, code: 'verification_required' }
@@ -219,7 +217,7 @@ describe('members', () => {
   })
 
   function open(): Promise<Account> {
-    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+    return createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
   }
 
   function member({ slug }: Account, userId: string) {

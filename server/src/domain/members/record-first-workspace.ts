@@ -4,9 +4,11 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import { markJoined } from '../passkeys/passkeys-store.ts'
 
 /**
- * Notes that a person joins a workspace, under the person's lock; returns what is still to be written. The first time that
- * is the entry of their sign-up. It was held back until now, since anybody may sign up and the audit log is kept for ever
- * (decision 0032), so it tells what could matter of the time in between: when they signed up, and which passkeys they have.
+ * Records that a user joins a workspace, and returns the queries still to be run. The caller holds the user's lock.
+ *
+ * When a user joins for the first time, the log gets the entry of their sign-up: when they signed up, and which
+ * passkeys they have. It is not written earlier, because anybody can sign up and the log is kept for ever (decision
+ * 0032).
  */
 export async function recordFirstWorkspace(
   transaction: Transaction,

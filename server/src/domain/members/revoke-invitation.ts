@@ -5,7 +5,7 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { revokeInvitationRow } from './members-store.ts'
 
-/** Takes an open invitation back: nobody joins by it any more. One that is not open is 404 `invitation_not_found`. */
+/** Revokes an open invitation, so it can no longer be accepted. Throws 404 `invitation_not_found` if it is not open. */
 export async function revokeInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, id, actor }: { accountId: string; id: string; actor: Actor },

@@ -4,7 +4,7 @@ import { decideMemberChange, type MemberChange } from './member.ts'
 import { mayAct, mayInvite, ROLES, toRole } from './role.ts'
 
 describe('roles', () => {
-  test('an owner may what an admin may, and an admin what a viewer may', () => {
+  test('an owner may do what an admin may, and an admin what a viewer may', () => {
     const allowed = ROLES.map((role) => ROLES.filter((needed) => mayAct(role, needed)))
     assert.deepEqual(allowed, [['owner', 'admin', 'viewer'], ['admin', 'viewer'], ['viewer']])
   })
@@ -14,7 +14,7 @@ describe('roles', () => {
     assert.deepEqual(allowed, [['owner', 'admin', 'viewer'], ['admin', 'viewer'], []])
   })
 
-  test('a role that is not known is no role', () => {
+  test('an unknown role is rejected', () => {
     for (const text of ['', 'Owner', 'toString']) assert.throws(() => toRole(text), /unknown role/)
   })
 })

@@ -11,9 +11,11 @@ import { PASSKEYS_MAX, type Passkey } from './passkey.ts'
 import { takeCeremony } from './take-ceremony.ts'
 
 /**
- * Adds the passkey that answered. The proof must still be recent: somebody who stole the session while the person was at it
- * gets no passkey of their own. Errors: 400 for a bad name, `ceremony_expired`; 401 `passkey_invalid`; 403
- * `verification_required`; 409 `passkey_exists`, `passkey_limit_reached` (exact under races).
+ * Adds a passkey that the browser has just registered. Checks again that the proof is recent: somebody who stole the
+ * session after the registration began must not add a passkey of their own.
+ *
+ * Errors: 400 for a name that is not allowed, `ceremony_expired`; 401 `passkey_invalid`; 403 `verification_required`;
+ * 409 `passkey_exists`, `passkey_limit_reached` (exact even if passkeys are added concurrently).
  */
 export async function addPasskey(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,

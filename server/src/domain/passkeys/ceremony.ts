@@ -1,11 +1,14 @@
-/** A WebAuthn challenge that waits for its answer. The first answer takes it, whatever it says. */
+/**
+ * A WebAuthn challenge that waits for the browser's response. It can be used once, even if the response turns out to be
+ * invalid.
+ */
 export interface Ceremony {
   readonly kind: CeremonyKind
   /** base64url */
   readonly challenge: string
-  /** Who may answer; null where that is yet to be told. */
+  /** The user who may respond. Null if the response is to tell who the user is. */
   readonly userId: string | null
-  /** For a sign-up: who it will be. */
+  /** For a sign-up, the user to be created. */
   readonly applicant: Applicant | null
   readonly expiresAt: Date
 }

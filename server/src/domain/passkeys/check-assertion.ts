@@ -9,17 +9,19 @@ import type { User } from './user.ts'
 export interface Assertion {
   readonly passkey: Passkey
   readonly user: User
-  /** What the authenticator counts now; it is to be kept in the transaction that makes use of the assertion. */
+  /** The authenticator's signature counter. To be stored in the transaction that uses the assertion. */
   readonly counter: number
 }
 
-/** base64url of at most 1023 bytes; what can't be an id is not looked up. */
+/** Matches the base64url of at most 1,023 bytes. A text that cannot be a credential id is not looked up. */
 const CREDENTIAL_ID_PATTERN = /^[\w-]{1,1364}$/
 
 /**
- * Finds the passkey that answered, and checks its answer to the challenge (WebAuthn, section 7.2): challenge, origin,
- * relying party, presence and verification of the person, counter, signature, and whose passkey it says it is, which
- * nothing signs. Errors: 401 `passkey_unknown`, `passkey_invalid`.
+ * Finds the passkey that signed, and verifies its response to the challenge (WebAuthn, section 7.2): challenge, origin,
+ * relying party, user presence and verification, counter and signature. Also checks that the user handle in the
+ * response, which is not signed, belongs to the passkey's user.
+ *
+ * Errors: 401 `passkey_unknown`, `passkey_invalid`.
  */
 export async function checkAssertion(
   ctx: Pick<Context, 'db' | 'relyingParty'>,
@@ -29,8 +31,8 @@ export async function checkAssertion(
     mayOmitUser = false,
   }: { challenge: string; response: AuthenticationResponseJSON; mayOmitUser?: boolean },
 ): Promise<Assertion> {
-  const mayBe = CREDENTIAL_ID_PATTERN.test(response.id)
-  const found = mayBe ? await ctx.db.runRelaxed(findPasskey(response.id)) : null
+  const isWellFormed = CREDENTIAL_ID_PATTERN.test(response.id)
+  const found = isWellFormed ? await ctx.db.runRelaxed(findPasskey(response.id)) : null
   if (found === null) throw problem('passkey_unknown')
   const { passkey, user } = found
   try {
@@ -47,12 +49,13 @@ export async function checkAssertion(
       },
     })
     const { clientDataJSON, userHandle } = response.response
-    // Our pages are framed by nobody.
+    // No other site may embed our pages, so a cross-origin response is not genuine.
     if (!verified || decodeClientDataJSON(clientDataJSON).crossOrigin === true) throw problem('passkey_invalid')
-    // A discoverable credential tells its person, unless it was asked for by its id (WebAuthn, section 7.2, step 6).
-    const told = userHandle ?? null
-    const isTold = told !== null || !mayOmitUser
-    if (isTold && told !== user.userHandle.toString('base64url')) throw problem('passkey_invalid')
+    // A discoverable credential returns its user handle, unless the request named the credential's id (WebAuthn,
+    // section 7.2, step 6).
+    const handle = userHandle ?? null
+    const mustMatch = handle !== null || !mayOmitUser
+    if (mustMatch && handle !== user.userHandle.toString('base64url')) throw problem('passkey_invalid')
     return { passkey, user, counter: authenticationInfo.newCounter }
   } catch (error) {
     throw error instanceof Problem ? error : problem('passkey_invalid', { cause: error })

@@ -15,17 +15,17 @@ import type { Context } from '../context.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { addMember } from '../members/add-member.ts'
-import { cleanUpNewcomers, NEWCOMER_KEPT_MS, NEWCOMERS_PER_STEP } from './clean-up-newcomers.ts'
+import { cleanUpNewcomers, NEWCOMER_RETENTION_MS, NEWCOMERS_PER_STEP } from './clean-up-newcomers.ts'
 import { createWorkspace } from '../members/create-workspace.ts'
 import { deleteUsers, lockNewcomers, lockUser } from './passkeys-store.ts'
 import { findSession } from '../sessions/find-session.ts'
-import { getMembership } from '../members/get-membership.ts'
+import { getMembership } from '../members/queries.ts'
 import { openVerification } from '../sessions/open-verification.ts'
 import { removeMember } from '../members/remove-member.ts'
 
 const OWN_TABLES = ['users', 'passkeys', 'recovery_codes', 'sessions', 'ceremonies'] as const
 
-describe('cleaning up people who never had a workspace', () => {
+describe('cleaning up users who never had a workspace', () => {
   let given: TestContext
   let ctx: Context
   before(async () => {
@@ -34,7 +34,7 @@ describe('cleaning up people who never had a workspace', () => {
   })
   after(() => given.close())
 
-  test('30 days after a sign-up that led nowhere nothing of it is left, and not a moment before', async () => {
+  test('a user who never joined a workspace is deleted with everything after exactly 30 days', async () => {
     const ada = await signUpPerson(ctx)
     await signInPerson(ctx, ada)
     await openVerification(ctx, ada)
@@ -49,9 +49,9 @@ describe('cleaning up people who never had a workspace', () => {
     assert.equal(await cleanUpNewcomers(kept(ada)), 0)
   })
 
-  test('whoever has ever belonged to a workspace stays, be they gone from it since', async () => {
+  test('a user who has ever belonged to a workspace stays, even after leaving it', async () => {
     const [founder, guest] = [await signUpMember(ctx), await signUpPerson(ctx)]
-    const account = await createAccount(ctx, { name: 'Acme', plan: 'developer' })
+    const account = await createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
     await addMember(ctx, { account, userId: guest.userId, role: 'viewer', actor: OPERATOR })
     const membership = await getMembership(ctx, { userId: guest.userId, slug: account.slug, role: 'viewer' })
     await removeMember(ctx, { membership, session: justProved(ctx), userId: guest.userId })
@@ -59,7 +59,7 @@ describe('cleaning up people who never had a workspace', () => {
     for (const person of [founder, guest]) await signInPerson(ctx, person)
   })
 
-  test('somebody who is about to join is left alone, and whoever was deleted joins nothing', async () => {
+  test('a user who is just joining is not deleted, and a deleted user cannot join', async () => {
     const ada = await signUpPerson(ctx)
     await ctx.db.transaction(async (transaction) => {
       await transaction.run(lockUser(ada.userId))
@@ -70,7 +70,7 @@ describe('cleaning up people who never had a workspace', () => {
     await assert.rejects(late, { status: 401, type: 'unauthenticated' })
   })
 
-  test('one step is bounded, two processes share the work, and every statement stands on an index', async () => {
+  test('one step is bounded, two processes share the work, and every statement uses an index', async () => {
     const now = ctx.clock.now()
     const insert = (joined: string, count: number): Promise<unknown> =>
       readRows(
@@ -97,7 +97,7 @@ describe('cleaning up people who never had a workspace', () => {
     for (const deletion of deleteUsers(['x'])) {
       assert.doesNotMatch(await readPlan(ctx.db, [], deletion), /Seq Scan/, deletion.text)
     }
-    const then = frozenAt(ctx, new Date(now.getTime() + NEWCOMER_KEPT_MS))
+    const then = frozenAt(ctx, new Date(now.getTime() + NEWCOMER_RETENTION_MS))
     const processes = [then, { ...then, db: given.openAnother().db }]
     const deleted = await Promise.all(processes.map((process) => cleanUpNewcomers(process)))
     for (const count of deleted) assert.ok(count <= NEWCOMERS_PER_STEP)
@@ -105,7 +105,7 @@ describe('cleaning up people who never had a workspace', () => {
     assert.equal(deleted.reduce((sum, count) => sum + count, 0) + rest, NEWCOMERS_PER_STEP + 1)
   })
 
-  test('whatever refers to a person or a connection is found by an index when one is deleted', async () => {
+  test('rows that refer to a deleted user or connection are found by an index', async () => {
     const bare = await readRows(
       ctx.db,
       `select c.conrelid::regclass::text || ' ' || pg_get_constraintdef(c.oid) as reference from pg_constraint c
@@ -119,7 +119,7 @@ describe('cleaning up people who never had a workspace', () => {
   })
 
   function kept({ session }: Person, more = 0): Context {
-    return frozenAt(ctx, new Date(session.createdAt.getTime() + NEWCOMER_KEPT_MS + more))
+    return frozenAt(ctx, new Date(session.createdAt.getTime() + NEWCOMER_RETENTION_MS + more))
   }
 
   async function countOwnRows({ userId }: Person): Promise<number[]> {

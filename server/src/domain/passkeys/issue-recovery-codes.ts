@@ -5,7 +5,11 @@ import { requireRecentProof, type SignedInUser } from '../require-recent-proof.t
 import { deleteRecoveryCodes, insertRecoveryCodes, lockUser } from './passkeys-store.ts'
 import { createRecoveryCode, RECOVERY_CODES } from './recovery-code.ts'
 
-/** Replaces all of a person's recovery codes, used ones too; shown once. 403 `verification_required`. */
+/**
+ * Replaces all recovery codes of a user, including used ones, and returns the new ones, which are shown once.
+ *
+ * Errors: 403 `verification_required`.
+ */
 export async function issueRecoveryCodes(
   ctx: Pick<Context, 'db' | 'clock'>,
   { session }: { session: SignedInUser },

@@ -6,7 +6,10 @@ import type { Passkey } from './passkey.ts'
 
 const RELYING_PARTY_NAME = 'Bursar'
 
-/** Asks a browser for a passkey that can be found without a name (discoverable), and verifies its person. */
+/**
+ * Returns the options with which a browser registers a passkey. The passkey must be discoverable, so that users can
+ * sign in without typing a name, and must verify its user.
+ */
 export async function makeRegistrationOptions(
   ctx: Pick<Context, 'relyingParty'>,
   { name, userHandle, passkeys }: { name: string; userHandle: Buffer; passkeys: readonly Passkey[] },

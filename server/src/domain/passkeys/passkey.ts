@@ -1,14 +1,14 @@
-/** A passkey with which a person signs in (D46). */
+/** A passkey that a user signs in with (D46). */
 export interface Passkey {
   readonly userId: string
-  /** base64url, as WebAuthn gives it. */
+  /** The base64url that WebAuthn gives it. */
   readonly credentialId: string
   readonly name: string
-  /** COSE_Key (RFC 9053). */
+  /** The public key as a COSE_Key (RFC 9053). */
   readonly publicKeyCose: Buffer
-  /** Signatures made, as the authenticator last told; one that does not count always tells 0. */
+  /** The number of signatures that the authenticator last reported. Always 0 if it does not count them. */
   readonly counter: number
-  /** How browsers may reach it (WebAuthn, section 5.8.4). */
+  /** How browsers can reach the authenticator (WebAuthn, section 5.8.4). */
   readonly transports: string[]
   readonly createdAt: Date
   readonly lastUsedAt: Date | null
@@ -16,8 +16,8 @@ export interface Passkey {
 
 export const PASSKEYS_MAX = 20
 
-/** Until its owner gives it another name. */
+/** The name of a user's first passkey, until they rename it. */
 export const FIRST_PASSKEY_NAME = 'First passkey'
 
-/** What the registration of a passkey tells of it. */
+/** What a registration tells about a new passkey. */
 export type NewPasskey = Pick<Passkey, 'credentialId' | 'publicKeyCose' | 'counter' | 'transports'>

@@ -222,7 +222,7 @@ export function countPasskeys(userId: string): Query<number> {
  * Raises a passkey's signature counter; returns false if it would not rise, or the passkey no longer exists. The
  * counter of an authenticator that does not count stays at 0 (WebAuthn, section 6.1.1).
  */
-export function moveCounter(userId: string, credentialId: string, counter: number, now: Date): Query<boolean> {
+export function advanceCounter(userId: string, credentialId: string, counter: number, now: Date): Query<boolean> {
   return {
     name: 'move_passkey_counter',
     text: `update passkeys set counter = $3, last_used_at = $4

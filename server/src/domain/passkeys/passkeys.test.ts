@@ -15,12 +15,12 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import type { Context } from '../context.ts'
 import { addPasskey } from './add-passkey.ts'
 import { CEREMONY_MS } from './ceremony.ts'
-import { listPasskeys } from './list-passkeys.ts'
-import { openPasskey } from './open-passkey.ts'
+import { listPasskeys } from './queries.ts'
+import { openPasskeyRegistration } from './open-passkey-registration.ts'
 import { openSignUp } from '../sessions/open-sign-up.ts'
 import { PASSKEYS_MAX } from './passkey.ts'
 import { removePasskey } from './remove-passkey.ts'
-import { VERIFICATION_MS } from '../require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../require-recent-proof.ts'
 
 describe("a person's passkeys", () => {
   let given: TestContext
@@ -31,7 +31,7 @@ describe("a person's passkeys", () => {
   })
   after(() => given.close())
 
-  test('one more passkey signs the same person in', async () => {
+  test('an added passkey signs in the same user', async () => {
     const ada = await signUpMember(ctx)
     const added = await add(ada, ' Laptop ')
     assert.equal((await signInPerson(ctx, { passkey: added })).session.userId, ada.userId)
@@ -48,9 +48,9 @@ describe("a person's passkeys", () => {
     assert.equal(rows.length, 3)
   })
 
-  test('it is asked for the same person, and not where there is one already', async () => {
+  test('it is registered for the same user, and not on an authenticator that has one already', async () => {
     const ada = await signUpPerson(ctx, 'Ada Lovelace')
-    const { options } = await openPasskey(ctx, ada)
+    const { options } = await openPasskeyRegistration(ctx, ada)
     assert.equal(options.user.name, 'Ada Lovelace')
     assert.equal(options.user.id, ada.passkey.export().userHandle)
     assert.deepEqual(
@@ -59,13 +59,13 @@ describe("a person's passkeys", () => {
     )
   })
 
-  test('to open one, to add one, or to remove one, the person must have been there within 10 minutes', async () => {
+  test('starting a registration, adding and removing a passkey need a proof of the last 10 minutes', async () => {
     const ada = await signUpPerson(ctx)
     const second = await add(ada)
-    const then = later(ctx, VERIFICATION_MS)
+    const then = later(ctx, RECENT_PROOF_MS)
     const required = { status: 403, code: 'verification_required' }
-    await assert.rejects(openPasskey(then, ada), required)
-    const { ceremony, options } = await openPasskey(ctx, ada)
+    await assert.rejects(openPasskeyRegistration(then, ada), required)
+    const { ceremony, options } = await openPasskeyRegistration(ctx, ada)
     const response = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
     await assert.rejects(addPasskey(then, { session: ada.session, ceremony, response, name: 'Other' }), required)
     const removal = { session: ada.session, credentialId: second.credentialId }
@@ -73,26 +73,30 @@ describe("a person's passkeys", () => {
     assert.equal((await listPasskeys(ctx, ada)).length, 2)
   })
 
-  test('a challenge is for its person, its kind and 5 minutes', async () => {
+  test('a challenge is valid for one user, one purpose and 5 minutes', async () => {
     const [ada, eve] = [await signUpPerson(ctx), await signUpPerson(ctx)]
-    const answerWith = async (person: Person, at: Context, opened: Awaited<ReturnType<typeof openPasskey>>) => {
+    const answerWith = async (
+      person: Person,
+      at: Context,
+      opened: Awaited<ReturnType<typeof openPasskeyRegistration>>,
+    ) => {
       const { ceremony, options } = opened
       const response = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
       await addPasskey(at, { session: person.session, ceremony, response, name: 'Other' })
     }
     const expired = { status: 400, code: 'ceremony_expired' }
-    await assert.rejects(answerWith(eve, ctx, await openPasskey(ctx, ada)), expired)
+    await assert.rejects(answerWith(eve, ctx, await openPasskeyRegistration(ctx, ada)), expired)
     await assert.rejects(answerWith(ada, ctx, await openSignUp(ctx, { name: 'Ada', policy: 'open' })), expired)
-    await assert.rejects(answerWith(ada, later(ctx, CEREMONY_MS), await openPasskey(ctx, ada)), expired)
-    const opened = await openPasskey(ctx, ada)
+    await assert.rejects(answerWith(ada, later(ctx, CEREMONY_MS), await openPasskeyRegistration(ctx, ada)), expired)
+    const opened = await openPasskeyRegistration(ctx, ada)
     await answerWith(ada, ctx, opened)
     await assert.rejects(answerWith(ada, ctx, opened), expired)
     assert.equal((await listPasskeys(ctx, ada)).length, 2)
   })
 
-  test("another person's passkey can not be added, nor one without a name", async () => {
+  test("another user's passkey cannot be added, nor one without a name", async () => {
     const [ada, eve] = [await signUpPerson(ctx), await signUpPerson(ctx)]
-    const { ceremony, options } = await openPasskey(ctx, eve)
+    const { ceremony, options } = await openPasskeyRegistration(ctx, eve)
     const response = ada.passkey.register(toBytes(options.challenge))
     await assert.rejects(addPasskey(ctx, { session: eve.session, ceremony, response, name: ' ' }), { status: 400 })
     await assert.rejects(addPasskey(ctx, { session: eve.session, ceremony, response, name: 'Stolen' }), {
@@ -109,11 +113,11 @@ describe("a person's passkeys", () => {
     await openConnections(ctx.db)
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => add(ada)))
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
-    await assert.rejects(openPasskey(ctx, ada), { status: 409, code: 'passkey_limit_reached' })
+    await assert.rejects(openPasskeyRegistration(ctx, ada), { status: 409, code: 'passkey_limit_reached' })
     assert.equal((await listPasskeys(ctx, ada)).length, PASSKEYS_MAX)
   })
 
-  test('a removed passkey signs nobody in; the last one stays', async () => {
+  test('a removed passkey cannot sign in; the last one cannot be removed', async () => {
     const ada = await signUpMember(ctx)
     const second = await add(ada)
     await remove(ada, second.credentialId)
@@ -152,7 +156,7 @@ describe("a person's passkeys", () => {
   })
 
   async function add({ session }: Person, name = 'Another') {
-    const { ceremony, options } = await openPasskey(ctx, { session })
+    const { ceremony, options } = await openPasskeyRegistration(ctx, { session })
     const passkey = makePasskey(ctx, options.user.id)
     await addPasskey(ctx, { session, ceremony, response: passkey.register(toBytes(options.challenge)), name })
     return passkey

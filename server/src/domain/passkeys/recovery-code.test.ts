@@ -5,7 +5,7 @@ import { createRecoveryCode, parseRecoveryCode } from './recovery-code.ts'
 const CODE = '01ABC-DEFGH-JKMNP-QRSTV'
 
 describe('recovery codes', () => {
-  test('a code is four groups of five characters, and is read as it is shown', () => {
+  test('a code is four groups of five characters, and is accepted as shown', () => {
     const codes = Array.from({ length: 500 }, createRecoveryCode)
     for (const code of codes) {
       assert.match(code, /^(?:[0-9A-HJKMNP-TV-Z]{5}-){3}[0-9A-HJKMNP-TV-Z]{5}$/)

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 
-/** Crockford's base 32: 5 bits a character, without the letters that look like digits. */
+/** Crockford's base 32: 5 bits per character, without the letters that look like digits. */
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** 100 bits: nobody guesses one, so its SHA-256 keeps it. */
+/** 20 characters are 100 bits, which nobody can guess. So storing the SHA-256 is safe. */
 const CODE_CHARS = 20
 const GROUP_PATTERN = /.{5}(?=.)/g
 const CODE_PATTERN = new RegExp(`^[${BASE32}]{${CODE_CHARS}}$`)
-/** Far more than anybody's way of grouping the characters takes. */
+/** Much longer than a code can get by grouping its characters. */
 const TYPED_CHARS_MAX = 100
 
 export const RECOVERY_CODES = 10
 
-/** Makes a one-time code that a person can keep on paper: `XXXXX-XXXXX-XXXXX-XXXXX`. */
+/** Creates a one-time code that a user can write down: `XXXXX-XXXXX-XXXXX-XXXXX`. */
 export function createRecoveryCode(): string {
   let code = ''
   for (const byte of randomBytes(CODE_CHARS)) code += BASE32.charAt(byte & 31)
@@ -19,8 +19,8 @@ export function createRecoveryCode(): string {
 }
 
 /**
- * The code that somebody typed, in the one form that is hashed; null for what can't be one. Forgives case, spaces,
- * dashes, and letters that look like digits.
+ * Returns the code that a user typed, in the form that is hashed, or null if it cannot be one. Accepts upper and lower
+ * case, spaces, dashes, and letters that look like digits.
  */
 export function parseRecoveryCode(typed: string): string | null {
   if (typed.length > TYPED_CHARS_MAX) return null

@@ -5,8 +5,9 @@ import { requireRecentProof, type SignedInUser } from '../require-recent-proof.t
 import { countPasskeys, deletePasskey, lockUser } from './passkeys-store.ts'
 
 /**
- * Removes one of a person's passkeys; the last one stays, however many are removed at once. Errors: 403
- * `verification_required`; 404; 409 `last_passkey`.
+ * Removes one of a user's passkeys. The last one always stays, even if several are removed at once.
+ *
+ * Errors: 403 `verification_required`; 404; 409 `last_passkey`.
  */
 export async function removePasskey(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -21,7 +22,7 @@ export async function removePasskey(
       countPasskeys(userId),
       deletePasskey(userId, credentialId),
     ])
-    if (!isRemoved) throw new Problem('not_found', 'You have no such passkey.')
+    if (!isRemoved) throw new Problem('not_found', 'You do not have this passkey.')
     if (count <= 1) throw problem('last_passkey')
     const entry = insertPersonalEntry(userId, {
       createdAt: now,

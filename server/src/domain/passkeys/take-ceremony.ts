@@ -5,8 +5,10 @@ import type { Ceremony, CeremonyKind } from './ceremony.ts'
 import { takeCeremonyRow } from './passkeys-store.ts'
 
 /**
- * Takes the challenge that is answered, once, whatever the answer says. One that is unknown, of another kind or person,
- * was answered before or is too old: 400 `ceremony_expired`.
+ * Takes the challenge that the browser responds to, so it cannot be used again even if the response is invalid.
+ *
+ * Errors: 400 `ceremony_expired` if it is unknown, already used or expired, or is for something else or for another
+ * user.
  */
 export async function takeCeremony(
   ctx: Pick<Context, 'db' | 'clock'>,

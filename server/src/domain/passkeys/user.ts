@@ -1,8 +1,8 @@
-/** A person. Nothing is known of them but what they call themselves. */
+/** A user. Nothing is known about them except the name they chose. */
 export interface User {
   readonly id: string
   readonly name: string
-  /** WebAuthn's user handle: random, says nothing of the person. */
+  /** WebAuthn's user handle. It is random and reveals nothing about the user. */
   readonly userHandle: Buffer
   readonly createdAt: Date
 }

@@ -24,7 +24,7 @@ const payments = fc.record({
 })
 
 describe('attemptKey', () => {
-  test('it is scoped by account and mode, and tells the attempt', () => {
+  test('it starts with the account and mode, and ends with the attempt’s number', () => {
     assert.equal(attemptKey(PAYMENT), 'acc_1:test:pay_1:1')
     assert.equal(attemptKey({ ...PAYMENT, idempotencyKey: 'order 7', attempt: 2 }), 'acc_1:test:key:order%207:2')
   })
@@ -38,7 +38,7 @@ describe('attemptKey', () => {
     )
   })
 
-  test('a header can carry it, and the enclave takes its length', () => {
+  test('it fits in a header and within the enclave’s limit', () => {
     fc.assert(
       fc.property(payments, (payment) => {
         assert.match(attemptKey({ ...payment, accountId: `acc_${'0'.repeat(26)}` }), /^[\x21-\x7e]{1,256}$/)
@@ -46,7 +46,7 @@ describe('attemptKey', () => {
     )
   })
 
-  test('keys that are hashed differ as they do unhashed', () => {
+  test('different long keys stay different when they are hashed', () => {
     const long = '🤖'.repeat(64)
     const keys = [long, `${'🤖'.repeat(63)}x`, '👾'.repeat(64)].map((idempotencyKey) =>
       attemptKey({ ...PAYMENT, idempotencyKey }),
@@ -56,7 +56,7 @@ describe('attemptKey', () => {
   })
 })
 
-/** With a key of the caller's, the payment's id plays no part. */
+/** If the caller sent a key, the payment's id is not part of it. */
 function identity({ accountId, mode, id, idempotencyKey, attempt }: Parameters<typeof attemptKey>[0]): string {
   const key = idempotencyKey === null ? ['id', id] : ['key', idempotencyKey]
   return JSON.stringify([accountId, mode, key, attempt])

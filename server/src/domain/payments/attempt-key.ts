@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 
-/** The enclave's bound on an idempotency key. */
+/** The longest idempotency key that the enclave accepts. */
 const ATTEMPT_KEY_CHARS_MAX = 256
 
 /**
- * The idempotency key of one attempt at the enclave (D22, D23): the caller's key, else the payment's id, scoped so that
- * two accounts or modes never collide there. A later attempt has a fresh key, since the enclave replays a stored
- * failure for a used one. A key that a header can't carry is hashed.
+ * Returns the idempotency key of one attempt at the enclave (D22, D23): the caller's key, or else the payment's id, with
+ * the account and mode in front, so that keys of two accounts or modes never collide. Each attempt has a new key, because
+ * the enclave replays a stored failure for a used one. A key that is too long for the header is hashed.
  */
 export function attemptKey(payment: {
   readonly accountId: string

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { expectPayment, expectRefusal } from '../../../../test/support/context/expect-outcome.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { paymentRequest, seed, seedGrant, seedWallet } from '../../../../test/support/context/seed.ts'
@@ -18,7 +19,7 @@ describe('createPayment', () => {
   })
   after(() => given.close())
 
-  test('a payment within every limit is reserved, signed, and answered with its hash', async () => {
+  test('a payment within every limit is reserved and signed, and returns its hash', async () => {
     const seeded = await seed(given.context)
     const outcome = await createPayment(given.context, paymentRequest(seeded, { amountUsdc: '1.50' }))
     assert.equal(outcome.kind, 'created')
@@ -28,13 +29,40 @@ describe('createPayment', () => {
     assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
   })
 
+  test('createPayment itself refuses a credential that is bound to another agent, and reserves and signs nothing (D25)', async () => {
+    const seeded = await seed(given.context)
+    for (const idempotencyKey of [null, 'key']) {
+      const request = paymentRequest(seeded, { boundAgentId: 'another-agent', idempotencyKey })
+      expectRefusal(await createPayment(given.context, request), 'agent_not_authorized')
+    }
+    const rows = await readRows(given.context.db, `select 1 from payments where account_id = '${seeded.account.id}'`)
+    assert.deepEqual(rows, [])
+    const own = paymentRequest(seeded, { boundAgentId: seeded.agentId, idempotencyKey: 'key' })
+    assert.equal(created(await createPayment(given.context, own)).payment.agentId, seeded.agentId)
+  })
+
+  test('a credential bound to another agent gets the payment that has its key, and causes no signature (D21, D25)', async () => {
+    const seeded = await seed(given.context)
+    const request = paymentRequest(seeded, { idempotencyKey: 'known' })
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(createPayment(given.context, request), { code: 'privy_call_failed' })
+    const calls: string[] = []
+    given.enclave.behave = (order) => {
+      calls.push(order.referenceId)
+      return 'sign'
+    }
+    const foreign = await createPayment(given.context, { ...request, boundAgentId: 'another-agent' })
+    const { status, txHash, attempt } = expectPayment(foreign, 'replayed')
+    assert.deepEqual({ status, txHash, attempt, calls }, { status: 'pending', txHash: null, attempt: 1, calls: [] })
+  })
+
   test('of 50 parallel payments against a cap that allows 7, exactly 7 are made', async () => {
     const seeded = await seed(given.context, { dailyCap: '7' })
     const outcomes = await inParallel(50, () => paymentRequest(seeded))
     assert.deepEqual(countKinds(outcomes), { created: 7, daily_cap_exceeded: 43 })
   })
 
-  test('the cap holds where the database isolates its transactions more by default', async () => {
+  test('the cap holds if the database’s default isolation is stricter', async () => {
     const { pathname } = new URL(given.config.database.url)
     const setting = `alter database ${pathname.slice(1)} set default_transaction_isolation`
     await readRows(given.context.db, `${setting} = 'repeatable read'`)
@@ -64,7 +92,7 @@ describe('createPayment', () => {
     assert.deepEqual(countKinds(outcomes), { created: 7, plan_cap_exceeded: 43 })
   })
 
-  test('the allowance is as exact over many wallets, which share no lock but its own', async () => {
+  test('the allowance is exact over many wallets, which share no lock but the allowance’s own', async () => {
     const seeded = await seed(given.context, { mode: 'live' })
     const wallets = [seeded.wallet]
     while (wallets.length < 8) {
@@ -79,7 +107,7 @@ describe('createPayment', () => {
     assert.deepEqual(countKinds(outcomes), { created: 7, plan_cap_exceeded: 41 })
   })
 
-  test('50 parallel requests with one key over two processes make one record and one transfer, and 50 equal answers', async () => {
+  test('50 parallel requests with one key over two processes make one record and one transfer, and get 50 equal results', async () => {
     const seeded = await seed(given.context)
     const before = given.enclave.requests.length
     const outcomes = await inParallel(50, () => paymentRequest(seeded, { idempotencyKey: 'one' }))

@@ -2,14 +2,15 @@ import { ChainUnavailable } from '../../chain/errors.ts'
 import { violatesUnique } from '../../db/errors.ts'
 import type { Refusal } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { reservePayment, type PaymentRequest, type Reservation } from './admission/reserve-payment.ts'
+import { reservePayment, type Reservation } from './admission/reserve-payment.ts'
 import { resumePayment } from './resume-payment.ts'
 import { withRecordedOutcome } from './with-recorded-outcome.ts'
-import { keepRefusal } from './refusals/keep-refusal.ts'
+import { recordRefusal } from './refusals/record-refusal.ts'
 import { findPaymentByKey, IDEMPOTENCY_INDEX } from './payments-store.ts'
 import type { Payment } from './payment.ts'
-import { driveKnown } from './replay-payment.ts'
-import { settleWallet } from './settle-wallet.ts'
+import { mayPayAs, type PaymentRequest } from './payment-request.ts'
+import { replayPayment, resumeIfAuthorized } from './replay-payment.ts'
+import { settleWalletPayments } from './settle-wallet-payments.ts'
 import { submitPayment } from './submit-payment.ts'
 
 export type PaymentOutcome =
@@ -17,40 +18,48 @@ export type PaymentOutcome =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /**
- * Makes a payment: reserve, then sign (D22). A refusal is a value; it is kept for whoever looks into it. A known idempotency key drives
- * its own payment on and answers with that (D21, D23), unless the credential is `boundTo` another agent (D25). Throws `ChainUnavailable` before anything is recorded, and
- * 500 `privy_call_failed` when the enclave's answer is not known.
+ * Creates a payment: checks whether the credential may pay as this agent, reserves the amount, then asks the enclave to
+ * sign and send the transfer (D22, D25). A refusal is returned as a value; if a limit was the reason, it is also stored,
+ * so that an owner can see it.
+ *
+ * If the idempotency key has a payment already, that payment is returned, and resumed if its outcome is still unknown
+ * (D21, D23). The key is looked up before any limit is checked, so a retry gets its payment even when the request would
+ * be refused now.
+ *
+ * Throws `ChainUnavailable` before anything is recorded, and 500 `privy_call_failed` if the enclave's response is lost.
  */
-export async function createPayment(
-  ctx: Context,
-  request: PaymentRequest & { readonly boundTo?: string | null },
-): Promise<PaymentOutcome> {
+export async function createPayment(ctx: Context, request: PaymentRequest): Promise<PaymentOutcome> {
+  if (!mayPayAs(request, request.agentId)) {
+    const payment = await replayPayment(ctx, request)
+    return payment === null
+      ? { kind: 'refused', refusal: { code: 'agent_not_authorized' } }
+      : { kind: 'replayed', payment }
+  }
   let reservation = await reserve(ctx, request)
   if (reservation.kind === 'refused' && reservation.refusal.code === 'insufficient_balance') {
-    // The snapshot may be older than a deposit, or than blocks that hold payments of ours: look again before refusing.
-    await settleWallet(ctx, request)
+    // The balance snapshot may be older than a deposit, or than blocks with our own payments. Read it again before refusing.
+    await settleWalletPayments(ctx, request)
     reservation = await reserve(ctx, request, 0)
   }
   if (reservation.kind === 'refused') {
-    keepRefusal(ctx, { request, refusal: reservation.refusal })
+    recordRefusal(ctx, { request, refusal: reservation.refusal })
     return reservation
   }
-  if (reservation.kind === 'known') {
-    const { payment } = reservation
-    return { kind: 'replayed', payment: await driveKnown(ctx, { payment, boundTo: request.boundTo ?? null }) }
+  if (reservation.kind === 'existing') {
+    return { kind: 'replayed', payment: await resumeIfAuthorized(ctx, reservation.payment, request) }
   }
   return { kind: 'created', payment: await withRecordedOutcome(submitNew(ctx, reservation)) }
 }
 
-/** The first request may have had an expiry in the past by the provider's clock, which its response has shown. */
+/** Resumes if the first request had already expired by the provider's clock: its response has shown us that clock. */
 async function submitNew(ctx: Context, reserved: Extract<Reservation, { kind: 'reserved' }>): Promise<Payment> {
   const submission = await submitPayment(ctx, reserved)
   return submission.kind === 'done' ? submission.payment : await resumePayment(ctx, reserved.payment)
 }
 
-type Judged = Exclude<Reservation, { readonly kind: 'unjudged' }>
+type DecidedReservation = Exclude<Reservation, { readonly kind: 'balance_unknown' }>
 
-async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: number): Promise<Judged> {
+async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: number): Promise<DecidedReservation> {
   const chain = ctx.chains[request.mode]
   let unavailable: unknown
   const [balance, gas] = await Promise.all([
@@ -63,13 +72,13 @@ async function reserve(ctx: Context, request: PaymentRequest, balanceAgeMsMax?: 
   })
   try {
     const reservation = await reservePayment(ctx, { request, balance, gas })
-    if (reservation.kind === 'unjudged') throw unavailable
+    if (reservation.kind === 'balance_unknown') throw unavailable
     return reservation
   } catch (error) {
     if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
-    // Another request with this key won the race on another wallet; its record is the answer.
-    const known = await ctx.db.runDurable(findPaymentByKey(request.accountId, request.mode, request.idempotencyKey))
-    if (known === null) throw error
-    return { kind: 'known', payment: known }
+    // Another request with this key was faster, on another wallet. Its payment is the result.
+    const existing = await ctx.db.runDurable(findPaymentByKey(request.accountId, request.mode, request.idempotencyKey))
+    if (existing === null) throw error
+    return { kind: 'existing', payment: existing }
   }
 }

@@ -8,19 +8,19 @@ import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/sup
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
 
 const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
 
 /**
- * Agents pay the same amount to the same payee again and again, and equal transfers cannot be told apart. Where the
- * provider keeps no record of a send that may have been carried out, nothing may be concluded from a transfer that could
- * be another payment's, nor from a search that did not reach the head.
+ * Agents often pay the same amount to the same recipient, and equal transfers cannot be told apart. If the provider has no
+ * record of a payment that may have been sent, nothing may be concluded from a transfer that could belong to another
+ * payment, nor from a search that did not reach the head.
  */
 describe('equal payments whose sends may have been carried out', () => {
   let given: TestContext
-  /** The transaction of what lands. */
+  /** The transaction of the transfer that lands. */
   let landed: TxHash
   before(async () => {
     given = await openTestContext()
@@ -33,11 +33,11 @@ describe('equal payments whose sends may have been carried out', () => {
   })
   after(() => given.close())
 
-  test('two, of which one landed: neither is sent again nor failed, whoever looks', async () => {
+  test('two, of which one landed: neither is sent again nor failed, by a retry or by the reconciler', async () => {
     const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
     const [one, other] = [await lose(seeded, 'a'), await lose(seeded, 'b')]
     land(one)
-    settle()
+    passSendWindow()
     for (const payment of [one, other]) await reconcile(payment)
     assert.deepEqual(
       [await stateOf(one), await stateOf(other)],
@@ -47,7 +47,7 @@ describe('equal payments whose sends may have been carried out', () => {
       ],
     )
     assert.deepEqual([requestsOf(one), requestsOf(other)], [1, 1])
-    // The provider finds its record of one: then the other one's end is proven.
+    // Once the provider finds its record of one payment, the outcome of the other one is proven.
     given.enclave.told.set(one.id, { status: 'confirmed', txHash: landed })
     for (const payment of [one, one, other]) await reconcile(payment)
     assert.deepEqual(
@@ -65,10 +65,10 @@ describe('equal payments whose sends may have been carried out', () => {
     land(lost)
     const accepted = expectPayment(await create(seeded, 'b'), 'created')
     await readRows(given.context.db, 'update payments set tx_hash = null where id = $1', [accepted.id])
-    settle()
+    passSendWindow()
     await reconcile(lost)
     assert.deepEqual(await stateOf(lost), ['pending', null])
-    // Once that one's transaction is known, what is left is this one's.
+    // Once that payment's transaction is known, the remaining transfer belongs to this one.
     await readRows(given.context.db, 'update payments set tx_hash = $2 where id = $1', [accepted.id, accepted.txHash])
     given.chains.test.receipts.set(accepted.txHash ?? '', {
       ...receiptOf(accepted),
@@ -78,14 +78,14 @@ describe('equal payments whose sends may have been carried out', () => {
     assert.deepEqual(await stateOf(lost), ['confirmed', landed])
   })
 
-  test('a payment does not take the transfer of another one that stands in a new transaction', async () => {
+  test('a payment does not get the transfer of another payment whose transaction was replaced', async () => {
     const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
     const lost = await lose(seeded, 'a')
     const accepted = expectPayment(await create(seeded, 'b'), 'created')
     const set = 'update payments set user_operation_hash = $2 where id = $1'
     await readRows(given.context.db, set, [accepted.id, OPERATION])
     land(accepted, { operations: [{ hash: OPERATION, isSuccess: true, after: 1 }], sender: `0x${'b'.repeat(40)}` })
-    settle()
+    passSendWindow()
     await reconcile(lost)
     assert.deepEqual(await stateOf(lost), ['pending', null])
     await reconcile(accepted)
@@ -112,7 +112,7 @@ describe('equal payments whose sends may have been carried out', () => {
     test(`while the node ${name}, the payment is neither failed nor sent again`, async () => {
       const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
       const lost = await lose(seeded, 'a')
-      given.clock.setOffset(SETTLING_MS + ATTEMPT_MS)
+      given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS)
       blind()
       await reconcile(lost)
       assert.deepEqual(await stateOf(lost), ['pending', null])
@@ -120,7 +120,7 @@ describe('equal payments whose sends may have been carried out', () => {
     })
   }
 
-  test('an operation of another wallet under the hash that the provider names ends nothing', async () => {
+  test('another wallet’s operation under the hash that the provider names does not end the payment', async () => {
     const seeded = await seed(given.context)
     const payment = expectPayment(await create(seeded, 'a', '1'), 'created')
     const set = 'update payments set user_operation_hash = $2 where id = $1'
@@ -131,7 +131,7 @@ describe('equal payments whose sends may have been carried out', () => {
     assert.deepEqual(await stateOf(payment), ['pending', payment.txHash])
   })
 
-  test('without the logs of the chain, the provider is asked for the hash all the same', async () => {
+  test('the provider is asked for the hash even while the chain’s logs cannot be read', async () => {
     const seeded = await seed(given.context)
     const payment = expectPayment(await create(seeded, 'a', '1'), 'created')
     const set = 'update payments set tx_hash = null, user_operation_hash = $2 where id = $1'
@@ -143,11 +143,11 @@ describe('equal payments whose sends may have been carried out', () => {
     assert.deepEqual(await stateOf(payment), ['pending', payment.txHash])
   })
 
-  test('a transfer that was found and then taken back is looked for again', async () => {
+  test('a transfer that was found and then removed by a reorganization is searched for again', async () => {
     const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
     const lost = await lose(seeded, 'a')
     land(lost)
-    settle()
+    passSendWindow()
     const set = 'update payments set tx_hash = $2 where id = $1'
     await readRows(given.context.db, set, [lost.id, `0x${'dd'.repeat(32)}`])
     await reconcile(lost)
@@ -158,7 +158,7 @@ describe('equal payments whose sends may have been carried out', () => {
     return createPayment(given.context, paymentRequest(seeded, { idempotencyKey, amountUsdc }))
   }
 
-  /** A send that may have been carried out, and of which the provider keeps no record. */
+  /** Makes a payment that may have been sent, and of which the provider has no record. */
   async function lose(seeded: Seed, idempotencyKey: string): Promise<Payment> {
     given.enclave.behave = () => ({ status: 400, body: { error: 'Failed', code: 'transaction_broadcast_failure' } })
     await assert.rejects(create(seeded, idempotencyKey), { code: 'privy_call_failed' })
@@ -180,9 +180,9 @@ describe('equal payments whose sends may have been carried out', () => {
     chain.receipts.set(landed, { ...receiptOf(payment), blockNumber: chain.head, ...change })
   }
 
-  /** The settling time is over, and the chain has gone on. */
-  function settle(): void {
-    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
+  /** Moves past the send window, on our clock and on the chain's. */
+  function passSendWindow(): void {
+    given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     given.chains.test.head += 10n
   }
 

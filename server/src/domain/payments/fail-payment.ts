@@ -6,12 +6,13 @@ import type { FailureCode, Payment } from './payment.ts'
 import { paymentEvent } from './payment-event.ts'
 import { markFailed } from './payments-store.ts'
 
-/** The enclave accepted these: they count in the month's allowance though they failed (D27). */
+/** The enclave had accepted these payments, so they count in the month's allowance although they failed (D27). */
 const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'never_mined', 'replaced']
 
 /**
- * pending → failed, once, with its event. The amount leaves the cap and the balance by the status alone; the allowance
- * is given back where the enclave never accepted the payment (D24). Whoever comes second gets the record as it stands.
+ * Moves a pending payment to failed, exactly once and with its event. A failed payment counts neither in the cap nor
+ * against the balance. If the enclave never accepted it, it no longer counts in the allowance either (D24). Returns the
+ * payment as it is recorded if another process moved it first.
  */
 export async function failPayment(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import type { Payment } from './payment.ts'
 import { findPayment } from './payments-store.ts'
 
-/** One payment of (account, mode) as recorded, or 404 `not_found`. */
+/** Returns one payment of an account and mode as it is recorded. Throws 404 `not_found`. */
 export async function getPayment(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },

@@ -3,7 +3,7 @@ import type { DomainEvent } from '../events/event.ts'
 import { formatPayment } from './format-payment.ts'
 import type { Payment } from './payment.ts'
 
-/** The event that tells what became of a payment (D43); `data.payment` is the payment as it now stands. */
+/** Builds the event for a change of a payment (D43). `data.payment` is the payment after the change. */
 export function paymentEvent(
   type: 'payment.created' | 'payment.confirmed' | 'payment.failed',
   payment: Payment,

@@ -15,7 +15,7 @@ const ADMISSION: Admission = {
 }
 const HASH = `0x${'a'.repeat(64)}` as const
 
-/** The last line of defence: what no code of ours may ever write, PostgreSQL refuses (23514 is a check, 23505 unique). */
+/** The last line of defence: PostgreSQL rejects rows that our code must never write (23514: check, 23505: unique). */
 describe('the table payments', () => {
   let given: TestContext
   let seeded: Seed
@@ -25,7 +25,7 @@ describe('the table payments', () => {
   })
   after(() => given.close())
 
-  test('a row exactly at its limits is kept', async () => {
+  test('a row exactly at its limits is accepted', async () => {
     const payment = make({ amountMicro: microUsdc(5n) })
     await given.context.db.runDurable(insertPayment(payment, ADMISSION))
     assert.deepEqual(await given.context.db.runRelaxed(findPayment(payment.accountId, 'test', payment.id)), payment)
@@ -39,9 +39,9 @@ describe('the table payments', () => {
   }[] = [
     { name: 'breaks the daily cap', payment: { amountMicro: microUsdc(6n) } },
     { name: 'breaks the per-transaction maximum', admission: { maxPerTxMicro: microUsdc(4n) } },
-    { name: 'is of no amount', payment: { amountMicro: microUsdc(0n) } },
-    { name: 'is of less than nothing', payment: { amountMicro: microUsdc(-1n) } },
-    { name: 'has a negative window', admission: { spent24hMicro: microUsdc(-100n) } },
+    { name: 'has an amount of zero', payment: { amountMicro: microUsdc(0n) } },
+    { name: 'has a negative amount', payment: { amountMicro: microUsdc(-1n) } },
+    { name: 'has a negative sum for its window', admission: { spent24hMicro: microUsdc(-100n) } },
     { name: 'has an unknown status', payment: { status: 'sent' as 'pending' } },
     { name: 'is confirmed without a hash', payment: { status: 'confirmed' } },
     { name: 'is failed without a reason', payment: { status: 'failed' } },
@@ -52,7 +52,7 @@ describe('the table payments', () => {
     { name: 'is a test that counts in the allowance', payment: { allowanceMonth: '2026-03-01' } },
     { name: 'has a recipient that is no address', payment: { to: '0x12' as Payment['to'] } },
     { name: 'has no attempt', payment: { attempt: 0 } },
-    { name: 'is under no grant', payment: { grantId: 'grt_none' }, code: '23503' },
+    { name: 'belongs to no grant', payment: { grantId: 'grt_none' }, code: '23503' },
   ]
   for (const { name, payment, admission, code = '23514' } of faults) {
     test(`a row that ${name} is refused`, async () => {
@@ -106,7 +106,7 @@ describe('the table payments', () => {
       pendingReason: null,
       firstBlock: null,
       searchedBlock: null,
-      looks: 0,
+      lookups: 0,
       minedBlock: null,
       minedBlockHash: null,
       logIndex: null,

@@ -23,9 +23,9 @@ export interface AcceptedSend {
 }
 
 /** What a look-up records in the payment's row. */
-export interface Look {
+export interface LookupResult {
   readonly reason: PendingReason | null
-  readonly nextLookAt: Date
+  readonly nextLookupAt: Date
   readonly searchedBlock: bigint | null
   readonly senderNonce: bigint | null
   readonly userOperationHash: TxHash | null
@@ -128,7 +128,7 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
 
 /**
  * Claims the next attempt at the enclave, unless one is in progress or none is needed; returns the payment with the
- * claimed attempt. Nothing may be sent before `armAttempt`. If the process of the last attempt died, the expiry of its
+ * claimed attempt. Nothing may be sent before `setRequestExpiry`. If the process of the last attempt died, the expiry of its
  * request becomes the fence.
  */
 export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
@@ -148,7 +148,7 @@ export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Pa
  * Records when the claimed attempt's request expires, by the provider's clock, before the request is sent. Returns null
  * if the attempt is no longer held.
  */
-export function armAttempt(payment: Payment, requestExpiresAt: Date): Query<Payment | null> {
+export function setRequestExpiry(payment: Payment, requestExpiresAt: Date): Query<Payment | null> {
   return {
     name: 'arm_payment_attempt',
     text: `update payments set request_expires_at = $4
@@ -163,9 +163,9 @@ export function armAttempt(payment: Payment, requestExpiresAt: Date): Query<Paym
  * Releases the attempt, so that the next one can begin. With `mayArrive`, its request may still arrive until it
  * expires, which is recorded as the fence; without, it was certainly not sent, or it was rejected.
  */
-export function giveBackAttempt(
+export function releaseAttempt(
   payment: Payment,
-  { mayArrive, reason, nextLookAt }: { mayArrive: boolean; reason: PendingReason | null; nextLookAt: Date },
+  { mayArrive, reason, nextLookupAt }: { mayArrive: boolean; reason: PendingReason | null; nextLookupAt: Date },
 ): Query<boolean> {
   return {
     name: 'give_back_payment_attempt',
@@ -173,7 +173,7 @@ export function giveBackAttempt(
         fenced_until = case when $4 then greatest(fenced_until, request_expires_at, attempt_until)
           else fenced_until end
       where account_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null`,
-    values: [payment.accountId, payment.id, payment.attempt, mayArrive, reason, nextLookAt],
+    values: [payment.accountId, payment.id, payment.attempt, mayArrive, reason, nextLookupAt],
     read: changed,
   }
 }
@@ -206,7 +206,7 @@ function movePayment(
 export function markAccepted(
   payment: Payment,
   { transactionId, txHash, userOperationHash }: AcceptedSend,
-  { now, nextLookAt }: { now: Date; nextLookAt: Date },
+  { now, nextLookupAt }: { now: Date; nextLookupAt: Date },
 ): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_accepted',
@@ -223,7 +223,7 @@ export function markAccepted(
       now,
       userOperationHash,
       txHash === null ? ('hash_unknown' satisfies PendingReason) : null,
-      nextLookAt,
+      nextLookupAt,
     ],
   })
 }
@@ -232,7 +232,7 @@ export function markAccepted(
 export function replaceHash(
   payment: Payment,
   txHash: TxHash,
-  { now, nextLookAt, userOperationHash = null }: { now: Date; nextLookAt: Date; userOperationHash?: TxHash | null },
+  { now, nextLookupAt, userOperationHash = null }: { now: Date; nextLookupAt: Date; userOperationHash?: TxHash | null },
 ): Query<Payment | null> {
   return movePayment(payment, {
     name: 'replace_payment_hash',
@@ -241,12 +241,12 @@ export function replaceHash(
       mined_block = null, mined_block_hash = null, sender_nonce = null, pending_reason = null, next_look_at = $6,
       user_operation_hash = coalesce($7, user_operation_hash)`,
     guard: 'tx_hash is not distinct from $3',
-    values: [payment.txHash, txHash, now, nextLookAt, userOperationHash],
+    values: [payment.txHash, txHash, now, nextLookupAt, userOperationHash],
   })
 }
 
 /** Records what a look-up found without a hash, unless another process has moved the payment meanwhile. */
-export function noteLook(payment: Payment, look: Look): Query<Payment | null> {
+export function recordLookup(payment: Payment, lookup: LookupResult): Query<Payment | null> {
   return movePayment(payment, {
     name: 'note_payment_look',
     move: 'note',
@@ -256,11 +256,11 @@ export function noteLook(payment: Payment, look: Look): Query<Payment | null> {
     values: [
       payment.txHash,
       payment.attempt,
-      look.reason,
-      look.nextLookAt,
-      look.searchedBlock,
-      look.senderNonce,
-      look.userOperationHash,
+      lookup.reason,
+      lookup.nextLookupAt,
+      lookup.searchedBlock,
+      lookup.senderNonce,
+      lookup.userOperationHash,
     ],
   })
 }
@@ -385,7 +385,7 @@ export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
     pendingReason: row.pending_reason,
     firstBlock: toBigInt(row.first_block),
     searchedBlock: toBigInt(row.searched_block),
-    looks: row.looks,
+    lookups: row.looks,
     minedBlock: toBigInt(row.mined_block),
     minedBlockHash: row.mined_block_hash,
     logIndex: toBigInt(row.log_index),

@@ -9,7 +9,7 @@ import { waitFor } from '../../../../test/support/wait-for.ts'
 
 const FENCE_MS = ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
 
-/** Signed requests expire by the provider's clock, so everything about them is reckoned in it. */
+/** Signed requests expire by the provider's clock, so all their times are expressed in it. */
 describe('clocks that differ', () => {
   let given: TestContext
   before(async () => {
@@ -22,7 +22,7 @@ describe('clocks that differ', () => {
   })
   after(() => given.close())
 
-  test("the provider's clock is ahead of ours: the first payment goes through all the same", async () => {
+  test("the provider's clock is ahead of ours: the first payment still goes through", async () => {
     const other = await openTestContext()
     const seeded = await seed(other.context)
     other.enclave.now = () => new Date(other.clock.now().getTime() + 60_000)
@@ -30,7 +30,7 @@ describe('clocks that differ', () => {
       expiry <= other.enclave.now().getTime() ? { status: 401, body: { error: 'The request has expired' } } : 'sign'
     const payment = expectPayment(await createPayment(other.context, paymentRequest(seeded)), 'created')
     assert.equal(payment.txHash, other.enclave.accepted.get(payment.id))
-    // From then on the difference is known.
+    // From here on we know the difference.
     const requests = other.enclave.requests.length
     expectPayment(await createPayment(other.context, paymentRequest(seeded)), 'created')
     assert.equal(other.enclave.requests.length, requests + 1)
@@ -46,7 +46,7 @@ describe('clocks that differ', () => {
     const request = given.enclave.requests.at(-1)
     assert.ok(request)
     given.enclave.behave = () => 'sign'
-    // By our clock the fence is over; by the provider's, the request is valid for some time.
+    // By our clock the fence is over. By the provider's clock, the request is still valid.
     const left = (): number => request.expiry - given.enclave.now().getTime()
     given.clock.setOffset(FENCE_MS)
     const lookUps = given.enclave.lookUps

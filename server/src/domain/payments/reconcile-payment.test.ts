@@ -6,18 +6,18 @@ import type { ToldTransaction } from '../../../../test/support/wires/fake-enclav
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
-import { armAttempt, giveBackAttempt, claimAttempt } from './payments-store.ts'
+import { setRequestExpiry, releaseAttempt, claimAttempt } from './payments-store.ts'
 
 const HASH: TxHash = `0x${'1'.repeat(64)}`
 const OTHER_HASH: TxHash = `0x${'2'.repeat(64)}`
 
 interface Row {
   readonly name: string
-  /** What the record says before. */
+  /** The payment's record before the look-up. */
   readonly record?: { readonly txHash?: TxHash; readonly enclaveTransactionId?: string }
-  /** What the enclave tells; null: it never received the payment. */
+  /** What the enclave reports; null: it never received the payment. */
   readonly told: ToldTransaction | null
   readonly settled: boolean
   readonly answer: readonly [status: string, txHash: TxHash | null, failure: string | null]
@@ -29,12 +29,17 @@ const broadcasted = { status: 'broadcasted', txHash: HASH }
 const givenUp = { status: 'failed', txHash: null }
 const pending: Row['answer'] = ['pending', null, null]
 
-/** What the reconciler records for each thing that it can find, without ever causing a signature (D23). */
+/** What one look-up makes of each report of the provider (D23). */
 const ROWS: readonly Row[] = [
-  { name: 'never received, still settling', told: null, settled: false, answer: pending },
-  { name: 'never received, settled', told: null, settled: true, answer: ['failed', null, 'never_received'] },
+  { name: 'never received, within the send window', told: null, settled: false, answer: pending },
   {
-    name: 'accepted without a hash, and now not told of',
+    name: 'never received, after the send window',
+    told: null,
+    settled: true,
+    answer: ['failed', null, 'never_received'],
+  },
+  {
+    name: 'accepted without a hash, and no longer known to the provider',
     record: accepted,
     told: null,
     settled: true,
@@ -43,28 +48,28 @@ const ROWS: readonly Row[] = [
   { name: 'signed', told: broadcasted, settled: false, answer: ['pending', HASH, null] },
   { name: 'signed, found late', told: broadcasted, settled: true, answer: ['pending', HASH, null] },
   { name: 'accepted, no hash yet', told: { status: 'pending', txHash: null }, settled: true, answer: pending },
-  { name: 'given up without a hash, still settling', told: givenUp, settled: false, answer: pending },
+  { name: 'given up without a hash, within the send window', told: givenUp, settled: false, answer: pending },
   { name: 'given up without a hash proves nothing', told: givenUp, settled: true, answer: pending },
   {
-    name: 'a fault of the provider without a hash proves nothing',
+    name: 'a provider error without a hash proves nothing',
     told: { status: 'provider_error', txHash: null },
     settled: true,
     answer: pending,
   },
   {
-    name: 'reverted, told without any hash, still settling',
+    name: 'reported as reverted without any hash, within the send window',
     told: { status: 'execution_reverted', txHash: null },
     settled: false,
     answer: pending,
   },
   {
-    name: 'reverted, told without any hash: there is nothing to look for',
+    name: 'reported as reverted without any hash: there is nothing to search for',
     told: { status: 'execution_reverted', txHash: null },
     settled: true,
     answer: ['failed', null, 'reverted'],
   },
   {
-    name: 'reverted, told with its user operation: the chain decides',
+    name: 'reported as reverted with its user operation: the chain decides',
     told: { status: 'execution_reverted', txHash: null, userOperationHash: OTHER_HASH },
     settled: true,
     answer: pending,
@@ -77,15 +82,15 @@ const ROWS: readonly Row[] = [
     answer: ['pending', HASH, null],
   },
   {
-    name: 'sent anew under another hash',
+    name: 'replaced by a transaction with another hash',
     record: sent,
     told: { status: 'broadcasted', txHash: OTHER_HASH },
     settled: false,
     answer: ['pending', OTHER_HASH, null],
   },
-  { name: 'under way', record: sent, told: broadcasted, settled: true, answer: ['pending', HASH, null] },
+  { name: 'in flight', record: sent, told: broadcasted, settled: true, answer: ['pending', HASH, null] },
   {
-    name: 'given up with a hash, still settling',
+    name: 'given up with a hash, within the send window',
     record: sent,
     told: { status: 'failed', txHash: HASH },
     settled: false,
@@ -99,7 +104,7 @@ const ROWS: readonly Row[] = [
     answer: ['pending', HASH, null],
   },
   {
-    name: 'sent, and not known there any more',
+    name: 'sent, and no longer known to the provider',
     record: sent,
     told: null,
     settled: true,
@@ -122,7 +127,7 @@ describe('reconcilePayment', () => {
     test(`${name}: ${answer[0]}${answer[2] === null ? '' : `, ${answer[2]}`}`, async () => {
       const { payment } = await open(record)
       if (told !== null) given.enclave.told.set(payment.id, told)
-      given.clock.setOffset(settled ? SETTLING_MS : 0)
+      given.clock.setOffset(settled ? SEND_WINDOW_MS : 0)
       goOn()
       const requests = given.enclave.requests.length
       await reconcilePayment(given.context, { payment })
@@ -132,37 +137,37 @@ describe('reconcilePayment', () => {
     })
   }
 
-  test('while the request of a late attempt may still arrive, never received proves nothing', async () => {
+  test('an absent record proves nothing while the request of a late attempt may still arrive', async () => {
     const { payment } = await open({})
-    given.clock.setOffset(SETTLING_MS)
+    given.clock.setOffset(SEND_WINDOW_MS)
     const until = new Date(given.clock.now().getTime() + ATTEMPT_MS)
     const held = await given.context.db.runDurable(claimAttempt(payment, given.clock.now(), until))
     assert.ok(held !== null)
-    const late = await given.context.db.runDurable(armAttempt(held, until))
+    const late = await given.context.db.runDurable(setRequestExpiry(held, until))
     assert.ok(late !== null)
     await given.context.db.runDurable(
-      giveBackAttempt(late, { mayArrive: true, reason: 'outcome_unknown', nextLookAt: until }),
+      releaseAttempt(late, { mayArrive: true, reason: 'outcome_unknown', nextLookupAt: until }),
     )
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
-    // A second more, since the provider's time has whole seconds.
-    given.clock.setOffset(SETTLING_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
+    // One second more, because the provider's time has whole seconds.
+    given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     goOn()
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'failed')
   })
 
-  test('an enclave that can not be asked changes nothing', async () => {
+  test('an enclave that is unavailable changes nothing', async () => {
     const { payment } = await open({})
-    given.clock.setOffset(SETTLING_MS)
+    given.clock.setOffset(SEND_WINDOW_MS)
     given.enclave.blind = true
     await assert.rejects(reconcilePayment(given.context, { payment }), { name: 'EnclaveUnavailable' })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })
 
-  test('never received gives the allowance back (D27), with one event', async () => {
+  test('a payment that was never received no longer counts in the allowance, and has one event (D27)', async () => {
     const { payment, seeded } = await open({}, { mode: 'live' })
-    given.clock.setOffset(SETTLING_MS)
+    given.clock.setOffset(SEND_WINDOW_MS)
     goOn()
     await Promise.all(Array.from({ length: 5 }, () => reconcilePayment(given.context, { payment })))
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 0)
@@ -170,20 +175,20 @@ describe('reconcilePayment', () => {
     assert.deepEqual(types, ['payment.created', 'payment.failed'])
   })
 
-  test('a decision on an attempt that has since been taken over changes nothing', async () => {
+  test('a decision about an attempt that another process has since taken over changes nothing', async () => {
     const { payment } = await open({})
     await readRows(given.context.db, 'update payments set attempt = attempt + 1 where id = $1', [payment.id])
-    given.clock.setOffset(SETTLING_MS)
+    given.clock.setOffset(SEND_WINDOW_MS)
     await reconcilePayment(given.context, { payment })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })
 
-  /** The chain goes on as long as a request could arrive. */
+  /** Moves the chain's clock past the time in which a request could arrive. */
   function goOn(): void {
     for (const chain of [given.chains.test, given.chains.live]) chain.head += 10n
   }
 
-  /** A payment that got no answer from the enclave, with what its record learned since. */
+  /** A payment that got no response from the enclave, with the given changes to its record. */
   async function open(
     record: NonNullable<Row['record']>,
     options: Parameters<typeof seed>[1] = {},

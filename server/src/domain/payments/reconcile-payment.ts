@@ -2,66 +2,73 @@ import { ChainUnavailable } from '../../chain/errors.ts'
 import type { EnclaveTransfer } from '../../enclave/transactions.ts'
 import type { Context } from '../context.ts'
 import { failPayment } from './fail-payment.ts'
-import { isFenceOver, isTooOldToSend, isUnsent, type Payment, type PendingReason, type TxHash } from './payment.ts'
+import {
+  isFenceOver,
+  isOutcomeUnknown,
+  isTooOldToSend,
+  type Payment,
+  type PendingReason,
+  type TxHash,
+} from './payment.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 import { settlePayments } from './settle-payments.ts'
-import { noteLook, replaceHash } from './payments-store.ts'
-import { lookAfterHash, nextLookAt } from './tracing/look-schedule.ts'
-import { claimTransfer, traceNonce, traceOperation, type Trace } from './tracing/trace-transfer.ts'
+import { recordLookup, replaceHash } from './payments-store.ts'
+import { lookupAfterHash, nextLookupAt } from './lookups/lookup-schedule.ts'
+import { checkNonce, matchTransfer, searchOperation, type ChainSearch } from './lookups/find-on-chain.ts'
 
 export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chains' | 'logger'>
 
-/** What the provider's words about a transaction are to us: reasons to look at the chain, never proof (D24a). */
-const REPORTED: Readonly<Record<string, PendingReason>> = {
+/** What the provider's statuses mean to us: reasons to look at the chain, never proof (D24a). */
+const REASONS_BY_STATUS: Readonly<Record<string, PendingReason>> = {
   failed: 'reported_failed',
   provider_error: 'reported_failed',
   replaced: 'reported_replaced',
   execution_reverted: 'reported_reverted',
 }
 
-/** What a look learned that is kept on the row. */
-interface Learned {
-  found: EnclaveTransfer | null
+/** What one look-up has found out. It is stored on the payment's row at the end. */
+interface Findings {
+  transfer: EnclaveTransfer | null
   searchedBlock: bigint | null
   senderNonce: bigint | null
 }
 
 /**
- * Looks up what became of a payment that nobody drives on (D23), on the chain and at the provider, and records it. It
- * never causes a signature. Every look that changes nothing puts the next one off for longer.
+ * Finds out on the chain and at the provider what happened to a payment that no request is waiting for, and records it
+ * (D23). It never causes a signature. Each look-up that changes nothing makes the wait for the next one longer.
  * @throws EnclaveUnavailable, ChainUnavailable
  */
 export async function reconcilePayment(ctx: ReconcileContext, { payment }: { payment: Payment }): Promise<void> {
   const { searchedBlock, senderNonce } = payment
-  const learned: Learned = { found: null, searchedBlock, senderNonce }
+  const findings: Findings = { transfer: null, searchedBlock, senderNonce }
   try {
     if (payment.txHash !== null && (await isSettled(ctx, payment))) return
-    const outage = await lookForOperation(ctx, payment, learned)
+    const outage = await searchForOperation(ctx, payment, findings)
     if (outage === 'found') return
-    await lookAtProvider(ctx, payment, learned)
+    await askProvider(ctx, payment, findings)
     if (outage !== null) throw outage
   } finally {
-    await note(ctx, payment, learned)
+    await saveFindings(ctx, payment, findings)
   }
 }
 
-/** The receipt may prove something by now; one that stands in a block needs no other look. */
+/** Reads the receipt, which may prove something by now. A transaction that is in a block needs no further look-up. */
 async function isSettled(ctx: ReconcileContext, payment: Payment): Promise<boolean> {
   const [settled = payment] = await settlePayments(ctx, { mode: payment.mode, payments: [payment] })
   return settled.status !== 'pending' || settled.minedBlock !== null
 }
 
-/** A chain that is out of reach must not keep the provider from being asked: its error is returned. */
-async function lookForOperation(
+/** Returns the chain's error instead of throwing it, so that the provider is asked even while the chain is unavailable. */
+async function searchForOperation(
   ctx: ReconcileContext,
   payment: Payment,
-  learned: Learned,
+  findings: Findings,
 ): Promise<'found' | ChainUnavailable | null> {
   if (payment.userOperationHash === null) return null
   try {
-    const trace = await traceOperation(ctx, payment, [payment.userOperationHash])
-    if (trace.kind === 'found') return await settleFound(ctx, trace.payment)
-    learned.searchedBlock = trace.searchedBlock
+    const search = await searchOperation(ctx, payment, [payment.userOperationHash])
+    if (search.kind === 'found') return await settleFound(ctx, search.payment)
+    findings.searchedBlock = search.searchedBlock
     return null
   } catch (error) {
     if (error instanceof ChainUnavailable) return error
@@ -69,91 +76,96 @@ async function lookForOperation(
   }
 }
 
-async function lookAtProvider(ctx: ReconcileContext, payment: Payment, learned: Learned): Promise<void> {
-  const { transfer, answeredAt } = await ctx.enclave.findTransfer(payment.id)
-  learned.found = transfer
+async function askProvider(ctx: ReconcileContext, payment: Payment, findings: Findings): Promise<void> {
+  const { transfer, providerTime } = await ctx.enclave.findTransfer(payment.id)
+  findings.transfer = transfer
   if (transfer === null) {
-    await lookWithoutRecord(ctx, payment, { answeredAt, learned })
+    await handleNoRecord(ctx, payment, { providerTime, findings })
     return
   }
-  const known = await recordNews(ctx, payment, transfer)
-  if (known === null) return
-  const told = transfer.userOperationHash
-  if (told !== null && told !== payment.userOperationHash) {
-    const trace = await traceOperation(ctx, { ...known, searchedBlock: null }, [told])
-    if (trace.kind === 'found') await settleFound(ctx, trace.payment)
+  const current = await recordReport(ctx, payment, transfer)
+  if (current === null) return
+  const reportedHash = transfer.userOperationHash
+  if (reportedHash !== null && reportedHash !== payment.userOperationHash) {
+    const search = await searchOperation(ctx, { ...current, searchedBlock: null }, [reportedHash])
+    if (search.kind === 'found') await settleFound(ctx, search.payment)
     return
   }
-  if (payment.userOperationHash === null) await lookByReport(ctx, known, { found: transfer, learned })
+  if (payment.userOperationHash === null) await checkReport(ctx, current, { transfer, findings })
 }
 
 /**
- * The provider knows nothing of it. Never sent, past the settling time, with no request under way any more by the
- * provider's own time (D24b): failed. After an attempt whose outcome was unknown, the chain must have been searched up to
- * its head first, because the provider may have kept no record.
+ * Handles a payment that the provider has no record of. It fails if the time in which it may be sent is over, and no
+ * request for it can still arrive by the provider's own clock (D24b). After an attempt whose outcome was unknown, the
+ * chain must have been searched up to its head first, because the provider may have kept no record.
  */
-async function lookWithoutRecord(
+async function handleNoRecord(
   ctx: ReconcileContext,
   payment: Payment,
-  { answeredAt, learned }: { answeredAt: Date; learned: Learned },
+  { providerTime, findings }: { providerTime: Date; findings: Findings },
 ): Promise<void> {
-  const isOver = isTooOldToSend(payment, ctx.clock.now()) && isFenceOver(payment, answeredAt)
-  if (isUnsent(payment) && !isOver) return
-  // A transaction that was found on the chain may have been taken back.
+  const isOver = isTooOldToSend(payment, ctx.clock.now()) && isFenceOver(payment, providerTime)
+  if (isOutcomeUnknown(payment) && !isOver) return
+  // A payment with a hash is searched for as well: a reorganization may have removed its transaction.
   const mayHaveLanded = payment.fencedUntil !== null && payment.enclaveTransactionId === null
   if (mayHaveLanded) {
-    const trace = await claimTransfer(ctx, payment)
-    if (await recordTrace(ctx, trace, learned)) return
-    if (trace.kind !== 'absent') return
+    const search = await matchTransfer(ctx, payment)
+    if (await recordSearch(ctx, search, findings)) return
+    if (search.kind !== 'absent') return
   }
-  if (isUnsent(payment)) await failPayment(ctx, { payment, code: 'never_received' })
+  if (isOutcomeUnknown(payment)) await failPayment(ctx, { payment, code: 'never_received' })
 }
 
-/** Where no user operation is known: by what the provider reports, and by the nonce of its transaction. */
-async function lookByReport(
+/** Handles a payment without a user operation: by the provider's report, and by the nonce of its transaction. */
+async function checkReport(
   ctx: ReconcileContext,
   payment: Payment,
-  { found, learned }: { found: EnclaveTransfer; learned: Learned },
+  { transfer, findings }: { transfer: EnclaveTransfer; findings: Findings },
 ): Promise<void> {
   const isOld = isTooOldToSend(payment, ctx.clock.now())
-  const nonce = payment.txHash === null ? null : await traceNonce(ctx, payment, payment.txHash)
-  learned.senderNonce = nonce?.senderNonce ?? null
-  const overtakenAt = nonce?.overtakenAt ?? null
-  if (overtakenAt === null && REPORTED[found.status] === undefined && !isOld) return
-  const trace = await claimTransfer(ctx, payment)
-  if ((await recordTrace(ctx, trace, learned)) || trace.kind !== 'absent') return
-  if (overtakenAt !== null && (trace.searchedBlock ?? -1n) >= overtakenAt) {
+  const nonce = payment.txHash === null ? null : await checkNonce(ctx, payment, payment.txHash)
+  findings.senderNonce = nonce?.senderNonce ?? null
+  const nonceUsedAt = nonce?.nonceUsedAt ?? null
+  if (nonceUsedAt === null && REASONS_BY_STATUS[transfer.status] === undefined && !isOld) return
+  const search = await matchTransfer(ctx, payment)
+  if ((await recordSearch(ctx, search, findings)) || search.kind !== 'absent') return
+  if (nonceUsedAt !== null && (search.searchedBlock ?? -1n) >= nonceUsedAt) {
     await failPayment(ctx, { payment, code: 'replaced' })
-  } else if (found.status === 'execution_reverted' && payment.txHash === null && isOld) {
-    // The provider's word, since there is no hash to look for; the chain shows no such transfer.
+  } else if (transfer.status === 'execution_reverted' && payment.txHash === null && isOld) {
+    // Here the provider's report decides: there is no hash to look for, and the chain shows no such transfer.
     await failPayment(ctx, { payment, code: 'reverted' })
   }
 }
 
-/** Records an acceptance or a hash that was not known. Returns the payment as it stands, or null when its hash is new. */
-async function recordNews(ctx: ReconcileContext, payment: Payment, found: EnclaveTransfer): Promise<Payment | null> {
+/** Records an acceptance or a hash that was not known. Returns the current payment, or null if its hash is new. */
+async function recordReport(
+  ctx: ReconcileContext,
+  payment: Payment,
+  transfer: EnclaveTransfer,
+): Promise<Payment | null> {
   if (payment.txHash !== null) {
-    if (found.txHash === null || found.txHash === payment.txHash) return payment
-    await adoptHash(ctx, payment, found.txHash)
+    if (transfer.txHash === null || transfer.txHash === payment.txHash) return payment
+    await adoptHash(ctx, payment, transfer.txHash)
     return null
   }
-  if (found.txHash === null && payment.enclaveTransactionId !== null) return payment
-  const recorded = await recordAcceptance(ctx, { payment, found })
-  return found.txHash === null ? recorded : null
+  if (transfer.txHash === null && payment.enclaveTransactionId !== null) return payment
+  const recorded = await recordAcceptance(ctx, { payment, accepted: transfer })
+  return transfer.txHash === null ? recorded : null
 }
 
 async function adoptHash(ctx: ReconcileContext, payment: Payment, txHash: TxHash): Promise<void> {
   const now = ctx.clock.now()
-  const adopted = await ctx.db.runDurable(replaceHash(payment, txHash, { now, nextLookAt: lookAfterHash(now) }))
+  const adopted = await ctx.db.runDurable(replaceHash(payment, txHash, { now, nextLookupAt: lookupAfterHash(now) }))
   if (adopted !== null) await settleFound(ctx, adopted)
 }
 
-async function recordTrace(ctx: ReconcileContext, trace: Trace, learned: Learned): Promise<boolean> {
-  if (trace.kind === 'found') {
-    await settleFound(ctx, trace.payment)
+/** Returns whether the search found the transfer. */
+async function recordSearch(ctx: ReconcileContext, search: ChainSearch, findings: Findings): Promise<boolean> {
+  if (search.kind === 'found') {
+    await settleFound(ctx, search.payment)
     return true
   }
-  learned.searchedBlock = trace.searchedBlock
+  findings.searchedBlock = search.searchedBlock
   return false
 }
 
@@ -162,27 +174,27 @@ async function settleFound(ctx: ReconcileContext, payment: Payment): Promise<'fo
   return 'found'
 }
 
-/** Changes nothing where the look has moved the payment on. */
-async function note(
+/** Stores what the look-up found out. Has no effect if the look-up has already changed the payment. */
+async function saveFindings(
   ctx: ReconcileContext,
   payment: Payment,
-  { found, searchedBlock, senderNonce }: Learned,
+  { transfer, searchedBlock, senderNonce }: Findings,
 ): Promise<void> {
-  const reported = found === null ? undefined : REPORTED[found.status]
+  const reported = transfer === null ? undefined : REASONS_BY_STATUS[transfer.status]
   if (reported !== undefined && reported !== payment.pendingReason) {
     ctx.logger.error(
-      { payment: payment.id, tx: payment.txHash, status: found?.status },
+      { payment: payment.id, tx: payment.txHash, status: transfer?.status },
       'the enclave provider reports that a payment failed; it stays pending until the chain proves it',
     )
   }
-  const isHashUnknown = found !== null && payment.txHash === null
+  const isHashUnknown = transfer !== null && payment.txHash === null
   await ctx.db.runDurable(
-    noteLook(payment, {
+    recordLookup(payment, {
       reason: reported ?? (isHashUnknown ? 'hash_unknown' : payment.pendingReason),
-      nextLookAt: nextLookAt(payment.looks + 1, ctx.clock.now()),
+      nextLookupAt: nextLookupAt(payment.lookups + 1, ctx.clock.now()),
       searchedBlock,
       senderNonce,
-      userOperationHash: found?.userOperationHash ?? null,
+      userOperationHash: transfer?.userOperationHash ?? null,
     }),
   )
 }

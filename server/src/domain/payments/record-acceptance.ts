@@ -1,22 +1,22 @@
 import type { Context } from '../context.ts'
 import { getPayment } from './get-payment.ts'
-import { lookAfterAcceptance, lookAfterHash } from './tracing/look-schedule.ts'
+import { lookupAfterAcceptance, lookupAfterHash } from './lookups/lookup-schedule.ts'
 import type { Payment } from './payment.ts'
 import { markAccepted, type AcceptedSend } from './payments-store.ts'
 
-/** Records that the enclave accepted the payment, with or without a hash yet. */
+/** Records that the enclave accepted the payment. Its transaction hash may not be known yet. */
 export async function recordAcceptance(
   ctx: Pick<Context, 'db' | 'clock' | 'logger'>,
-  { payment, found }: { payment: Payment; found: AcceptedSend },
+  { payment, accepted }: { payment: Payment; accepted: AcceptedSend },
 ): Promise<Payment> {
   const now = ctx.clock.now()
-  const next = found.txHash === null ? lookAfterAcceptance(now) : lookAfterHash(now)
-  const accepted = await ctx.db.runDurable(markAccepted(payment, found, { now, nextLookAt: next }))
-  if (accepted !== null) return accepted
+  const nextLookupAt = accepted.txHash === null ? lookupAfterAcceptance(now) : lookupAfterHash(now)
+  const updated = await ctx.db.runDurable(markAccepted(payment, accepted, { now, nextLookupAt }))
+  if (updated !== null) return updated
   const recorded = await getPayment(ctx, payment)
   if (recorded.status === 'failed') {
     ctx.logger.error(
-      { payment: payment.id, tx: found.txHash },
+      { payment: payment.id, tx: accepted.txHash },
       'the enclave accepted a payment that is recorded as failed',
     )
   }

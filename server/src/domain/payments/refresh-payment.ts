@@ -8,12 +8,13 @@ import { settlePayments } from './settle-payments.ts'
 
 type RefreshContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
-/** The look-ups that are under way in this process: it opens its chains once. */
-const lookUps = new WeakMap<Context['chains'], SharedReads<Payment>>()
+/** The chain reads of this process that are under way. They are kept per `chains` object, which a process opens once. */
+const readsUnderWay = new WeakMap<Context['chains'], SharedReads<Payment>>()
 
 /**
- * One payment in its latest known state: a pending one that has a hash is refreshed from the chain first. Callers at the
- * same time share a look-up. While the chain is out of reach, the latest known state is the recorded one. 404 `not_found`.
+ * Returns a payment in its latest known state. A pending payment with a hash is settled from the chain first; concurrent
+ * callers share one read of the chain. If the chain is unavailable, returns the payment as it is recorded. Throws 404
+ * `not_found`.
  */
 export async function refreshPayment(
   ctx: RefreshContext,
@@ -21,12 +22,12 @@ export async function refreshPayment(
 ): Promise<Payment> {
   const payment = await getPayment(ctx, { accountId, mode, id })
   if (payment.status !== 'pending' || payment.txHash === null) return payment
-  const shared = lookUps.get(ctx.chains) ?? new SharedReads<Payment>()
-  lookUps.set(ctx.chains, shared)
-  return await shared.read(`${id} ${payment.txHash}`, () => lookUp(ctx, payment))
+  const shared = readsUnderWay.get(ctx.chains) ?? new SharedReads<Payment>()
+  readsUnderWay.set(ctx.chains, shared)
+  return await shared.read(`${id} ${payment.txHash}`, () => settleFromChain(ctx, payment))
 }
 
-async function lookUp(ctx: RefreshContext, payment: Payment): Promise<Payment> {
+async function settleFromChain(ctx: RefreshContext, payment: Payment): Promise<Payment> {
   const { mode, id, minedBlock } = payment
   const chain = ctx.chains[mode]
   try {

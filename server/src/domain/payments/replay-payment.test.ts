@@ -13,7 +13,7 @@ describe('idempotency keys', () => {
   })
   after(() => given.close())
 
-  test('the same key with another body is the first record, as it was written', async () => {
+  test('the same key with another body returns the first payment, unchanged', async () => {
     const seeded = await seed(given.context)
     const first = expectPayment(await pay(seeded, { amountUsdc: '1.50', memo: 'first' }), 'created')
     const other = address(`0x${'9'.repeat(40)}`)
@@ -22,30 +22,30 @@ describe('idempotency keys', () => {
     assert.deepEqual([second.amountUsdc, second.memo, second.to], ['1.50', 'first', RECIPIENT])
   })
 
-  test('a key that is known comes before every limit', async () => {
+  test('a known key comes before every limit', async () => {
     const seeded = await seed(given.context, { dailyCap: '1', maxPerTx: '1' })
     const first = expectPayment(await pay(seeded, {}), 'created')
     const changes = { amountUsdc: '500', agentId: 'nobody' as typeof seeded.agentId }
     assert.equal(expectPayment(await pay(seeded, changes), 'replayed').id, first.id)
   })
 
-  test('accounts and modes know nothing of each other’s keys', async () => {
+  test('the same key in another account or mode is another payment', async () => {
     const [left, right] = [await seed(given.context), await seed(given.context)]
     const live = await seed(given.context, { mode: 'live' })
     const payments = [left, right, live].map(async (seeded) => expectPayment(await pay(seeded, {}), 'created'))
     assert.equal(new Set((await Promise.all(payments)).map(({ id }) => id)).size, 3)
     const sameAccount = { accountId: left.account.id, idempotencyKey: 'key' }
-    assert.equal(await replayPayment(given.context, { ...sameAccount, mode: 'live', boundTo: null }), null)
-    assert.ok((await replayPayment(given.context, { ...sameAccount, mode: 'test', boundTo: null })) !== null)
+    assert.equal(await replayPayment(given.context, { ...sameAccount, mode: 'live', boundAgentId: null }), null)
+    assert.ok((await replayPayment(given.context, { ...sameAccount, mode: 'test', boundAgentId: null })) !== null)
   })
 
-  test('a refusal leaves no record: the key is free for the next attempt', async () => {
+  test('a refusal leaves no payment, so the key is free for the next request', async () => {
     const seeded = await seed(given.context, { maxPerTx: '1' })
     expectRefusal(await pay(seeded, { amountUsdc: '2' }), 'amount_too_large')
     expectPayment(await pay(seeded, { amountUsdc: '1' }), 'created')
   })
 
-  test('while the chain is out of reach a known key is answered all the same, a new one is not', async () => {
+  test('while the chain is unavailable, a known key still returns its payment, and a new one fails', async () => {
     const seeded = await seed(given.context)
     const first = expectPayment(await pay(seeded, {}), 'created')
     given.chains.test.down = true

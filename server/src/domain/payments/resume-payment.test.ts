@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
 import {
   listEventTypes,
@@ -20,8 +21,8 @@ import { waitFor } from '../../../../test/support/wait-for.ts'
 
 const SHORT_TIMEOUT_MS = 150
 
-/** D22 to D24: whatever the enclave does, one payment has one transfer at the most, and a retry finds out. */
-describe('a payment whose outcome at the enclave is not known', () => {
+/** Whatever the enclave does, a payment has at most one transfer, and a retry finds out about it (D22 to D24). */
+describe('a payment whose outcome at the enclave is unknown', () => {
   let given: TestContext
   before(async () => {
     given = await openTestContext()
@@ -51,7 +52,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     assert.deepEqual(await listEventTypes(given.context.db, seeded.account.id), ['payment.created'])
   })
 
-  test('the enclave signs and its answer is lost: a retry finds the transfer by its reference, and sends nothing', async () => {
+  test('the enclave signs and its response is lost: a retry finds the transfer by its reference, and sends nothing', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'sign and lose the answer'
     await assert.rejects(pay(seeded), { status: 500, code: 'privy_call_failed' })
@@ -80,19 +81,19 @@ describe('a payment whose outcome at the enclave is not known', () => {
     enclave.close()
   })
 
-  test('a grant that is suspended meanwhile sends nothing any more', async () => {
+  test('if the grant is suspended meanwhile, nothing is sent any more', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'unavailable'
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
     given.enclave.behave = () => 'sign'
     passFence()
-    await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id })
+    await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id, actor: OPERATOR })
     await assert.rejects(pay(seeded), { status: 404, code: 'permission_not_found' })
     const [id = ''] = await listPayments(seeded, 'pending')
     assert.equal(requestsOf(id).length, 1)
   })
 
-  test('a grant that has expired meanwhile sends nothing any more', async () => {
+  test('if the grant expires meanwhile, nothing is sent any more', async () => {
     const expiresAt = new Date(given.clock.now().getTime() + ATTEMPT_MS)
     const seeded = await seed(given.context, { expiresAt })
     given.enclave.behave = () => 'unavailable'
@@ -102,7 +103,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     await assert.rejects(pay(seeded), { status: 403, code: 'permission_expired' })
   })
 
-  test('a look-up that fails is no proof that nothing was sent: nothing is sent again', async () => {
+  test('a failed look-up does not prove that nothing was sent, so nothing is sent again', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'sign and lose the answer'
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
@@ -114,7 +115,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     assert.equal(requestsOf(payment.id).length, 1)
   })
 
-  test('the enclave refuses: failed, with both events; the amount and the allowance are given back', async () => {
+  test('the enclave refuses: the payment fails, with both events, and counts in no limit any more', async () => {
     const seeded = await seed(given.context, { mode: 'live', dailyCap: '1' })
     given.enclave.behave = () => 'reject'
     const payment = expectPayment(await pay(seeded), 'created')
@@ -128,26 +129,26 @@ describe('a payment whose outcome at the enclave is not known', () => {
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 1)
   })
 
-  test('an allowance that was corrected meanwhile is given back no further than to zero', async () => {
+  test('an allowance that was corrected meanwhile never falls below zero', async () => {
     const seeded = await seed(given.context, { mode: 'live' })
     const { account } = seeded
     given.enclave.behave = () => 'unavailable'
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
-    await changePlan(given.context, { account, plan: account.plan, allowanceUsed: 0 })
+    await changePlan(given.context, { account, plan: account.plan, allowanceUsed: 0, actor: OPERATOR })
     given.enclave.behave = () => 'reject'
     passFence()
     assert.equal(expectPayment(await pay(seeded), 'replayed').status, 'failed')
     assert.equal(await readAllowance(given.context.db, account.id), 0)
   })
 
-  test('the enclave accepts without a hash: the hash is fetched before the answer', async () => {
+  test('the enclave accepts without a hash: the hash is fetched before the response', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'sign without hash'
     const payment = expectPayment(await pay(seeded), 'created')
     assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
   })
 
-  test('an enclave that was unavailable and then refuses ends the payment', async () => {
+  test('the payment fails if the enclave is unavailable at first, and then refuses it', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'unavailable'
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
@@ -158,7 +159,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     assert.equal(requestsOf(payment.id).length, 2)
   })
 
-  test('of 20 retries at once, over two processes, one sends', async () => {
+  test('of 20 concurrent retries in two processes, one sends', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'unavailable'
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
@@ -174,7 +175,7 @@ describe('a payment whose outcome at the enclave is not known', () => {
     assert.equal(requestsOf(payments[0]?.id ?? '').length, 2)
   })
 
-  test('without a key a request is fresh, and a retry is another payment', async () => {
+  test('without a key, a retry is another payment', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'unavailable'
     await assert.rejects(createPayment(given.context, paymentRequest(seeded)), { code: 'privy_call_failed' })
@@ -184,8 +185,8 @@ describe('a payment whose outcome at the enclave is not known', () => {
   })
 
   /**
-   * No request that was sent before can arrive any more, and the chain shows none that did. A second more, since the
-   * provider's time has whole seconds.
+   * Moves past the time in which an earlier request could arrive, on our clock and on the chain's. One second more, because
+   * the provider's time has whole seconds.
    */
   function passFence(): void {
     given.clock.setOffset(ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)

@@ -34,7 +34,7 @@ describe('settling a payment (D28)', () => {
   })
   after(() => given.close())
 
-  test('it is confirmed at the configured depth, and noted before', async () => {
+  test('it is confirmed at the configured depth; before that, its block is recorded', async () => {
     const { payment, seeded } = await open()
     mine(payment, { blockNumber: 100n })
     for (const head of [100n, 101n]) {
@@ -47,7 +47,7 @@ describe('settling a payment (D28)', () => {
     assert.equal((await settle(payment)).status, 'confirmed')
   })
 
-  test('payments that can not be settled do not keep those behind them, and are told in the end', async () => {
+  test('a payment that cannot be settled does not hold up the others, and its error is thrown at the end', async () => {
     const { payment } = await open()
     mine(payment, { blockNumber: 98n })
     const nobodys = Array.from({ length: 8 }, (_, index) => ({ ...payment, id: `pay_of_nobody_${index}` }))
@@ -56,7 +56,7 @@ describe('settling a payment (D28)', () => {
     assert.equal((await getPayment(given.context, payment)).status, 'confirmed')
   })
 
-  test('20 settles at once, over two processes, confirm it once, with one event that tells the payment', async () => {
+  test('20 concurrent settles in two processes confirm it once, with one event that holds the payment', async () => {
     const { payment, seeded } = await open()
     mine(payment, { blockNumber: 98n })
     const processes = [given.context, given.openAnother()] as const
@@ -96,7 +96,7 @@ describe('settling a payment (D28)', () => {
     })
   }
 
-  test('the transaction of somebody else without the transfer proves nothing: pending, with the reason', async () => {
+  test('a transaction from another sender without the transfer proves nothing: pending, with the reason', async () => {
     const { payment } = await open()
     mine(payment, { blockNumber: 99n, from: `0x${'8'.repeat(40)}` })
     given.chains.test.head = 101n
@@ -104,21 +104,21 @@ describe('settling a payment (D28)', () => {
     assert.deepEqual([settled.status, settled.pendingReason], ['pending', 'transfer_not_found'])
   })
 
-  test('what the chain failed gives its amount back to the cap', async () => {
+  test('a payment that failed on the chain no longer counts in the cap', async () => {
     const { payment, seeded } = await open({ dailyCap: '1' })
     mine(payment, { blockNumber: 90n, reverted: true })
     await settle(payment)
     expectPayment(await createPayment(given.context, paymentRequest(seeded)), 'created')
   })
 
-  test('what the chain failed the enclave had accepted: it counts in the allowance (D27)', async () => {
+  test('a payment that failed on the chain still counts in the allowance, because the enclave had accepted it (D27)', async () => {
     const { payment, seeded } = await open({ mode: 'live' })
     given.chains.live.receipts.set(payment.txHash ?? '', { ...receiptOf(payment), blockNumber: 100n, reverted: true })
     assert.equal((await settle(payment)).status, 'failed')
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 1)
   })
 
-  test('a reorganization takes it back to waiting, and another block settles it', async () => {
+  test('after a reorganization it waits again, and another block settles it', async () => {
     const { payment } = await open()
     mine(payment, { blockNumber: 100n })
     assert.equal((await settle(payment)).minedBlock, 100n)
@@ -142,7 +142,7 @@ describe('settling a payment (D28)', () => {
     assert.equal((await listEventTypes(given.context.db, seeded.account.id)).length, 2)
   })
 
-  test('a read refreshes it from the chain; while the chain is out of reach it answers what is recorded', async () => {
+  test('a read refreshes it from the chain; while the chain is unavailable, it returns what is recorded', async () => {
     const { payment } = await open()
     mine(payment, { blockNumber: 98n })
     given.chains.test.down = true
@@ -167,7 +167,7 @@ describe('settling a payment (D28)', () => {
     return { payment: expectPayment(await createPayment(given.context, paymentRequest(seeded))), seeded }
   }
 
-  /** What is recorded after the chain was looked at, by a caller who knows the payment as it was made. */
+  /** Returns the recorded payment after a settle by a caller that knows only its first state. */
   async function settle(payment: Payment): Promise<Payment> {
     const known = await getPayment(given.context, payment)
     const stale = known.status === 'pending' ? known : { ...payment, status: 'pending' as const }

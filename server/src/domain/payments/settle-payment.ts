@@ -12,8 +12,9 @@ import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX } from './paym
 type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
 /**
- * Moves a pending payment to what the chain proves of it (D28): confirmed or failed at the configured depth, each once
- * and with its event, whoever sees it first; noted while it is not deep enough; waiting again after a reorganization.
+ * Applies to a pending payment what the chain proves about it (D28). At the configured depth it becomes confirmed or
+ * failed, exactly once and with its event, whichever process sees it first. Until then its block is recorded, and removed
+ * again if a reorganization takes the block away.
  */
 export async function settlePayment(
   ctx: SettleContext,
@@ -34,13 +35,13 @@ export async function settlePayment(
   })
   switch (settlement.kind) {
     case 'waiting':
-      return await note(ctx, payment, null)
+      return await recordBlock(ctx, payment, null)
     case 'mined':
-      return await note(ctx, payment, { number: settlement.blockNumber, hash: settlement.blockHash })
+      return await recordBlock(ctx, payment, { number: settlement.blockNumber, hash: settlement.blockHash })
     case 'failed':
       return await failPayment(ctx, { payment, code: settlement.reason })
     case 'unproven':
-      return await noteNotFound(ctx, payment)
+      return await recordNotFound(ctx, payment)
     case 'confirmed': {
       const block = { number: settlement.blockNumber, hash: settlement.blockHash }
       return await confirm(ctx, payment, { block, logIndexes: settlement.logIndexes })
@@ -50,13 +51,16 @@ export async function settlePayment(
 
 type Block = { readonly number: bigint; readonly hash: string }
 
-async function note(ctx: Pick<Context, 'db'>, payment: Payment, block: Block | null): Promise<Payment> {
+async function recordBlock(ctx: Pick<Context, 'db'>, payment: Payment, block: Block | null): Promise<Payment> {
   if (payment.minedBlockHash === (block?.hash ?? null)) return payment
   await ctx.db.runDurable(markMined(payment, block))
   return { ...payment, minedBlock: block?.number ?? null, minedBlockHash: block?.hash ?? null }
 }
 
-/** Confirms by the first Transfer log that settles no other payment (D24c): two equal sends may share a transaction. */
+/**
+ * Confirms by the first Transfer log that settles no other payment, because one transaction may hold the transfers of two
+ * equal payments (D24c).
+ */
 async function confirm(
   ctx: SettleContext,
   payment: Payment,
@@ -69,7 +73,7 @@ async function confirm(
       if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error
     }
   }
-  return await noteNotFound(ctx, payment)
+  return await recordNotFound(ctx, payment)
 }
 
 async function confirmByLog(
@@ -87,7 +91,7 @@ async function confirmByLog(
   return confirmed ?? (await getPayment(ctx, payment))
 }
 
-async function noteNotFound(ctx: SettleContext, payment: Payment): Promise<Payment> {
+async function recordNotFound(ctx: SettleContext, payment: Payment): Promise<Payment> {
   if (payment.pendingReason === 'transfer_not_found') return payment
   ctx.logger.error(
     { payment: payment.id, tx: payment.txHash },

@@ -3,12 +3,12 @@ import type { Context } from '../context.ts'
 import type { Payment, TxHash } from './payment.ts'
 import { settlePayment } from './settle-payment.ts'
 
-/** So many transactions at once: the pool is the payments' own. */
-const SETTLERS = 4
+/** How many payments are settled at the same time. More would use up the connections that new payments need. */
+const CONCURRENCY = 4
 
 /**
- * Settles payments of one mode that have a hash, from one reading of the chain: the caller's, or a new one. One that can't be settled does not keep
- * the others; the first such error is thrown in the end. Throws `ChainUnavailable`.
+ * Settles payments of one mode that have a hash, from one reading of the chain: the caller's, or a new one. If a payment
+ * cannot be settled, the others still are, and the first error is thrown at the end. Throws `ChainUnavailable`.
  */
 export async function settlePayments(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
@@ -24,9 +24,9 @@ export async function settlePayments(
   const receiptOf = (txHash: TxHash | null) => (txHash === null ? null : (receipts.get(txHash) ?? null))
   const settled = [...payments]
   const errors: unknown[] = []
-  const waiting = payments.entries()
-  const settler = async (): Promise<void> => {
-    for (const [index, payment] of waiting) {
+  const queue = payments.entries()
+  const settleNext = async (): Promise<void> => {
+    for (const [index, payment] of queue) {
       try {
         settled[index] = await settlePayment(ctx, { payment, receipt: receiptOf(payment.txHash), head })
       } catch (error) {
@@ -34,7 +34,7 @@ export async function settlePayments(
       }
     }
   }
-  await Promise.all(Array.from({ length: SETTLERS }, settler))
+  await Promise.all(Array.from({ length: CONCURRENCY }, settleNext))
   if (errors.length > 0) throw errors[0]
   return settled
 }

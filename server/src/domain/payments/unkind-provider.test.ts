@@ -8,7 +8,7 @@ import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/sup
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createPayment } from './create-payment.ts'
 import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SETTLING_MS, type Payment, type TxHash } from './payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { settlePayments } from './settle-payments.ts'
@@ -20,10 +20,10 @@ const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
 const BUNDLER = `0x${'b'.repeat(40)}` as const
 
 /**
- * What the real provider does that a kind one does not (D24 to D24c). Throughout, no window of 24 hours may hold more
- * transfers than its cap, and no key more than one.
+ * Unhelpful behaviour of the real provider (D24 to D24c). In every case, no window of 24 hours may hold more than its cap,
+ * and no key more than one transfer.
  */
-describe('an unkind provider', () => {
+describe('a provider that misbehaves', () => {
   let given: TestContext
   before(async () => {
     given = await openTestContext()
@@ -36,12 +36,12 @@ describe('an unkind provider', () => {
   })
   after(() => given.close())
 
-  describe('its word that a payment failed', () => {
+  describe('its report that a payment failed', () => {
     for (const status of ['failed', 'provider_error']) {
       test(`"${status}" does not free the cap, since the transfer can still land; when it lands it is confirmed`, async () => {
         const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100', mode: 'live' })
         const first = await pay(seeded, { amountUsdc: '100' })
-        given.clock.setOffset(SETTLING_MS + 1_000)
+        given.clock.setOffset(SEND_WINDOW_MS + 1_000)
         given.enclave.told.set(first.id, { status, txHash: first.txHash })
         await reconcile(first)
         const waiting = await getPayment(given.context, first)
@@ -52,18 +52,18 @@ describe('an unkind provider', () => {
       })
     }
 
-    test('a receipt that is there already confirms it, whatever the provider says', async () => {
+    test('an existing receipt confirms it, whatever the provider reports', async () => {
       const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100', mode: 'live' })
       const first = await pay(seeded, { amountUsdc: '100' })
       land(first)
-      given.clock.setOffset(SETTLING_MS + 1_000)
+      given.clock.setOffset(SEND_WINDOW_MS + 1_000)
       given.enclave.told.set(first.id, { status: 'failed', txHash: first.txHash })
       await reconcile(first)
       assert.equal((await refresh(first)).status, 'confirmed')
     })
   })
 
-  describe('an error although the transfer lands', () => {
+  describe('an error response although the transfer lands', () => {
     const ANSWERS: [string, OddAnswer][] = [
       ['a failed broadcast', { status: 400, body: { error: 'Failed', code: 'transaction_broadcast_failure' } }],
       ['an internal error', { status: 500, body: { error: 'Oops' } }],
@@ -73,7 +73,7 @@ describe('an unkind provider', () => {
       ['a 400 without JSON', { status: 400, body: 'No' }],
     ]
     for (const [name, answer] of ANSWERS) {
-      test(`${name}: 500 and pending, the cap is kept, and a retry finds the transfer`, async () => {
+      test(`${name}: 500 and pending, the payment still counts in the cap, and a retry finds the transfer`, async () => {
         const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100' })
         given.enclave.behave = () => ({ ...answer, isAccepted: true })
         await assert.rejects(create(seeded, { amountUsdc: '100', idempotencyKey: 'k' }), { code: 'privy_call_failed' })
@@ -106,7 +106,7 @@ describe('an unkind provider', () => {
       })
     }
 
-    test('while its request may still arrive, a retry sends nothing; it waits, and then sends once', async () => {
+    test('a retry waits while an earlier request may still arrive, then sends once', async () => {
       const seeded = await seed(given.context)
       given.enclave.behave = () => ({ status: 500, body: { error: 'Oops' } })
       await assert.rejects(create(seeded, { idempotencyKey: 'k' }), { code: 'privy_call_failed' })
@@ -123,7 +123,7 @@ describe('an unkind provider', () => {
     })
   })
 
-  describe('an error that lies with us or with the provider', () => {
+  describe('an error on our side or the provider’s', () => {
     const ANSWERS: [string, OddAnswer][] = [
       [
         'spent gas credits',
@@ -150,7 +150,7 @@ describe('an unkind provider', () => {
   })
 
   describe('reservations that were not sent', () => {
-    test('a day later the old key sends nothing: it has failed as never received, and the cap holds', async () => {
+    test('a retry a day later sends nothing: the payment has failed as never received, and the cap holds', async () => {
       const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100' })
       given.enclave.behave = () => 'unavailable'
       await assert.rejects(create(seeded, { amountUsdc: '100', idempotencyKey: 'day-1' }), {
@@ -167,10 +167,10 @@ describe('an unkind provider', () => {
       assert.equal(given.enclave.accepted.has(today.id), true)
     })
 
-    test('within the settling time a retry sends it; after it none does', async () => {
+    test('a retry sends it within the send window, and not after it', async () => {
       for (const [ageMs, status] of [
-        [SETTLING_MS - 60_000, 'pending'],
-        [SETTLING_MS, 'failed'],
+        [SEND_WINDOW_MS - 60_000, 'pending'],
+        [SEND_WINDOW_MS, 'failed'],
       ] as const) {
         const seeded = await seed(given.context)
         given.clock.setOffset(0)
@@ -184,7 +184,7 @@ describe('an unkind provider', () => {
     })
   })
 
-  describe('two sends in one transaction', () => {
+  describe('two payments in one transaction', () => {
     test('with one transfer: one is confirmed, the other stays pending with a reason', async () => {
       const seeded = await seed(given.context)
       const [one, two] = [await pay(seeded), await pay(seeded)]
@@ -195,7 +195,7 @@ describe('an unkind provider', () => {
       assert.deepEqual(states.toSorted(), ['confirmed null', 'pending transfer_not_found'])
     })
 
-    test('with two equal transfers: both are confirmed, each by a log of its own, also over two processes', async () => {
+    test('with two equal transfers: both are confirmed, each by its own log, even by two processes', async () => {
       const seeded = await seed(given.context)
       const [one, two] = [await pay(seeded), await pay(seeded)]
       await shareTransaction(one, two)
@@ -207,7 +207,7 @@ describe('an unkind provider', () => {
       assert.deepEqual(logs.toSorted(), ['confirmed 0', 'confirmed 1'])
     })
 
-    test('the success of the one user operation counts, not that of the transaction', async () => {
+    test('the success of the payment’s own user operation counts, not that of the transaction', async () => {
       const seeded = await seed(given.context)
       const [one, two] = [await pay(seeded), await pay(seeded)]
       await shareTransaction(one, two)
@@ -234,8 +234,8 @@ describe('an unkind provider', () => {
     })
   })
 
-  describe('payments that would be stuck', () => {
-    test('no hash is ever told: the user operation is found on the chain', async () => {
+  describe('payments that could get stuck', () => {
+    test('without any hash from the provider, the user operation is found on the chain', async () => {
       const payment = await openHashless({ status: 'pending', txHash: null, userOperationHash: OPERATION })
       const landed: TxHash = `0x${'aa'.repeat(32)}`
       const operations = [{ hash: OPERATION, isSuccess: true, after: 1 }]
@@ -245,7 +245,7 @@ describe('an unkind provider', () => {
       assert.deepEqual([settled.status, settled.txHash], ['confirmed', landed])
     })
 
-    test('a user operation that failed, told without a hash, is proven by the chain', async () => {
+    test('a failed user operation that is reported without a hash is proven by the chain', async () => {
       const payment = await openHashless({ status: 'execution_reverted', txHash: null, userOperationHash: OPERATION })
       const operations = [{ hash: OPERATION, isSuccess: false, after: 0 }]
       landAs(payment, `0x${'ab'.repeat(32)}`, { operations, sender: BUNDLER, amountMicro: 1n })
@@ -254,7 +254,7 @@ describe('an unkind provider', () => {
       assert.deepEqual([settled.status, settled.failureCode], ['failed', 'reverted'])
     })
 
-    test('replaced, told with the old hash: the transfer is found in its new transaction', async () => {
+    test('reported as replaced with the old hash: the transfer is found in its new transaction', async () => {
       const seeded = await seed(given.context)
       const payment = await pay(seeded)
       given.enclave.told.set(payment.id, { status: 'replaced', txHash: payment.txHash })
@@ -265,7 +265,7 @@ describe('an unkind provider', () => {
       assert.deepEqual([settled.status, settled.txHash], ['confirmed', `0x${'ac'.repeat(32)}`])
     })
 
-    test('replaced by something else, deep enough: failed, by proof of its nonce', async () => {
+    test('its nonce was used by another transaction, deep enough: it fails as replaced', async () => {
       const seeded = await seed(given.context)
       const payment = await pay(seeded)
       given.enclave.told.set(payment.id, { status: 'replaced', txHash: payment.txHash })
@@ -287,7 +287,7 @@ describe('an unkind provider', () => {
       assert.deepEqual([waiting.txHash, waiting.pendingReason], [null, 'reported_failed'])
     })
 
-    test('look-ups of one payment grow rarer', async () => {
+    test('look-ups of one payment become less and less frequent', async () => {
       const payment = await openHashless({ status: 'pending', txHash: null })
       const waitMs = async (): Promise<number> => {
         const before = given.clock.now().getTime()
@@ -306,7 +306,7 @@ describe('an unkind provider', () => {
     })
   })
 
-  /** No request that was sent before can arrive any more, and the chain has gone on as long. */
+  /** Moves past the time in which an earlier request could arrive, on our clock and on the chain's. */
   function passFence(): void {
     given.clock.setOffset(FENCE_MS)
     goOn()
@@ -324,7 +324,7 @@ describe('an unkind provider', () => {
     return expectPayment(await create(seeded, options), 'created')
   }
 
-  /** Accepted, without a hash, and looked up as told. */
+  /** Makes a payment that is accepted without a hash, and sets what look-ups report. */
   async function openHashless(
     told: { status: string; txHash: null; userOperationHash?: TxHash },
     seeded?: Seed,
@@ -336,7 +336,7 @@ describe('an unkind provider', () => {
     return await getPayment(given.context, payment)
   }
 
-  /** One reconciliation of the payment as it stands. */
+  /** Reconciles the payment once, in its current state. */
   async function reconcile(payment: Payment): Promise<void> {
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
   }
@@ -350,7 +350,7 @@ describe('an unkind provider', () => {
     await settlePayments(given.context, { mode: now[0]?.mode ?? 'test', payments: now })
   }
 
-  /** As a bundler may do: the second payment's transaction is the first one's. */
+  /** Gives two payments the same transaction, as a bundler may do. */
   async function shareTransaction(one: Payment, two: Payment): Promise<void> {
     await readRows(given.context.db, 'update payments set tx_hash = $2 where id = $1', [two.id, one.txHash])
   }
@@ -384,7 +384,7 @@ describe('an unkind provider', () => {
     chain.receipts.set(txHash, { ...receiptOf(payment), blockNumber: chain.head, ...change })
   }
 
-  /** The wallet's nonce of the payment's transaction has been used, and its node knows which that was. */
+  /** Makes the chain report that the nonce of the payment's transaction has been used. */
   function overtake(payment: Payment): void {
     const chain = chainOf(payment)
     chain.transactions.set(hashOf(payment), { from: payment.walletAddress, nonce: 4n })

@@ -5,11 +5,11 @@ import { findPlanUse, type UsedOfPlan } from './plans-store.ts'
 export interface PlanUse {
   readonly used: UsedOfPlan
   readonly limits: PlanLimits
-  /** When the allowance starts anew. */
+  /** When the monthly allowance starts again. */
   readonly resetsAt: Date
 }
 
-/** What a workspace has used of its plan by now. */
+/** Returns how much of its plan a workspace has used so far. */
 export async function getPlanUse(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, plan }: { accountId: string; plan: Plan },

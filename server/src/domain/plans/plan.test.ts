@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { isPlan, monthOf, nextMonthOf, PLANS } from './plan.ts'
 
 describe('plans', () => {
-  test('the limits are those of the specification and of D10 and D12', () => {
+  test('each plan has the specified limits (D10, D12)', () => {
     assert.deepEqual(PLANS, {
       developer: { agentsMax: 100, walletsMax: 3, monthlyAllowance: 1_000 },
       pro: { agentsMax: 10_000, walletsMax: 100, monthlyAllowance: 50_000 },

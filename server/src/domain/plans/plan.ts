@@ -1,4 +1,4 @@
-/** What a plan allows (specification, part 8; D10, D12). `null` is unlimited. */
+/** The limits of each plan (specification, part 8; D10, D12). `null` means unlimited. */
 export const PLANS = {
   developer: { agentsMax: 100, walletsMax: 3, monthlyAllowance: 1_000 },
   pro: { agentsMax: 10_000, walletsMax: 100, monthlyAllowance: 50_000 },
@@ -6,11 +6,11 @@ export const PLANS = {
 } as const satisfies Record<string, PlanLimits>
 
 export interface PlanLimits {
-  /** Agents in each mode. */
+  /** Agents per mode. */
   readonly agentsMax: number | null
-  /** Wallets in each mode. */
+  /** Wallets per mode. */
   readonly walletsMax: number | null
-  /** Live payments that the enclave accepted, in a UTC calendar month. */
+  /** Live payments that the enclave accepted, per UTC calendar month. */
   readonly monthlyAllowance: number | null
 }
 
@@ -22,12 +22,12 @@ export function isPlan(text: string): text is Plan {
   return Object.hasOwn(PLANS, text)
 }
 
-/** The first day of the UTC calendar month, as `YYYY-MM-01`. */
+/** Returns the first day of the UTC calendar month, as `YYYY-MM-01`. */
 export function monthOf(time: Date): string {
   return `${time.toISOString().slice(0, 7)}-01`
 }
 
-/** When the allowance starts anew: the 1st of the next UTC calendar month. */
+/** Returns when the allowance starts again: the 1st of the next UTC calendar month. */
 export function nextMonthOf(time: Date): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 1))
 }

@@ -6,11 +6,12 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { SAVED_RECIPIENTS_MAX, type Recipient } from './recipient.ts'
-import { countRecipients, findRecipient, keepRecipient } from './recipients-store.ts'
+import { countRecipients, findRecipient, saveRecipient } from './recipients-store.ts'
 
 /**
- * Gives an address a label, or another one. One more than there may be (exact under races): 409
- * `recipient_limit_reached`.
+ * Gives an address a label, or changes its label.
+ *
+ * Errors: 409 `recipient_limit_reached` if there are too many labels (exact even if they are added concurrently).
  */
 export async function labelRecipient(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -36,7 +37,7 @@ export async function labelRecipient(
     const recipient = { accountId, mode, address, label, createdAt: before?.createdAt ?? now }
     const details = { mode, label, ...(before === null ? {} : { before: before.label }) }
     const entry = { logId: accountId, createdAt: now, actor, action: 'recipient.labeled', details } as const
-    await transaction.commit([keepRecipient(recipient), insertAuditEntry({ ...entry, subject: address })])
+    await transaction.commit([saveRecipient(recipient), insertAuditEntry({ ...entry, subject: address })])
     return recipient
   })
 }

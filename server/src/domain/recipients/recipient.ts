@@ -1,7 +1,7 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 
-/** What a workspace calls an address that is paid to. It allows nothing: what may be paid to stands in grants. */
+/** A workspace's label for an address that it pays. A label allows nothing: only grants decide who can be paid. */
 export interface Recipient {
   readonly accountId: string
   readonly mode: Mode
@@ -10,5 +10,5 @@ export interface Recipient {
   readonly createdAt: Date
 }
 
-/** In each (account, mode). */
+/** How many labels an (account, mode) may have. */
 export const SAVED_RECIPIENTS_MAX = 1_000

@@ -46,7 +46,7 @@ export function listRecipientRows(accountId: string, mode: Mode, limit: number):
 }
 
 /** Inserts a recipient, or changes the label of an existing one. */
-export function keepRecipient({ accountId, mode, address, label, createdAt }: Recipient): Query<boolean> {
+export function saveRecipient({ accountId, mode, address, label, createdAt }: Recipient): Query<boolean> {
   return {
     name: 'keep_recipient',
     text: `insert into recipients (${COLUMNS}) values ($1, $2, $3, $4, $5)

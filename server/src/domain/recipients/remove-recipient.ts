@@ -6,7 +6,9 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { takeRecipient } from './recipients-store.ts'
 
-/** Takes an address's label away, or 404 `recipient_not_found`. Grants that name the address stay as they are. */
+/**
+ * Removes the label of an address, or throws 404 `recipient_not_found`. Grants that allow the address are not changed.
+ */
 export async function removeRecipient(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode, address, actor }: { accountId: string; mode: Mode; address: Address; actor: Actor },

@@ -2,10 +2,10 @@ import type { Context } from '../context.ts'
 import { deleteEndedCeremonies } from '../passkeys/passkeys-store.ts'
 import { deleteEndedSessions } from './sessions-store.ts'
 
-/** A round stays far below the time that a statement may take. */
+/** Small enough that a round takes far less than a statement may. */
 const ROWS_PER_ROUND_MAX = 10_000
 
-/** Deletes ceremonies and sessions that have ended, so many of each at the most; answers how many. */
+/** Deletes expired ceremonies and sessions, at most 10,000 of each, and returns how many. */
 export async function cleanUpSessions(ctx: Pick<Context, 'db' | 'clock'>): Promise<number> {
   const now = ctx.clock.now()
   const ceremonies = await ctx.db.runDurable(deleteEndedCeremonies(now, ROWS_PER_ROUND_MAX))

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { SESSION_IDLE_MS, type Session } from './session.ts'
 import { deleteOtherSessions } from './sessions-store.ts'
 
-/** Signs a person out everywhere else; answers how many sessions that ended. */
+/** Ends all other sessions of a user, and returns how many were ended. */
 export async function endOtherSessions(
   ctx: Pick<Context, 'db' | 'clock'>,
   { session: { secretHash, userId } }: { session: Session },

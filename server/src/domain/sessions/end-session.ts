@@ -4,8 +4,8 @@ import { isRenewalOf, type Session } from './session.ts'
 import { deleteSession, listSessionRows } from './sessions-store.ts'
 
 /**
- * Signs out: the session's secret is worth nothing from now on, at any process, nor the one that it got meanwhile
- * (`verifySession`). False when it had ended already.
+ * Ends a session: its secret stops working at once on all server processes. If the session was verified meanwhile and
+ * got another secret (`verifySession`), that one is ended too. Returns false if the session had already ended.
  */
 export async function endSession(
   ctx: Pick<Context, 'db' | 'clock'>,

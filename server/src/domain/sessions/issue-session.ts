@@ -1,15 +1,15 @@
 import type { Query } from '../../db/query.ts'
 import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { SESSION_MS, SESSIONS_MAX, toDevice, type Session } from './session.ts'
+import { SESSION_MS, SESSIONS_MAX, parseDeviceName, type Session } from './session.ts'
 import { deleteOldestSessions, insertSession } from './sessions-store.ts'
 
 export interface IssuedSession {
   readonly session: Session
-  /** The cookie's value; it can't be had again. */
+  /** The cookie's value. It cannot be read again. */
   readonly secret: string
 }
 
-/** Makes a session of a person who has just proved to be there, and the queries that keep it. */
+/** Returns a session for a user who has just proved their presence, and the queries that store it. */
 export function issueSession(
   { userId, userName, device }: Pick<Session, 'userId' | 'userName' | 'device'>,
   now: Date,
@@ -23,7 +23,7 @@ export function issueSession(
     lastSeenAt: now,
     expiresAt: new Date(now.getTime() + SESSION_MS),
     verifiedAt: now,
-    device: toDevice(device),
+    device: parseDeviceName(device),
   }
   return { issued: { session, secret }, queries: [insertSession(session), deleteOldestSessions(userId, SESSIONS_MAX)] }
 }

@@ -17,10 +17,10 @@ import type { Context } from '../context.ts'
 import { addMember } from '../members/add-member.ts'
 import { addPasskey } from '../passkeys/add-passkey.ts'
 import { createInvitation } from '../members/create-invitation.ts'
-import { getMembership } from '../members/get-membership.ts'
+import { getMembership } from '../members/queries.ts'
 import { listAudit } from '../audit/list-audit.ts'
-import { listPasskeys } from '../passkeys/list-passkeys.ts'
-import { openPasskey } from '../passkeys/open-passkey.ts'
+import { listPasskeys } from '../passkeys/queries.ts'
+import { openPasskeyRegistration } from '../passkeys/open-passkey-registration.ts'
 import { removeMember } from '../members/remove-member.ts'
 
 describe('the audit log', () => {
@@ -58,7 +58,7 @@ describe('the audit log', () => {
     )
   })
 
-  test('what a member did stays in the log when they have left; what they do then, and did before, never stood there', async () => {
+  test('what a user did as a member stays in the log after they left; what they did before and after is not there', async () => {
     const [account, elsewhere] = [await open(), await open()]
     await seedOwner(ctx, account)
     const leaver = await signUpPerson(ctx)
@@ -85,7 +85,7 @@ describe('the audit log', () => {
     assert.equal((await signIns(elsewhere.id)).length, 2)
   })
 
-  test('nobody changes or deletes what stands in it', async () => {
+  test('entries cannot be changed or deleted', async () => {
     await signUpMember(ctx)
     const count = async () => (await readRows(ctx.db, 'select count(*) as n from audit_entries'))[0]?.['n']
     const earlier = await count()
@@ -97,14 +97,14 @@ describe('the audit log', () => {
     assert.equal(await count(), earlier)
   })
 
-  test('a change whose row can not be written is not made', async () => {
+  test('a change whose audit entry cannot be written is not made', async () => {
     const account = await open()
     const ada = await signUpMember(ctx)
     await readRows(
       ctx.db,
       "alter table audit_entries add constraint broken check (action <> 'passkey.added') not valid",
     )
-    const { ceremony, options } = await openPasskey(ctx, ada)
+    const { ceremony, options } = await openPasskeyRegistration(ctx, ada)
     const response = makePasskey(ctx, options.user.id).register(toBytes(options.challenge))
     await assert.rejects(addPasskey(ctx, { session: ada.session, ceremony, response, name: 'New' }), /broken/)
     assert.equal((await listPasskeys(ctx, ada)).length, 1)
@@ -113,6 +113,6 @@ describe('the audit log', () => {
   })
 
   function open() {
-    return createAccount(ctx, { name: 'Acme', plan: 'developer' })
+    return createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
   }
 })

@@ -3,7 +3,10 @@ import type { Context } from '../context.ts'
 import { CEREMONY_MS } from '../passkeys/ceremony.ts'
 import { openCeremony } from '../passkeys/open-ceremony.ts'
 
-/** Begins a sign-in (D46). Usernameless: it names no passkey, so it tells nobody who is known here. */
+/**
+ * Starts a sign-in (D46) and returns the options for the browser. They name no user and no passkey, so they do not
+ * reveal who has an account.
+ */
 export async function openSignIn(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
 ): Promise<{ ceremony: string; options: PublicKeyCredentialRequestOptionsJSON }> {

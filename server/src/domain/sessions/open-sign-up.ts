@@ -2,35 +2,35 @@ import { randomBytes } from 'node:crypto'
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
+import type { SignUpPolicy } from '../../values/sign-up-policy.ts'
 import type { Context } from '../context.ts'
-import { findInvitation } from '../members/find-invitation.ts'
+import { getInvitation } from '../members/queries.ts'
 import { makeRegistrationOptions } from '../passkeys/make-registration-options.ts'
 import { openCeremony } from '../passkeys/open-ceremony.ts'
 import { USER_HANDLE_BYTES } from '../passkeys/user.ts'
 
-/** Who may sign up: anybody, or people with an invitation only. */
-export type SignUpPolicy = 'open' | 'invited'
-
-export interface Applicant {
+export interface SignUpRequest {
   readonly name: string
-  /** Every caller says it, so that no door lets in people whom the operator keeps out. */
+  /** Every caller must pass the policy, so that none of them lets in users whom the operator excludes. */
   readonly policy: SignUpPolicy
-  /** The secret of an invitation. */
+  /** The secret of an invitation, if the user has one. */
   readonly invitation?: string | undefined
 }
 
 /**
- * Begins a sign-up (D46): what the browser asks a new passkey for. A sign-up ends only by a ceremony from here, so the
- * policy is enforced here. Errors: 400 for a bad name; where the policy is `invited`, 403 `sign_up_invited_only` without
- * an invitation, and 404 `invitation_not_found` for one by which nobody can join.
+ * Starts a sign-up (D46) and returns the options with which the browser registers a passkey. A sign-up can only be
+ * completed with the ceremony created here, so enforcing the policy here is enough.
+ *
+ * Errors: 400 for a name that is not allowed. If the policy is `invited`: 403 `sign_up_invited_only` without an
+ * invitation, and 404 `invitation_not_found` for one that cannot be accepted.
  */
 export async function openSignUp(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
-  { name: text, policy, invitation }: Applicant,
+  { name: text, policy, invitation }: SignUpRequest,
 ): Promise<{ ceremony: string; options: PublicKeyCredentialCreationOptionsJSON }> {
   if (policy === 'invited') {
     if (invitation === undefined) throw problem('sign_up_invited_only')
-    await findInvitation(ctx, { secret: invitation })
+    await getInvitation(ctx, { secret: invitation })
   }
   const name = checkName(text)
   const userHandle = randomBytes(USER_HANDLE_BYTES)

@@ -5,7 +5,10 @@ import { listPasskeyRows } from '../passkeys/passkeys-store.ts'
 import { openCeremony } from '../passkeys/open-ceremony.ts'
 import type { Session } from './session.ts'
 
-/** Begins a proof that the person of a session is there: what the browser asks one of their passkeys for. */
+/**
+ * Starts a verification that the user of a session is present. Returns the options with which the browser asks for one
+ * of the user's passkeys.
+ */
 export async function openVerification(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
   { session: { userId } }: { session: Session },

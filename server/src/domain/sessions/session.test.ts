@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isVerified, VERIFICATION_MS } from '../require-recent-proof.ts'
-import { isAlive, SESSION_IDLE_MS, SESSION_MS, toDevice } from './session.ts'
+import { isProofRecent, RECENT_PROOF_MS } from '../require-recent-proof.ts'
+import { isAlive, SESSION_IDLE_MS, SESSION_MS, parseDeviceName } from './session.ts'
 
 const START = Date.UTC(2026, 0, 1)
 const HOUR_MS = 3_600_000
 
 describe('a session', () => {
-  test('its times are those of D47', () => {
-    assert.deepEqual([SESSION_IDLE_MS, SESSION_MS, VERIFICATION_MS], [12 * HOUR_MS, 7 * 24 * HOUR_MS, 600_000])
+  test('its idle and total lifetimes are as specified (D47)', () => {
+    assert.deepEqual([SESSION_IDLE_MS, SESSION_MS, RECENT_PROOF_MS], [12 * HOUR_MS, 7 * 24 * HOUR_MS, 600_000])
   })
 
   const ends: readonly (readonly [string, number, number, boolean])[] = [
@@ -25,17 +25,17 @@ describe('a session', () => {
     })
   }
 
-  test('a verification lasts a moment less than 10 minutes', () => {
+  test('a proof is recent for just under 10 minutes', () => {
     const session = { verifiedAt: new Date(START) }
     assert.deepEqual(
-      [0, 599_999, 600_000].map((ms) => isVerified(session, new Date(START + ms))),
+      [0, 599_999, 600_000].map((ms) => isProofRecent(session, new Date(START + ms))),
       [true, true, false],
     )
   })
 
-  test('what a browser calls itself is cut, and can always be stored', () => {
-    assert.equal(toDevice('x'.repeat(1_000)).length, 200)
-    assert.equal(toDevice('a\u0000b'), 'ab')
-    assert.equal(toDevice(`${'x'.repeat(199)}🤖`), `${'x'.repeat(199)}\ufffd`)
+  test("the browser's description is cut to length, and can always be stored", () => {
+    assert.equal(parseDeviceName('x'.repeat(1_000)).length, 200)
+    assert.equal(parseDeviceName('a\u0000b'), 'ab')
+    assert.equal(parseDeviceName(`${'x'.repeat(199)}🤖`), `${'x'.repeat(199)}\ufffd`)
   })
 })

@@ -1,32 +1,35 @@
 import { hash } from 'node:crypto'
 
-/** A session of the dashboard (D47). Of its secret, the cookie's value, only the hash is kept. */
+/** A session of the dashboard (D47). Its secret is the value of the cookie; only the hash is stored. */
 export interface Session {
   readonly secretHash: Buffer
   readonly userId: string
   readonly userName: string
   readonly createdAt: Date
   readonly lastSeenAt: Date
-  /** The end in all; the idle end follows from `lastSeenAt`. */
+  /** When the session ends in any case. It ends earlier if it is idle, which follows from `lastSeenAt`. */
   readonly expiresAt: Date
-  /** When the person last proved to be there, by passkey or recovery code. */
+  /** When the user last proved their presence, with a passkey or a recovery code. */
   readonly verifiedAt: Date
-  /** What the browser calls itself. */
+  /** How the browser describes itself. */
   readonly device: string
 }
 
 const SESSION_ID_CHARS = 32
 
-/** What a session is called outside. Not the secret's hash: that is what lets in whoever can write to the database. */
+/**
+ * Returns the id by which a session is known outside of the service. It is derived from the secret's hash but differs
+ * from it, because sessions are looked up by that hash and it must not leave the service.
+ */
 export function sessionIdOf({ secretHash }: Pick<Session, 'secretHash'>): string {
   return hash('sha256', secretHash, 'hex').slice(0, SESSION_ID_CHARS)
 }
 
 export const SESSION_IDLE_MS = 12 * 60 * 60 * 1_000
 export const SESSION_MS = 7 * 24 * 60 * 60 * 1_000
-/** A session's `lastSeenAt` moves at most this often, so that few requests write. */
+/** `lastSeenAt` is updated at most this often, so that few requests cause a write. */
 export const TOUCH_INTERVAL_MS = 60 * 1_000
-/** A person's oldest sessions end when there are more. */
+/** If a user has more sessions, the oldest ones end. */
 export const SESSIONS_MAX = 50
 const DEVICE_CHARS_MAX = 200
 
@@ -34,13 +37,16 @@ export function isAlive(session: Pick<Session, 'lastSeenAt' | 'expiresAt'>, now:
   return now < session.expiresAt && now.getTime() < session.lastSeenAt.getTime() + SESSION_IDLE_MS
 }
 
-/** Whether a session of the same person is this one, with another secret since its person proved to be there again. */
+/**
+ * Returns whether `other`, a session of the same user, is this session with the new secret that it got when the user
+ * verified their presence again.
+ */
 export function isRenewalOf(session: Session, other: Session): boolean {
   const isSame = other.createdAt.getTime() === session.createdAt.getTime() && other.device === session.device
   return isSame && other.verifiedAt > session.verifiedAt
 }
 
-/** Makes what a browser calls itself fit to be kept. */
-export function toDevice(text: string): string {
+/** Returns the browser's description of itself in a form that can be stored. */
+export function parseDeviceName(text: string): string {
   return text.slice(0, DEVICE_CHARS_MAX).replaceAll('\u0000', '').toWellFormed()
 }

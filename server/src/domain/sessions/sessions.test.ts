@@ -21,7 +21,7 @@ import { findSession } from './find-session.ts'
 import { issueRecoveryCodes } from '../passkeys/issue-recovery-codes.ts'
 import { openSignIn } from './open-sign-in.ts'
 import { openVerification } from './open-verification.ts'
-import { VERIFICATION_MS } from '../require-recent-proof.ts'
+import { RECENT_PROOF_MS } from '../require-recent-proof.ts'
 import { SESSIONS_MAX, SESSION_IDLE_MS, SESSION_MS, type Session } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { verifySession } from './verify-session.ts'
@@ -37,11 +37,11 @@ describe('sessions', () => {
   })
   after(() => given.close())
 
-  test('a session ends when nobody was seen for 12 hours', async () => {
+  test('a session ends when its user was not seen for 12 hours', async () => {
     const { session, secret } = await signUpPerson(ctx)
     const find = (milliseconds: number) => findAt(secret, session.createdAt, milliseconds)
     assert.ok((await find(SESSION_IDLE_MS - 1)) !== null)
-    // That was seen: from there it is 12 hours again.
+    // The user was seen, so the 12 hours start again.
     assert.ok((await find(2 * SESSION_IDLE_MS - 2)) !== null)
     assert.equal(await find(3 * SESSION_IDLE_MS - 2), null)
   })
@@ -54,7 +54,7 @@ describe('sessions', () => {
     assert.equal(await find(SESSION_MS), null)
   })
 
-  test('an authenticator that is asked for a passkey by its id need not tell whose it is, but must not tell another’s', async () => {
+  test("an authenticator asked for a passkey by its id may omit the user handle, but must not return another user's", async () => {
     const { session, passkey } = await signUpPerson(ctx)
     const prove = async (userHandle: string | undefined) => {
       const { ceremony, options } = await openVerification(ctx, { session })
@@ -66,7 +66,7 @@ describe('sessions', () => {
     }
     await assert.rejects(prove('AAAA'), { code: 'passkey_invalid' })
     assert.equal((await prove(undefined)).session.userId, session.userId)
-    // Who signs in is known by nothing else.
+    // Without the user handle nothing tells who signs in.
     const { ceremony, options } = await openSignIn(ctx)
     const whole = answer(passkey, options)
     const { userHandle: _, ...rest } = whole.response
@@ -74,7 +74,7 @@ describe('sessions', () => {
     await assert.rejects(signIn(ctx, { ceremony, response, device: DEVICE }), { code: 'passkey_invalid' })
   })
 
-  test('what a page reads while nobody attends keeps no session from ending', async () => {
+  test('unattended requests of a page do not keep a session alive', async () => {
     const { session, secret } = await signUpPerson(ctx)
     const { db } = ctx
     const findAfter = (milliseconds: number, isAttended: boolean) =>
@@ -88,7 +88,7 @@ describe('sessions', () => {
     assert.notEqual(await findAfter(SESSION_IDLE_MS, false), null)
   })
 
-  test('that somebody was seen is written once a minute at the most', async () => {
+  test('that a user was seen is written at most once a minute', async () => {
     const { session, secret } = await signUpPerson(ctx)
     const seenAfter = async (milliseconds: number) => {
       await findAt(secret, session.createdAt, milliseconds)
@@ -100,7 +100,7 @@ describe('sessions', () => {
     assert.deepEqual([await seenAfter(59_999), await seenAfter(60_000), await seenAfter(119_999)], [0, 60_000, 60_000])
   })
 
-  test('what is no secret of a session finds none', async () => {
+  test('a malformed or unknown secret finds no session', async () => {
     const { secret, session } = await signUpPerson(ctx)
     const faults = ['', secret.slice(0, -1), secret.toUpperCase(), session.secretHash.toString('hex')]
     for (const text of [...faults, createSecret(SECRET_PREFIXES.session), createSecret(SECRET_PREFIXES.ceremony)]) {
@@ -108,7 +108,7 @@ describe('sessions', () => {
     }
   })
 
-  test('of a session, and of a challenge, only the hash of its secret is kept', async () => {
+  test('only the hash of the secret of a session or a challenge is stored', async () => {
     const { secret } = await signUpPerson(ctx)
     const { ceremony } = await openSignIn(ctx)
     const rows = await readRows(
@@ -128,13 +128,13 @@ describe('sessions', () => {
     const { session } = await signUpPerson(ctx)
     const issueAt = (milliseconds: number) =>
       issueRecoveryCodes(frozenAt(ctx, new Date(session.verifiedAt.getTime() + milliseconds)), { session })
-    await issueAt(VERIFICATION_MS - 1)
-    await assert.rejects(issueAt(VERIFICATION_MS), { status: 403, code: 'verification_required' })
+    await issueAt(RECENT_PROOF_MS - 1)
+    await assert.rejects(issueAt(RECENT_PROOF_MS), { status: 403, code: 'verification_required' })
   })
 
-  test('a verification gives the session a new secret, and the old one is worth nothing', async () => {
+  test('a verification gives the session a new secret, and the old one stops working', async () => {
     const ada = await signUpMember(ctx)
-    const then = later(ctx, VERIFICATION_MS)
+    const then = later(ctx, RECENT_PROOF_MS)
     const stale = await findSession(then, ada)
     assert.ok(stale !== null)
     const verified = await verify(then, ada, stale)
@@ -151,7 +151,7 @@ describe('sessions', () => {
     ])
   })
 
-  test('a secret that was planted before the sign-in is worth nothing after it', async () => {
+  test('a secret that was planted before the sign-in does not work after it', async () => {
     const ada = await signUpPerson(ctx)
     const planted = createSecret(SECRET_PREFIXES.session)
     const { secret } = await signInPerson(ctx, ada)
@@ -159,7 +159,7 @@ describe('sessions', () => {
     assert.equal(await findSession(ctx, { secret: planted }), null)
   })
 
-  test('a session is verified by its own person only', async () => {
+  test('a session can only be verified by its own user', async () => {
     const [ada, eve] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const { ceremony, options } = await openVerification(ctx, ada)
     assert.deepEqual(
@@ -176,7 +176,7 @@ describe('sessions', () => {
     assert.ok((await findSession(ctx, eve)) !== null)
   })
 
-  test('the challenge of a sign-in verifies no session, nor does that of a verification sign in', async () => {
+  test('the challenge of a sign-in cannot verify a session, nor can that of a verification sign in', async () => {
     const ada = await signUpPerson(ctx)
     const forSignIn = await openSignIn(ctx)
     const response = answer(ada.passkey, forSignIn.options)
@@ -189,7 +189,7 @@ describe('sessions', () => {
     })
   })
 
-  test('a session that has ended meanwhile is not verified, and has no heir', async () => {
+  test('a session that has ended meanwhile is not verified, and no new one is created', async () => {
     const ada = await signUpMember(ctx)
     await endSession(ctx, ada)
     await assert.rejects(verify(ctx, ada, ada.session), { status: 401, type: 'unauthenticated' })
@@ -197,7 +197,7 @@ describe('sessions', () => {
     assert.ok(!(await listAuditActions(ctx.db, ada.userId)).includes('user.verified'))
   })
 
-  test('of five verifications of one session at once, one has the session', async () => {
+  test('of five concurrent verifications of one session, one gets the new secret', async () => {
     const ada = await signUpPerson(ctx)
     await openConnections(ctx.db)
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => verify(ctx, ada, ada.session)))
@@ -210,7 +210,7 @@ describe('sessions', () => {
     assert.equal(won.length, 1)
   })
 
-  test('a sign-out holds for the very next request at another process, and is told once', async () => {
+  test('after a sign-out the next request on another process is rejected, and the log says so once', async () => {
     const ada = await signUpMember(ctx)
     const other = given.openAnother()
     assert.ok((await findSession(other, ada)) !== null)

@@ -13,9 +13,9 @@ import { openConnections, readRows } from '../../../../test/support/database/rea
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { addPasskey } from '../passkeys/add-passkey.ts'
-import { countRecoveryCodes } from '../passkeys/count-recovery-codes.ts'
+import { countRecoveryCodes } from '../passkeys/queries.ts'
 import { issueRecoveryCodes } from '../passkeys/issue-recovery-codes.ts'
-import { openPasskey } from '../passkeys/open-passkey.ts'
+import { openPasskeyRegistration } from '../passkeys/open-passkey-registration.ts'
 import { signInWithRecoveryCode } from './sign-in-with-recovery-code.ts'
 import { createRecoveryCode } from '../passkeys/recovery-code.ts'
 
@@ -39,7 +39,7 @@ describe('recovery codes', () => {
     await assert.rejects(enter(first), INVALID)
     assert.equal(await countRecoveryCodes(ctx, ada), 9)
 
-    const { ceremony, options } = await openPasskey(ctx, { session })
+    const { ceremony, options } = await openPasskeyRegistration(ctx, { session })
     const passkey = makePasskey(ctx, options.user.id)
     await addPasskey(ctx, { session, ceremony, response: passkey.register(toBytes(options.challenge)), name: 'New' })
     assert.equal((await signInPerson(ctx, { passkey })).session.userId, ada.userId)
@@ -72,7 +72,7 @@ describe('recovery codes', () => {
     assert.deepEqual(await listAuditActions(ctx.db, ada.userId), ['user.signed_up', 'user.recovered'])
   })
 
-  test('what is no code, or nobody has, is refused all the same', async () => {
+  test('malformed and unknown codes are rejected in the same way', async () => {
     for (const code of ['', 'x', createRecoveryCode(), '-'.repeat(10_000)]) await assert.rejects(enter(code), INVALID)
   })
 
@@ -87,7 +87,7 @@ describe('recovery codes', () => {
     await enter(codes[9] ?? '')
   })
 
-  test('issued twice at once, one set of ten holds', async () => {
+  test('of two sets issued at once, one set of ten is valid', async () => {
     const ada = await signUpPerson(ctx)
     await openConnections(ctx.db)
     const sets = await Promise.all(Array.from({ length: 5 }, () => issueRecoveryCodes(ctx, ada)))
@@ -96,7 +96,7 @@ describe('recovery codes', () => {
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   })
 
-  test('of a code only the hash is kept', async () => {
+  test('only the hash of a code is stored', async () => {
     const ada = await signUpMember(ctx)
     await enter(ada.recoveryCodes[0] ?? '')
     const rows = await readRows(

@@ -7,8 +7,10 @@ import { issueSession, type IssuedSession } from './issue-session.ts'
 import { parseRecoveryCode } from '../passkeys/recovery-code.ts'
 
 /**
- * Signs in by a recovery code, once; the session is verified, so that a passkey can be added. Whatever is wrong with
- * the code: 401 `recovery_code_invalid`.
+ * Signs in with a recovery code, which can be used once. The session counts as verified, so that the user can add a
+ * passkey.
+ *
+ * Errors: 401 `recovery_code_invalid`, whatever is wrong with the code.
  */
 export async function signInWithRecoveryCode(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -26,14 +26,14 @@ import { CEREMONY_MS } from '../passkeys/ceremony.ts'
 import { createWorkspace } from '../members/create-workspace.ts'
 import { endSession } from './end-session.ts'
 import { findSession } from './find-session.ts'
-import { listPasskeys } from '../passkeys/list-passkeys.ts'
+import { listPasskeys } from '../passkeys/queries.ts'
 import { openSignIn } from './open-sign-in.ts'
 import { openSignUp } from './open-sign-up.ts'
 import { openVerification } from './open-verification.ts'
 import { signIn } from './sign-in.ts'
 import { signUp } from './sign-up.ts'
 
-/** Of the flags in authenticator data (WebAuthn, section 6.1). */
+/** Two of the flags in authenticator data (WebAuthn, section 6.1). */
 const FLAGS_OFFSET = 32
 const INVALID = { status: 401, code: 'passkey_invalid' }
 const UNKNOWN = { status: 401, code: 'passkey_unknown' }
@@ -48,7 +48,7 @@ describe('signing up and in', () => {
   })
   after(() => given.close())
 
-  test('who signed up signs in with the passkey alone, and each time gets a session of its own', async () => {
+  test('after the sign-up a user signs in with the passkey alone, each time with a new session', async () => {
     const ada = await signUpPerson(ctx, ' Ada Lovelace ')
     const again = await signInPerson(ctx, ada)
     assert.equal(again.session.userId, ada.userId)
@@ -66,7 +66,7 @@ describe('signing up and in', () => {
     assert.deepEqual(passkey.lastUsedAt, again.session.createdAt)
   })
 
-  test('a new passkey is asked for that needs no name and verifies its person; a sign-in names nobody', async () => {
+  test('a sign-up asks for a discoverable passkey with user verification; a sign-in names no user', async () => {
     const up = (await openSignUp(ctx, { name: 'Ada', policy: 'open' })).options
     assert.deepEqual(up.rp, { name: 'Bursar', id: ctx.relyingParty.id })
     assert.equal(toBytes(up.user.id).length, 32)
@@ -84,13 +84,13 @@ describe('signing up and in', () => {
     assert.notEqual(options.challenge, (await openSignIn(ctx)).options.challenge)
   })
 
-  test('a name that is none is refused', async () => {
+  test('a name that is not allowed is rejected', async () => {
     for (const name of ['', '  ', 'x'.repeat(101), 'a\u0000']) {
       await assert.rejects(openSignUp(ctx, { name, policy: 'open' }), { status: 400, type: 'validation_failed' })
     }
   })
 
-  test('where people are invited only, the verb itself lets nobody begin without an invitation', async () => {
+  test('if sign-up is by invitation, the verb itself rejects a sign-up without one', async () => {
     const wanted = { name: 'Eve', policy: 'invited' } as const
     await assert.rejects(openSignUp(ctx, wanted), { status: 403, code: 'sign_up_invited_only' })
     const invitation = createSecret(SECRET_PREFIXES.invitation)
@@ -177,7 +177,7 @@ describe('signing up and in', () => {
       })
     }
 
-    test('for what these forgeries change, and for nothing else of them', async () => {
+    test('for the one thing that each forgery changes, and for nothing else', async () => {
       const { ceremony, options } = await openSignIn(ctx)
       await signIn(ctx, { ceremony, response: forge(ada.passkey, options), device: DEVICE })
     })
@@ -191,7 +191,7 @@ describe('signing up and in', () => {
       }
     })
 
-    test('after 5 minutes, and not a moment before', async () => {
+    test('after exactly 5 minutes', async () => {
       const open = () => openSignIn(ctx)
       const [inTime, late] = [await open(), await open()]
       const respond = (milliseconds: number, { ceremony, options }: Awaited<ReturnType<typeof open>>) =>
@@ -201,7 +201,7 @@ describe('signing up and in', () => {
     })
   })
 
-  test('a challenge that was answered is answered: 20 times at once are one sign-in', async () => {
+  test('a challenge can be used once: 20 concurrent responses are one sign-in', async () => {
     const ada = await signUpPerson(ctx)
     await openConnections(ctx.db)
     const { ceremony, options } = await openSignIn(ctx)
@@ -217,7 +217,7 @@ describe('signing up and in', () => {
     assert.equal(rows.length, 2)
   })
 
-  test('a counter that goes back is refused, as a copy of the passkey would make it', async () => {
+  test('a signature counter that goes back is rejected, because a copied passkey would cause it', async () => {
     const ada = await signUpPerson(ctx)
     const copy = restoreSoftwarePasskey(ada.passkey.export())
     await signInPerson(ctx, ada)
@@ -227,7 +227,7 @@ describe('signing up and in', () => {
     await signInPerson(ctx, { passkey: copy })
   })
 
-  test('one count is good for one sign-in, though two with it are under way at once', async () => {
+  test('one value of the counter is good for one sign-in, even if two use it at once', async () => {
     const ada = await signUpPerson(ctx)
     await openConnections(ctx.db)
     const copies = Array.from({ length: 8 }, () => ({ passkey: restoreSoftwarePasskey(ada.passkey.export()) }))
@@ -245,7 +245,7 @@ describe('signing up and in', () => {
     assert.equal(passkey?.counter, 0)
   })
 
-  test('a sign-up with a wrong answer makes nobody', async () => {
+  test('a sign-up with an invalid response creates no user', async () => {
     const counted = async () => (await readRows(ctx.db, 'select count(*) as n from users'))[0]?.['n']
     const earlier = await counted()
     const { relyingParty } = ctx
@@ -271,7 +271,7 @@ describe('signing up and in', () => {
     assert.equal(await counted(), earlier)
   })
 
-  test('a sign-up that is answered 20 times at once makes one person', async () => {
+  test('a sign-up with 20 concurrent responses creates one user', async () => {
     await openConnections(ctx.db)
     const { ceremony, options } = await openSignUp(ctx, { name: 'Twenty', policy: 'open' })
     const outcomes = await Promise.allSettled(
@@ -284,7 +284,7 @@ describe('signing up and in', () => {
     assert.equal((await readRows(ctx.db, "select 1 from users where name = 'Twenty'")).length, 1)
   })
 
-  test('a passkey that somebody has can not be registered for another person, and nothing is left of the try', async () => {
+  test('a passkey that is already registered cannot be registered for another user, and the attempt leaves nothing behind', async () => {
     const ada = await signUpPerson(ctx)
     const { ceremony, options } = await openSignUp(ctx, { name: 'Mallory', policy: 'open' })
     const response = ada.passkey.register(toBytes(options.challenge))
@@ -292,7 +292,7 @@ describe('signing up and in', () => {
     assert.equal((await readRows(ctx.db, "select 1 from users where name = 'Mallory'")).length, 0)
   })
 
-  test('from the first workspace on, what happens stands in the log of the person, once each', async () => {
+  test('from the first workspace on, each action is logged for the user once', async () => {
     const ada = await signUpMember(ctx)
     await signInPerson(ctx, ada)
     const row = { actor_kind: 'user', actor_id: ada.userId }
@@ -304,7 +304,7 @@ describe('signing up and in', () => {
     ])
   })
 
-  test('the log holds nothing of a person without a workspace, and their sign-up once, with the first one', async () => {
+  test('nothing is logged for a user without a workspace; joining the first one logs their sign-up once', async () => {
     const ada = await signUpPerson(ctx)
     await signInPerson(ctx, ada)
     await endSession(ctx, ada)
@@ -316,7 +316,7 @@ describe('signing up and in', () => {
   })
 })
 
-/** An assertion that is signed as it should be, but for what is said here. */
+/** An assertion that is correct except for the given changes. */
 function forge(
   passkey: Person['passkey'],
   {

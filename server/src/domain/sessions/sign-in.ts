@@ -3,12 +3,14 @@ import { problem } from '../../values/problem.ts'
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { checkAssertion } from '../passkeys/check-assertion.ts'
-import { moveCounter } from '../passkeys/passkeys-store.ts'
+import { advanceCounter } from '../passkeys/passkeys-store.ts'
 import { issueSession, type IssuedSession } from './issue-session.ts'
 import { takeCeremony } from '../passkeys/take-ceremony.ts'
 
 /**
- * Signs in whoever's passkey answered the challenge: always with a new secret, so one from before is worth nothing.
+ * Signs in the user whose passkey signed the challenge. The session always gets a new secret, so a secret from before
+ * the sign-in is useless.
+ *
  * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid`.
  */
 export async function signIn(
@@ -20,7 +22,7 @@ export async function signIn(
   const now = ctx.clock.now()
   const { issued, queries } = issueSession({ userId: user.id, userName: user.name, device }, now)
   return await ctx.db.transaction(async (transaction) => {
-    if (!(await transaction.run(moveCounter(user.id, passkey.credentialId, counter, now)))) {
+    if (!(await transaction.run(advanceCounter(user.id, passkey.credentialId, counter, now)))) {
       throw problem('passkey_invalid')
     }
     const entry = insertPersonalEntry(user.id, {

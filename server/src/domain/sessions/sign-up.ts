@@ -11,8 +11,9 @@ import { FIRST_PASSKEY_NAME } from '../passkeys/passkey.ts'
 import { takeCeremony } from '../passkeys/take-ceremony.ts'
 
 /**
- * Makes a person of the answer of their new passkey, signed in, with recovery codes that are shown once (D46). The audit
- * log says so once the person belongs to a workspace (`recordFirstWorkspace`).
+ * Creates a user from the registration of their first passkey, signs them in, and returns recovery codes that are shown
+ * once (D46). The audit log records the sign-up when the user first joins a workspace (`recordFirstWorkspace`).
+ *
  * Errors: 400 `ceremony_expired`; 401 `passkey_invalid`; 409 `passkey_exists`.
  */
 export async function signUp(
@@ -20,7 +21,7 @@ export async function signUp(
   { ceremony, response, device }: { ceremony: string; response: RegistrationResponseJSON; device: string },
 ): Promise<IssuedSession & { recoveryCodes: string[] }> {
   const { challenge, applicant } = await takeCeremony(ctx, { secret: ceremony, kind: 'sign_up' })
-  if (applicant === null) throw new Error('the ceremony of a sign-up does not say whose it is')
+  if (applicant === null) throw new Error('the sign-up ceremony has no applicant')
   const passkey = await checkRegistration(ctx, { challenge, response })
   const now = ctx.clock.now()
   const user = {

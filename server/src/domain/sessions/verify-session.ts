@@ -4,16 +4,18 @@ import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.t
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { checkAssertion } from '../passkeys/check-assertion.ts'
-import { moveCounter } from '../passkeys/passkeys-store.ts'
+import { advanceCounter } from '../passkeys/passkeys-store.ts'
 import type { IssuedSession } from './issue-session.ts'
 import type { Session } from './session.ts'
 import { renewSession } from './sessions-store.ts'
 import { takeCeremony } from '../passkeys/take-ceremony.ts'
 
 /**
- * Notes that the person of a session is there. The session gets another secret and the old one ends: what the session
- * may do now, whoever knew the old one may not. Errors: 400 `ceremony_expired`; 401 `passkey_unknown`,
- * `passkey_invalid` (another person's passkey too), `unauthenticated` when the session has ended meanwhile.
+ * Records that the user of a session proved their presence. The session gets a new secret and the old one stops
+ * working, so somebody who had stolen the old one does not gain the rights of the verified session.
+ *
+ * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid` (also for another user's passkey), and
+ * `unauthenticated` if the session has ended meanwhile.
  */
 export async function verifySession(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
@@ -28,7 +30,7 @@ export async function verifySession(
   const renewed = { ...session, secretHash: hashSecret(secret), verifiedAt: now, lastSeenAt: now }
   await ctx.db.transaction(async (transaction) => {
     const [isCounted, isRenewed] = await transaction.batch([
-      moveCounter(userId, passkey.credentialId, counter, now),
+      advanceCounter(userId, passkey.credentialId, counter, now),
       renewSession(session.secretHash, renewed.secretHash, now),
     ])
     if (!isCounted) throw problem('passkey_invalid')

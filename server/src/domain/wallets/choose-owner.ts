@@ -1,13 +1,15 @@
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { listPasskeys } from '../passkeys/list-passkeys.ts'
+import { listPasskeys } from '../passkeys/queries.ts'
 import type { Passkey } from '../passkeys/passkey.ts'
 import { isEs256 } from './owner-passkey.ts'
 
 /**
- * The passkey of the person that is to own a wallet: the named one, or, where none is named, of those that can own one
- * the one that was used last. Errors: 404 `passkey_not_found`, also for somebody else's; 400 `validation_failed` for one
- * that can own none.
+ * Returns the passkey that is to own a wallet: the one with `credentialId`, or if that is null, the most recently used
+ * one that can own a wallet.
+ *
+ * Errors: 404 `passkey_not_found`, also for another user's passkey; 400 `validation_failed` for a passkey that cannot
+ * own a wallet.
  */
 export async function chooseOwner(
   ctx: Pick<Context, 'db'>,
@@ -18,17 +20,17 @@ export async function chooseOwner(
     const named = passkeys.find((passkey) => passkey.credentialId === credentialId)
     if (named === undefined) throw problem('passkey_not_found')
     if (!isEs256(named.publicKeyCose))
-      throw cannotOwn('is a passkey of another kind than ES256, which can own no wallet')
+      throw cannotOwn('names a passkey that cannot own a wallet: only ES256 passkeys can')
     return named
   }
   const able = passkeys.filter(({ publicKeyCose }) => isEs256(publicKeyCose))
   const [latest] = able.toSorted((left, right) => usedAt(right) - usedAt(left))
   if (latest === undefined)
-    throw cannotOwn('is missing: none of your passkeys is of the kind ES256, which owns wallets')
+    throw cannotOwn('is missing, and none of your passkeys can own a wallet: only ES256 passkeys can')
   return latest
 }
 
-/** One that was never used since is as recent as its registration. */
+/** A passkey that was never used since it was registered counts as used at that time. */
 function usedAt({ lastUsedAt, createdAt }: Passkey): number {
   return (lastUsedAt ?? createdAt).getTime()
 }

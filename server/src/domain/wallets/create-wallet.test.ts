@@ -44,12 +44,12 @@ describe('createWallet', () => {
     assert.equal((await create(account, 'Live', 'live')).mode, 'live')
   })
 
-  test('a name of white space, or one too long, is refused', async () => {
+  test('a blank or too long name is rejected', async () => {
     const account = await open('scale')
     for (const name of ['', '   ', 'x'.repeat(101)]) await assert.rejects(create(account, name), { status: 400 })
   })
 
-  test('a passkey that is no ES256 key is refused before the enclave is asked', async () => {
+  test('a passkey that is not ES256 is rejected before the enclave is called', async () => {
     const account = await open('scale')
     const faults = [new Uint8Array(), new Uint8Array([0xff, 0x00]), coseKey(-8), coseKey(-257)]
     for (const publicKeyCose of faults) {
@@ -61,7 +61,7 @@ describe('createWallet', () => {
   })
 
   function open(plan: Plan): Promise<Account> {
-    return createAccount(given.context, { name: 'Wallets', plan })
+    return createAccount(given.context, { name: 'Wallets', plan, actor: OPERATOR })
   }
 
   function create(account: Account, name = 'Wallet', mode: 'test' | 'live' = 'test') {

@@ -12,9 +12,11 @@ import { countWallets, insertWallet } from './wallets-store.ts'
 import type { OwnerPasskey, Wallet } from './wallet.ts'
 
 /**
- * Creates a wallet whose only owner, at the enclave too, is the passkey. Over the plan's cap (D12, exact under races):
- * 400 `wallet_cap_reached`. A passkey that is not ES256 is 400 `validation_failed`. It is made for as long as there is money
- * in it, so a recent proof is needed: 403 `verification_required` (D59).
+ * Creates a wallet whose only owner is the passkey, at the enclave as well. A wallet's owner controls the money in it,
+ * so creating one needs a recent proof (D59).
+ *
+ * Errors: 400 `wallet_cap_reached` over the plan's limit (D12, exact even if wallets are created concurrently); 400
+ * `validation_failed` if the passkey is not ES256; 403 `verification_required`.
  */
 export async function createWallet(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,
@@ -44,7 +46,7 @@ export async function createWallet(
     owner,
     createdAt: ctx.clock.now(),
   }
-  // Again, under the lock that the insert is made in: the enclave was asked without it.
+  // The limit is checked again, because the lock was not held during the call to the enclave.
   await ctx.db.transaction(async (transaction) => {
     const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
     checkCap(account?.plan, count)

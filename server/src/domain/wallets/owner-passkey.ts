@@ -5,22 +5,29 @@ import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { OwnerPasskey } from './wallet.ts'
 
-/** Whether a passkey can own a wallet: the enclave verifies no other signatures. */
+/** Returns whether a passkey can own a wallet: the enclave only verifies ES256 signatures. */
 export function isEs256(publicKeyCose: Uint8Array): boolean {
   return readCoseKey(publicKeyCose) !== null
 }
 
-/** The passkey's public key in the form that the enclave takes: base64 of its SPKI. Only ES256 keys have one. */
+/**
+ * Returns the passkey's public key in the form that the enclave expects: base64 of its SPKI. Throws 400 unless it is an
+ * ES256 key.
+ */
 export function toSpki(publicKeyCose: Uint8Array): string {
   const key = readCoseKey(publicKeyCose)
-  if (key === null) throw new Problem('validation_failed', "The owner's passkey must be an ES256 (P-256) key.")
+  if (key === null)
+    throw new Problem(
+      'validation_failed',
+      "The owner's passkey must use ES256 (P-256); only such keys can own a wallet.",
+    )
   const jwk = { kty: 'EC', crv: 'P-256', x: base64url(key.x), y: base64url(key.y) }
   return createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'der' }).toString('base64')
 }
 
 /**
- * Checks that the owner signed these very bytes (D15): challenge, origin, relying party, user presence and
- * verification, and the signature. Anything else is 400 `signature_invalid`.
+ * Verifies that the owner signed exactly these bytes (D15): challenge, origin, relying party, user presence and
+ * verification, and the signature. Throws 400 `signature_invalid` if anything is wrong.
  */
 export async function checkOwnerSignature(
   ctx: Pick<Context, 'relyingParty' | 'logger'>,

@@ -5,12 +5,13 @@ import type { MicroUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 
 const READS_AT_ONCE_MAX = 10
-/** Of a longer list no more are asked for: the chain's nodes are shared with the payments. */
+/** Only so many balances of a longer list are read, because payments use the same chain nodes. */
 const BALANCES_MAX = 100
 
 /**
- * The USDC of wallets, of the first 100 of them, no older than `ageMsMax` (a second where none is given). What the chain does not answer lacks; once it has failed, the rest is
- * not asked for, so that a dead chain costs one time limit and not one a wallet.
+ * Returns the USDC balances of the first 100 wallets, none older than `ageMsMax` (default: one second). Wallets whose
+ * balance could not be read are left out. After the first failure no more are read, so an unreachable chain costs one
+ * timeout and not one per wallet.
  */
 export async function readBalances(
   ctx: Pick<Context, 'chains' | 'balances'>,

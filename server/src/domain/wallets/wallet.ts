@@ -1,33 +1,34 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 
-/** A wallet whose key lives in the enclave, and whose owner is a passkey (D13). It belongs to one account and one mode. */
+/** A wallet of one account and mode. Its key is in the enclave, and its owner is a passkey (D13). */
 export interface Wallet {
   readonly accountId: string
   readonly mode: Mode
   readonly address: Address
   readonly name: string
   readonly enclaveWalletId: string
-  /** The owner as the enclave knows it: a key quorum of one, the passkey. */
+  /** The owner at the enclave: a key quorum whose only member is the passkey. */
   readonly ownerQuorumId: string
   readonly owner: OwnerPasskey
   readonly createdAt: Date
 }
 
+/** The part of a passkey that owning a wallet depends on. */
 export interface OwnerPasskey {
-  /** base64url, as WebAuthn gives it. */
+  /** The base64url that WebAuthn gives it. */
   readonly credentialId: string
-  /** The COSE key of the registration: ES256 only, since the enclave verifies P-256 signatures. */
+  /** The COSE key from the registration. Always ES256, because the enclave only verifies P-256 signatures. */
   readonly publicKeyCose: Uint8Array
 }
 
-/** What a workspace is shown of a wallet. */
+/** What members of the workspace see of a wallet. */
 export interface WalletSummary extends Wallet {
-  /** Whose passkey its owner is; null once the passkey was removed from the person. */
+  /** The user whose passkey owns the wallet. Null once that user has removed the passkey. */
   readonly ownedBy: { readonly userId: string; readonly userName: string; readonly passkeyName: string } | null
-  /** Grants on it that are not revoked. */
+  /** The number of grants on the wallet that are not revoked. */
   readonly grants: number
 }
 
-/** A list of wallets ends here. */
+/** A list shows at most this many wallets. */
 export const WALLETS_LISTED_MAX = 1_000

@@ -152,13 +152,13 @@ export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Que
  * A lease on a wallet's signers is valid between these times. A later one was written before the clock was set back,
  * and is ignored.
  */
-export interface LeaseSpan {
+export interface LeaseBounds {
   readonly now: Date
   readonly latest: Date
 }
 
 /** Takes the lease on changing the wallet's signers at the enclave; returns false while another process holds it. */
-export function takeSignerChange(wallet: Wallet, until: Date, { now, latest }: LeaseSpan): Query<boolean> {
+export function takeSignerLease(wallet: Wallet, until: Date, { now, latest }: LeaseBounds): Query<boolean> {
   return {
     name: 'take_signer_change',
     text: `update wallets set signer_change_until = $4
@@ -170,7 +170,7 @@ export function takeSignerChange(wallet: Wallet, until: Date, { now, latest }: L
 }
 
 /** Returns until when the lease on the wallet's signers is held; null if it is not. */
-export function findSignerChange(wallet: Wallet, { now, latest }: LeaseSpan): Query<Date | null> {
+export function findSignerLease(wallet: Wallet, { now, latest }: LeaseBounds): Query<Date | null> {
   return {
     name: 'find_signer_change',
     text: `select signer_change_until from wallets
@@ -181,7 +181,7 @@ export function findSignerChange(wallet: Wallet, { now, latest }: LeaseSpan): Qu
 }
 
 /** Extends the lease, if it is still the one that was taken. */
-export function prolongSignerChange(wallet: Wallet, held: Date, until: Date): Query<boolean> {
+export function extendSignerLease(wallet: Wallet, held: Date, until: Date): Query<boolean> {
   return {
     name: 'prolong_signer_change',
     text: `update wallets set signer_change_until = $5
@@ -192,7 +192,7 @@ export function prolongSignerChange(wallet: Wallet, held: Date, until: Date): Qu
 }
 
 /** Whether the lease is still the one that was taken. Nobody else can take it before the transaction ends. */
-export function holdsSignerChange(wallet: Wallet, held: Date): Query<boolean> {
+export function holdsSignerLease(wallet: Wallet, held: Date): Query<boolean> {
   return {
     name: 'holds_signer_change',
     text: `select 1 from wallets
@@ -203,7 +203,7 @@ export function holdsSignerChange(wallet: Wallet, held: Date): Query<boolean> {
 }
 
 /** Releases the lease, if it is still the one that was taken. */
-export function giveBackSignerChange(wallet: Wallet, until: Date): Query<boolean> {
+export function releaseSignerLease(wallet: Wallet, until: Date): Query<boolean> {
   return {
     name: 'give_back_signer_change',
     text: `update wallets set signer_change_until = null

@@ -22,7 +22,7 @@ import { changeEndpoint } from './change-endpoint.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
 import { listDeliveries } from './list-deliveries.ts'
 
-describe('announcing an event', () => {
+describe('appendEvent', () => {
   let given: TestContext
   let ctx: Context
   let account: Account
@@ -36,7 +36,7 @@ describe('announcing an event', () => {
   })
   after(() => given.close())
 
-  test('each endpoint that wants it gets one delivery, due when the event became true', async () => {
+  test('each subscribed endpoint gets one delivery, due at the time of the event', async () => {
     const [first, second] = [await makeEndpoint(ctx, account), await makeEndpoint(ctx, account)]
     const event = await announce(ctx, account)
     for (const { endpoint } of [first, second]) {
@@ -57,7 +57,7 @@ describe('announcing an event', () => {
     }
   })
 
-  test('what is rolled back leaves neither the event nor a delivery', async () => {
+  test('a rolled back transaction leaves neither the event nor a delivery', async () => {
     await makeEndpoint(ctx, account)
     const event = makeEvent(ctx, account)
     await assert.rejects(
@@ -72,7 +72,7 @@ describe('announcing an event', () => {
     assert.deepEqual(await readRows(ctx.db, 'select id from events where account_id = $1', [account.id]), [])
   })
 
-  test('an event can not be announced twice, and an endpoint has no second delivery of it', async () => {
+  test('an event cannot be appended twice, and an endpoint gets no second delivery of it', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     const event = await announce(ctx, account)
     const [, insertDeliveries] = appendEvent(event)
@@ -80,7 +80,7 @@ describe('announcing an event', () => {
     await readOnlyDelivery(ctx, account.id, endpoint.id)
   })
 
-  test('every kind reaches who wants it, and nobody else', async () => {
+  test('every event type reaches the endpoints subscribed to it, and no others', async () => {
     for (const type of EVENT_TYPES) await makeEndpoint(ctx, account, { events: [type] })
     for (const type of EVENT_TYPES) await announce(ctx, account, { type })
     const found = await listDeliveries(ctx, {
@@ -94,7 +94,7 @@ describe('announcing an event', () => {
     assert.equal(new Set(found.map(({ endpointId }) => endpointId)).size, EVENT_TYPES.length)
   })
 
-  test('nobody is told of a test event by subscription', async () => {
+  test('a test event is not sent to subscribed endpoints', async () => {
     await makeEndpoint(ctx, account)
     await announce(ctx, account, { type: TEST_EVENT_TYPE })
     assert.equal(await countDeliveries(ctx, account.id), 0)
@@ -112,7 +112,7 @@ describe('announcing an event', () => {
       actor: OPERATOR,
     })
     const deleted = await makeEndpoint(ctx, account)
-    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id })
+    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id, actor: OPERATOR })
     await announce(ctx, account)
     assert.equal(await countDeliveries(ctx, account.id), 0)
     assert.equal(await countDeliveries(ctx, other.id), 0)
@@ -120,7 +120,7 @@ describe('announcing an event', () => {
     assert.equal(await countDeliveries(ctx, account.id), 1)
   })
 
-  test('an endpoint that is made later, or wants it later, is not told of what was before', async () => {
+  test('an endpoint that is created or subscribed later does not get earlier events', async () => {
     const { endpoint } = await makeEndpoint(ctx, account, { events: ['payment.failed'] })
     await announce(ctx, account)
     await makeEndpoint(ctx, account)
@@ -129,7 +129,7 @@ describe('announcing an event', () => {
     assert.equal(await countDeliveries(ctx, account.id), 0)
   })
 
-  test('what was wanted when it happened is delivered, even if it is not wanted any more', async () => {
+  test('an event is delivered to endpoints subscribed when it happened, even if they no longer are', async () => {
     const { endpoint } = await makeEndpoint(ctx, account, { events: ['payment.confirmed'] })
     const event = await announce(ctx, account)
     await changeEndpoint(ctx, {

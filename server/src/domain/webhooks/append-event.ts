@@ -4,8 +4,10 @@ import { insertEvent } from '../events/events-store.ts'
 import { insertDeliveries } from './deliveries-store.ts'
 
 /**
- * Writes an event, and a delivery for each endpoint that wants it now. Both belong into the batch that commits what
- * makes the event true (D43): then none is forgotten, none is sent of what was undone, and it costs no round trip.
+ * Returns the queries that insert an event, and a delivery for each endpoint that is subscribed to it now.
+ *
+ * They belong in the transaction that makes the event true (D43): if it rolls back, nothing is sent, and if it commits,
+ * no event is missed. This costs no extra round trip.
  */
 export function appendEvent(event: DomainEvent): readonly [Query<boolean>, Query<number>] {
   return [insertEvent(event), insertDeliveries(event)]

@@ -8,16 +8,18 @@ import { updateEndpoint } from './endpoints-store.ts'
 
 export interface EndpointChange {
   readonly url?: string
-  /** `EVENT_TYPES`, or some of them. */
+  /** Some or all of `EVENT_TYPES`. */
   readonly events?: readonly string[]
   readonly enabled?: boolean
 }
 
 /**
- * Changes where an endpoint is, which later events it wants, or whether anything is sent to it. While it is disabled no
- * deliveries are made for it, and pending ones wait; once it is enabled, those whose time has passed are due at once.
- * What is so already changes nothing. Another address takes a recent proof, as a new endpoint does (D59). Errors: 400
- * `url_not_allowed`, 400 for its events; 403 `verification_required`; 404 `webhook_not_found`.
+ * Changes an endpoint's URL, the events it is subscribed to from now on, or whether it is enabled. While it is
+ * disabled, no deliveries are created for it and pending ones wait; when it is enabled again, those that are overdue
+ * are sent at once. Changing nothing has no effect.
+ *
+ * A new URL needs a recent proof, as a new endpoint does (D59). Errors: 400 `url_not_allowed`, 400 for its events; 403
+ * `verification_required`; 404 `webhook_not_found`.
  */
 export async function changeEndpoint(
   ctx: Pick<Context, 'db' | 'clock' | 'outbound'>,
@@ -45,18 +47,18 @@ function applyChange(before: WebhookEndpoint, { url, events, enabled }: Endpoint
   const moved = {
     ...before,
     url: url ?? before.url,
-    // What the old address did says nothing of the new one.
+    // Failures at the old URL say nothing about the new one.
     failingSince: url === undefined || url === before.url ? before.failingSince : null,
     events: events === undefined ? before.events : checkEvents(events),
   }
   const isEnabled = before.disabledAt === null
   if (enabled === undefined || enabled === isEnabled) return moved
-  // Enabled again, it gets its 5 days anew.
+  // An endpoint that is enabled again has the full 5 days before it is disabled for failing.
   if (enabled) return { ...moved, failingSince: null, disabledAt: null, disabledBecause: null }
   return { ...moved, disabledAt: now, disabledBecause: 'owner' }
 }
 
-/** What the log says of it: of a URL the host alone, since its path may be a secret of theirs. */
+/** Returns what the audit log records. Of a URL only the host, because the path may contain a secret. */
 function describeChange(before: WebhookEndpoint, after: WebhookEndpoint): Record<string, unknown> {
   return {
     ...(after.url === before.url ? {} : { host: new URL(after.url).host }),

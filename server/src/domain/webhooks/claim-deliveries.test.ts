@@ -24,7 +24,7 @@ import { deleteEndpoint } from './delete-endpoint.ts'
 import { LEASE_MS, type ClaimedDelivery } from './delivery.ts'
 import { ROTATION_OVERLAP_MS } from './endpoint.ts'
 import { finishAttempt } from './finish-attempt.ts'
-import { getDelivery } from './get-delivery.ts'
+import { getDelivery } from './queries.ts'
 import { finishDelivery, lockDueEndpoints, type ClaimBounds } from './queue-store.ts'
 import { releaseDeliveries } from './release-deliveries.ts'
 import { rotateSecret } from './rotate-secret.ts'
@@ -48,7 +48,7 @@ describe('claiming deliveries', () => {
   })
   after(() => given.close())
 
-  test('nothing is claimed where nothing is due, or where there is no room', async () => {
+  test('nothing is claimed if nothing is due or the limit is zero', async () => {
     assert.deepEqual(await claim(ctx), [])
     await makeEndpoint(ctx, account)
     await announce(ctx, account, { createdAt: new Date(ctx.clock.now().getTime() + MINUTE_MS) })
@@ -57,7 +57,7 @@ describe('claiming deliveries', () => {
     assert.equal((await claim(later(ctx, MINUTE_MS))).length, 1)
   })
 
-  test('a claim carries all that the attempt needs', async () => {
+  test('a claim contains everything that the attempt needs', async () => {
     const { endpoint, secret } = await makeEndpoint(ctx, account)
     const event = await announce(ctx, account)
     const now = ctx.clock.now()
@@ -101,7 +101,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual(await times(), [])
   })
 
-  test('at most so many are under way to an endpoint; an attempt that ends makes room', async () => {
+  test('deliveries in flight to an endpoint are limited; an attempt that ends makes room', async () => {
     await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 6, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     const [first, ...others] = await claim(ctx, { inFlightMax: 3 })
@@ -123,7 +123,7 @@ describe('claiming deliveries', () => {
     assert.ok(claimed.some(({ delivery }) => delivery.endpointId === endpoint.id))
   })
 
-  test('one of each endpoint comes before a second one of any, and those with the least under way come first', async () => {
+  test('each endpoint gets one delivery before any gets a second, and those with the fewest in flight come first', async () => {
     const accounts = await Promise.all([1, 2, 3].map(() => makeAccount(ctx)))
     const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
     for (const one of accounts) {
@@ -136,7 +136,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual(countBy([...first, ...second]), [2, 2, 2])
   })
 
-  test('fifty claims at once by two processes: nothing is claimed twice, nor too much of one endpoint', async () => {
+  test('fifty concurrent claims by two processes claim nothing twice, and not too much of one endpoint', async () => {
     const accounts = await Promise.all([1, 2, 3, 4].map(() => makeAccount(ctx)))
     const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
     for (const one of accounts) {
@@ -158,7 +158,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual(await claim(ctx), [])
   })
 
-  test('claims and finished attempts race: no more than four are ever under way to an endpoint', async () => {
+  test('while claims and finishing attempts race, never more than four are in flight to an endpoint', async () => {
     await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 100, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     let underWay = 0
@@ -169,7 +169,7 @@ describe('claiming deliveries', () => {
         underWay += claimed.length
         assert.ok(underWay <= 4, `${underWay} under way`)
         for (const one of claimed) {
-          // Before it is written down: from then on another one may be claimed.
+          // Counted before the outcome is recorded, because from then on another delivery may be claimed.
           underWay -= 1
           await finish(mine, one, 200)
           done += 1
@@ -180,7 +180,7 @@ describe('claiming deliveries', () => {
     assert.equal(done, 100)
   })
 
-  test('a lease ends by itself; whoever has the delivery then does not skip or repeat an attempt', async () => {
+  test('a lease expires by itself; the next worker neither skips nor repeats an attempt', async () => {
     await makeEndpoint(ctx, account)
     await announce(ctx, account)
     const frozen = frozenAt(ctx, ctx.clock.now())
@@ -192,7 +192,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual(await claim(later(frozen, LEASE_MS)), [])
   })
 
-  test('a worker whose lease was lost writes nothing, neither while another one has it nor after', async () => {
+  test('a worker whose lease has expired records nothing, neither while another worker has the delivery nor after', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     await announce(ctx, account)
     const lost = await claimOne(ctx)
@@ -212,7 +212,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual(row, { failing_since: null, disabled_at: null })
   })
 
-  test('a delivery whose outcome is just being written is not waited for, and not claimed over it', async () => {
+  test('a claim skips a delivery whose outcome is just being written', async () => {
     await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 2, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     const [late, second] = (await claim(ctx)) as [ClaimedDelivery, ClaimedDelivery]
@@ -232,7 +232,7 @@ describe('claiming deliveries', () => {
     assert.equal((await readDelivery(ctx, late.delivery)).status, 'succeeded')
   })
 
-  test('what is released can be claimed at once; a lease that was lost can not be given back', async () => {
+  test('a released delivery can be claimed at once; an expired lease cannot be released', async () => {
     await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 3, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     const claimed = await claim(ctx)
@@ -257,7 +257,7 @@ describe('claiming deliveries', () => {
       change: { enabled: false },
       actor: OPERATOR,
     })
-    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id })
+    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id, actor: OPERATOR })
     assert.deepEqual(await claim(ctx), [])
     await changeEndpoint(ctx, {
       accountId: account.id,
@@ -294,7 +294,7 @@ describe('claiming deliveries', () => {
     assert.equal((await claimOne(ctx)).url, url)
   })
 
-  test('an endpoint whose secret does not open holds up nobody else', async () => {
+  test('an endpoint with an unreadable secret does not hold up others', async () => {
     const broken = await makeEndpoint(ctx, account)
     const { endpoint } = await makeEndpoint(ctx, account)
     await readRows(ctx.db, `update webhook_endpoints set secret_sealed = '\\x00' where id = $1`, [broken.endpoint.id])
@@ -302,7 +302,7 @@ describe('claiming deliveries', () => {
     assert.equal((await claimOne(ctx)).delivery.endpointId, endpoint.id)
   })
 
-  test('wherever the look around begins, and however short it is, each endpoint has its turn', async () => {
+  test('wherever a claim starts and however few endpoints it examines, each endpoint has its turn', async () => {
     const accounts = [account, await makeAccount(ctx), await makeAccount(ctx)]
     for (const one of accounts) {
       await makeEndpoint(ctx, one)
@@ -324,7 +324,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual((await look(third ?? '', 3)).toSorted(), [ids[0], ids[2]])
   })
 
-  test('a look that ended early is gone on with behind its end, so thousands of idle queues hide no other one', async () => {
+  test('a claim continues where the last one stopped, so thousands of idle queues hide no other one', async () => {
     const accounts = await Promise.all(Array.from({ length: 5 }, () => makeAccount(ctx)))
     for (const one of accounts) {
       await makeEndpoint(ctx, one)
@@ -341,8 +341,8 @@ describe('claiming deliveries', () => {
     for (const { id } of accounts) assert.ok(seen.filter((accountId) => accountId === id).length >= 2, id)
   })
 
-  test('2,040 queues that nobody sends stand before no healthy one for more than a claim or two', async () => {
-    // Disabled, each with something waiting: one claim looks into 2,000 at the most.
+  test('2,040 stopped queues delay a healthy one by no more than a claim or two', async () => {
+    // Disabled endpoints with one pending delivery each. One claim examines at most 2,000.
     const idle = await makeAccount(ctx)
     await makeEndpoint(ctx, idle)
     const { id: eventId } = await announce(ctx, idle)
@@ -361,7 +361,7 @@ describe('claiming deliveries', () => {
         select account_id, 'dlv_' || id, mode, id, $3, 'payment.created', 'event', 'pending', $2, $2 from copies`,
       [idle.id, ctx.clock.now(), eventId],
     )
-    // Its id sorts behind them.
+    // Its id sorts after theirs.
     const healthy = await makeAccount(ctx)
     await makeEndpoint(ctx, healthy)
     await announce(ctx, healthy)
@@ -378,7 +378,7 @@ describe('claiming deliveries', () => {
   }
 })
 
-/** How many there are of each endpoint, in order. */
+/** The number of deliveries per endpoint, in order. */
 function countBy(claimed: readonly ClaimedDelivery[]): number[] {
   const counts = new Map<string, number>()
   for (const { delivery } of claimed) counts.set(delivery.endpointId, (counts.get(delivery.endpointId) ?? 0) + 1)

@@ -13,18 +13,23 @@ import {
   type EndpointKey,
 } from './queue-store.ts'
 
-/** So many endpoints' queues one claim looks into. With more of them than that, the next claim goes on behind. */
+/**
+ * The queues of at most this many endpoints are examined by one claim. If there are more, the next claim continues
+ * behind them.
+ */
 const HOPS_MAX = 2_000
 
-/** How far this process has looked, for endpoints that hang and for those that do not. */
-const lastLooks = { hanging: new WeakMap<Database, EndpointKey>(), prompt: new WeakMap<Database, EndpointKey>() }
+/** The last endpoint that this process examined, separately for endpoints that hang and those that do not. */
+const lastPositions = { hanging: new WeakMap<Database, EndpointKey>(), prompt: new WeakMap<Database, EndpointKey>() }
 const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
 
 /**
- * Takes what is due, for so long: nobody else gets it before its lease ends. At most `inFlightMax` are under way to an
- * endpoint, whatever the number of processes, and no workspace takes more of the sender's places than its share; the
- * workspaces with the least under way come first, and inside each the endpoints with the least, so that neither slow ones
- * nor a burst hold up the others. Each delivery carries all that its attempt needs, as things stand now.
+ * Claims due deliveries for `leaseMs`. Until the lease expires, no other worker gets them. Each delivery carries
+ * everything that its attempt needs, as of now.
+ *
+ * At most `inFlightMax` deliveries to one endpoint are in flight, over all processes, and no workspace uses more than
+ * its share of the sender's capacity. Workspaces with the fewest deliveries in flight come first, and within each, the
+ * endpoints with the fewest. So neither slow endpoints nor a burst hold up the others.
  */
 export async function claimDeliveries(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'logger'>,
@@ -34,15 +39,15 @@ export async function claimDeliveries(
   const now = ctx.clock.now()
   const leasedUntil = new Date(now.getTime() + leaseMs)
   const bounds = { ...wanted, now }
-  const looks = wanted.hangs ? lastLooks.hanging : lastLooks.prompt
+  const positions = wanted.hangs ? lastPositions.hanging : lastPositions.prompt
   const rows = await ctx.db.transaction(async (transaction) => {
-    const due = lockDueEndpoints(bounds, { start: looks.get(ctx.db) ?? BEFORE_ALL, hopsMax: HOPS_MAX })
+    const due = lockDueEndpoints(bounds, { start: positions.get(ctx.db) ?? BEFORE_ALL, hopsMax: HOPS_MAX })
     const [, { endpoints, last }] = await transaction.batch([READ_IN_ORDER, due])
-    looks.set(ctx.db, last)
+    positions.set(ctx.db, last)
     if (endpoints.length === 0) return []
-    // A statement of its own, since it must see what others had leased before they let go of these locks.
+    // A separate statement, because it must see what other workers had leased before they released these locks.
     const locked = await transaction.run(lockDueDeliveries(bounds, endpoints))
-    // By their keys: no plan of a join with the whole table can be slow.
+    // By primary key, so that the query cannot be planned as a slow join with the whole table.
     const ofAccounts = Map.groupBy(locked, ({ delivery }) => delivery.accountId)
     const idsOf = (due: readonly DueRow[]) => due.map(({ delivery }) => delivery.id)
     await transaction.commit([...ofAccounts].map(([id, due]) => leaseDeliveries(id, idsOf(due), leasedUntil)))
@@ -61,8 +66,11 @@ function toClaimed(ctx: Pick<Context, 'sealer' | 'logger'>, row: DueRow, leasedU
     const body = formatEvent(event, row.accountSlug)
     return [{ delivery, leasedUntil, url, secrets, body, attemptNumber: delivery.attempts + 1 }]
   } catch (error) {
-    // One endpoint whose secret can't be read must not hold up the others; its lease ends by itself.
-    ctx.logger.error({ err: error, endpoint: endpointId }, 'a webhook endpoint has a secret that can not be opened')
+    // One endpoint with an unreadable secret must not hold up the others. The lease of its delivery expires by itself.
+    ctx.logger.error(
+      { err: error, endpoint: endpointId },
+      'cannot decrypt the secret of a webhook endpoint; its deliveries are not sent',
+    )
     return []
   }
 }

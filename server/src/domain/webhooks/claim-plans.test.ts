@@ -16,7 +16,7 @@ import { lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER, type ClaimBounds } 
 
 const SHORT_QUEUE = 30
 const LONG_QUEUE = 3_000
-/** Another page here and there: a longer index is a level higher. */
+/** Allows a few more pages, because a longer index can be one level deeper. */
 const PAGES_RATIO_MAX = 1.5
 const BEFORE_ALL = { accountId: '', id: '' }
 
@@ -31,7 +31,7 @@ describe('the plans of a claim', () => {
   })
   after(() => given.close())
 
-  test('every step of a claim stands on an index', async () => {
+  test('every step of a claim uses an index', async () => {
     const start = { accountId: 'acc_0', id: '' }
     const due = await explain(lockDueEndpoints(bounds, { start, hopsMax: 10 }).text)
     assert.match(
@@ -47,12 +47,12 @@ describe('the plans of a claim', () => {
     )
     for (const plan of [due, leased]) {
       assert.doesNotMatch(plan, /Seq Scan|Bitmap|Disabled|Hash|Merge|Materialize/)
-      // Each scan of a table is told where in its index to look.
+      // Each scan of a table has an index condition.
       assert.equal(plan.match(/Index Cond:/g)?.length, plan.match(/Index (?:Only )?Scan/g)?.length, plan)
     }
   })
 
-  test('a claim reads as little beside long queues of others as beside short ones', async () => {
+  test('a claim reads equally little whether other queues are long or short', async () => {
     const stranger = await makeAccount(ctx)
     for (let made = 0; made < ENDPOINTS_MAX; made += 1) await makeEndpoint(ctx, stranger)
     const { id: eventId } = await announce(ctx, stranger)
@@ -75,7 +75,7 @@ describe('the plans of a claim', () => {
     assert.ok(short > 0 && long <= short * PAGES_RATIO_MAX, `${short} pages, then ${long}`)
   })
 
-  /** What the two statements of a claim read, once their pages were looked at before. */
+  /** The pages that the two statements of a claim read, once the pages are cached. */
   async function countPages(): Promise<number> {
     const look = lockDueEndpoints(bounds, { start: BEFORE_ALL, hopsMax: 2_000 })
     let pages = 0
@@ -91,7 +91,7 @@ describe('the plans of a claim', () => {
     return pages
   }
 
-  /** The plan of any values, as a claim's transaction makes it. */
+  /** The generic plan, as a claim's transaction gets it. */
   async function explain(text: string): Promise<string> {
     return await ctx.db.transaction(async (transaction) => {
       const lines = (rows: readonly RawRow[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
@@ -102,7 +102,7 @@ describe('the plans of a claim', () => {
   }
 })
 
-/** Runs a query; answers how many pages that took. */
+/** Runs a query and returns how many pages it read. */
 function explainRun({ text, values }: Query<unknown>): Query<number> {
   const pages = (rows: readonly RawRow[]): number => {
     const explained = rows[0]?.['QUERY PLAN'] as { Plan: Record<string, number> }[] | undefined

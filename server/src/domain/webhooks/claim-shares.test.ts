@@ -19,7 +19,7 @@ import { finishAttempt } from './finish-attempt.ts'
 
 const MINUTE_MS = 60_000
 
-describe('what workspaces get of a sender', () => {
+describe('how workspaces share a sender', () => {
   let given: TestContext
   let ctx: Context
   before(async () => {
@@ -29,7 +29,7 @@ describe('what workspaces get of a sender', () => {
   beforeEach(() => clearQueues(ctx))
   after(() => given.close())
 
-  /** A workspace with endpoints, and as many events for each of them. */
+  /** Creates a workspace with endpoints, and as many events for each of them. */
   async function workspace({ endpoints, events }: { endpoints: number; events: number }): Promise<Account> {
     const account = await makeAccount(ctx)
     for (let made = 0; made < endpoints; made += 1) await makeEndpoint(ctx, account)
@@ -37,7 +37,7 @@ describe('what workspaces get of a sender', () => {
     return account
   }
 
-  test('the next one is chosen by workspace first: many endpoints of one do not stand before the only one of another', async () => {
+  test('the next delivery is chosen by workspace first: many endpoints of one workspace do not delay the only one of another', async () => {
     const stranger = await workspace({ endpoints: 8, events: 5 })
     const quiet = await makeAccount(ctx)
     await makeEndpoint(ctx, quiet)
@@ -45,7 +45,7 @@ describe('what workspaces get of a sender', () => {
     assert.deepEqual(countByAccount(await claim(ctx, { limit: 2 })), { [stranger.id]: 1, [quiet.id]: 1 })
   })
 
-  test('those with the least under way come first', async () => {
+  test('workspaces with the fewest deliveries in flight come first', async () => {
     const [first, second] = [
       await workspace({ endpoints: 3, events: 5 }),
       await workspace({ endpoints: 3, events: 5 }),
@@ -54,9 +54,9 @@ describe('what workspaces get of a sender', () => {
     assert.deepEqual(countByAccount(await claim(ctx, { limit: 5, places })), { [first.id]: 1, [second.id]: 4 })
   })
 
-  test('a workspace takes no more than its share of what is free, and leaves the rest for others', async () => {
+  test('a workspace takes no more than its share of the free places, and leaves the rest for others', async () => {
     const greedy = await workspace({ endpoints: 10, events: 10 })
-    // The fourth is the last for which four times as many are free: 20, less the 3 before it.
+    // The fourth place is the last for which four times as many are free: 20 minus the 3 before it.
     assert.equal((await claim(ctx, { places: { free: 20, held: new Map() } })).length, 4)
     assert.equal((await claim(ctx, { places: { free: 16, held: new Map([[greedy.id, 4]]) } })).length, 0)
     const quiet = await workspace({ endpoints: 1, events: 1 })
@@ -64,7 +64,7 @@ describe('what workspaces get of a sender', () => {
     assert.deepEqual(countByAccount(claimed), { [quiet.id]: 1 })
   })
 
-  test('who holds nothing gets the last place', async () => {
+  test('a workspace that holds no place gets the last one', async () => {
     const greedy = await workspace({ endpoints: 2, events: 10 })
     const quiet = await workspace({ endpoints: 1, events: 5 })
     const places = { free: 1, held: new Map([[greedy.id, 7]]) }

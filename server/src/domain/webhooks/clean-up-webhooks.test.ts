@@ -57,13 +57,13 @@ describe('cleaning up webhooks', () => {
     assert.deepEqual(await readRows(ctx.db, left, [account.id]), [{ what: 'event' }])
   })
 
-  test('what is pending at an enabled endpoint is never touched', async () => {
+  test('pending deliveries of an enabled endpoint are never cleaned up', async () => {
     await announce(ctx, account)
     await cleanUpWebhooks(later(ctx, 3 * EVENT_RETENTION_MS))
     assert.equal((await readOnlyDelivery(ctx, account.id, endpoint.id)).status, 'pending')
   })
 
-  test('what waits for a disabled endpoint waits 30 days', async () => {
+  test('pending deliveries of a disabled endpoint are kept for 30 days', async () => {
     await announce(ctx, account)
     await announce(later(ctx, DAY_MS), account)
     await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false }, actor: OPERATOR })
@@ -73,12 +73,12 @@ describe('cleaning up webhooks', () => {
     assert.deepEqual(await listStatuses(), ['canceled', 'pending'])
   })
 
-  test('what came for an endpoint while it was being deleted is canceled; the endpoint goes with the last of its log', async () => {
+  test('deliveries created while an endpoint is being deleted are canceled; the endpoint is removed with its last delivery', async () => {
     const event = makeEvent(ctx, account)
-    // Its deliveries are made, and not yet to be seen, when the endpoint's are canceled.
+    // The deliveries are inserted but not yet visible when those of the endpoint are canceled.
     await ctx.db.transaction(async (transaction) => {
       await transaction.batch(appendEvent(event))
-      await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id })
+      await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR })
     })
     assert.deepEqual(await listStatuses(), ['pending'])
     await cleanUpWebhooks(ctx)
@@ -89,7 +89,7 @@ describe('cleaning up webhooks', () => {
     assert.deepEqual([await countDeliveries(ctx, account.id), await countEndpoints()], [0, 0])
   })
 
-  test('much is deleted in bounded rounds', async () => {
+  test('large numbers of rows are deleted in bounded rounds', async () => {
     await announceMany(ctx, account, { count: 5_200, from: NOW })
     await readRows(
       ctx.db,

@@ -14,15 +14,17 @@ export interface EndpointRequest {
   readonly accountId: string
   readonly mode: Mode
   readonly url: string
-  /** `EVENT_TYPES`, or some of them. */
+  /** Some or all of `EVENT_TYPES`. */
   readonly events: readonly string[]
   readonly actor: ProvenActor
 }
 
 /**
- * Makes an endpoint; its secret is shown once. Events from then on are sent to it, long after the session that made it:
- * that takes a recent proof (D59). Errors: 400 `url_not_allowed`, 400 for its events; 403 `verification_required`; 409
- * `endpoint_limit_reached` (exact under races).
+ * Creates a webhook endpoint. Its secret is shown once. Events are sent to it long after the session that created it
+ * has ended, so creating one needs a recent proof (D59).
+ *
+ * Errors: 400 `url_not_allowed`, 400 for its events; 403 `verification_required`; 409 `endpoint_limit_reached` (exact
+ * even if endpoints are created concurrently).
  */
 export async function createEndpoint(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'outbound'>,

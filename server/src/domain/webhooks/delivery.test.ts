@@ -13,7 +13,7 @@ const STARTED_AT = new Date('2026-03-01T12:00:00.000Z')
 const MINUTE_MS = 60_000
 
 describe('the schedule of a delivery', () => {
-  test('the waits are 1 minute, 5 minutes, 15 minutes, 1 hour, 6 hours: six attempts', () => {
+  test('the delays are 1 minute, 5 minutes, 15 minutes, 1 hour and 6 hours: six attempts', () => {
     assert.deepEqual(
       RETRY_DELAYS_MS.map((delay) => delay / MINUTE_MS),
       [1, 5, 15, 60, 360],
@@ -47,7 +47,7 @@ describe('the schedule of a delivery', () => {
   }
 })
 
-test('a success is a 2xx that arrived whole, and nothing else', () => {
+test('only a complete 2xx response is a success', () => {
   for (const statusCode of [200, 201, 204, 299]) assert.ok(isSuccess(outcome(statusCode)), `${statusCode}`)
   for (const statusCode of [null, 101, 199, 300, 301, 304, 400, 410, 429, 500, 503]) {
     assert.ok(!isSuccess(outcome(statusCode)), `${statusCode}`)
@@ -55,7 +55,7 @@ test('a success is a 2xx that arrived whole, and nothing else', () => {
   assert.ok(!isSuccess(outcome(200, { error: 'timeout' })))
 })
 
-test('a delivery is named after its event and endpoint, or by itself; other texts are no ids', () => {
+test("a delivery's id is made from its event and endpoint, or is its own; other texts are rejected", () => {
   const part = '01K2Z3Y4X5W6V7T8S9R0Q1P2N3'
   for (const id of [`dlv_${part}`, `dlv_${part}_${part}`]) assert.ok(isDeliveryId(id), id)
   const others = [

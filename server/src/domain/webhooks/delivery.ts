@@ -1,7 +1,10 @@
 import type { Mode } from '../../values/mode.ts'
 import type { EventType } from '../events/event.ts'
 
-/** What made a delivery: the event itself, or a person. What a person asked for is tried once. */
+/**
+ * Why a delivery was created: by its event, or because a user asked for a replay or a test. One that a user asked for
+ * is tried only once.
+ */
 export const DELIVERY_TRIGGERS = ['event', 'replay', 'test'] as const
 export type DeliveryTrigger = (typeof DELIVERY_TRIGGERS)[number]
 
@@ -9,8 +12,9 @@ export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /**
- * One event on its way to one endpoint. `pending` until an attempt is answered 2xx (`succeeded`), the last one has failed
- * (`failed`), or the endpoint is deleted (`canceled`). While the endpoint is disabled it stays `pending`, and waits.
+ * The delivery of one event to one endpoint. It is `pending` until an attempt gets a 2xx response (`succeeded`), the
+ * last attempt has failed (`failed`), or the endpoint is deleted (`canceled`). While the endpoint is disabled, the
+ * delivery stays `pending` and waits.
  */
 export interface Delivery {
   readonly accountId: string
@@ -21,15 +25,15 @@ export interface Delivery {
   readonly eventType: EventType
   readonly trigger: DeliveryTrigger
   readonly status: DeliveryStatus
-  /** How many have ended. */
+  /** The number of attempts that have ended. */
   readonly attempts: number
-  /** Null once it is not pending. */
+  /** Null unless the delivery is pending. */
   readonly nextAttemptAt: Date | null
   readonly createdAt: Date
   readonly finishedAt: Date | null
 }
 
-/** Why an attempt has no good answer. */
+/** Why an attempt did not succeed. */
 export const ATTEMPT_ERRORS = [
   'timeout',
   'dns_error',
@@ -47,10 +51,10 @@ export type AttemptError = (typeof ATTEMPT_ERRORS)[number]
 export interface AttemptOutcome {
   readonly startedAt: Date
   readonly durationMs: number
-  /** Null where none arrived. */
+  /** Null if no response arrived. */
   readonly statusCode: number | null
   readonly error: AttemptError | null
-  /** The first bytes of the answer, 16 KiB at the most. */
+  /** The first bytes of the response, at most 16 KiB. */
   readonly responseBody: Buffer | null
 }
 
@@ -59,14 +63,14 @@ export interface DeliveryAttempt extends AttemptOutcome {
   readonly number: number
 }
 
-/** A delivery that one worker holds until `leasedUntil`, with all that its attempt needs. */
+/** A delivery that one worker has leased until `leasedUntil`, with everything that its attempt needs. */
 export interface ClaimedDelivery {
   readonly delivery: Delivery
   readonly leasedUntil: Date
   readonly url: string
-  /** The current one first; then, while a rotation overlaps, the previous one. */
+  /** The current secret, followed by the previous one while a rotation overlaps. */
   readonly secrets: readonly string[]
-  /** The envelope (D42): these bytes are signed and sent, the same at each attempt. */
+  /** The event's envelope (D42). Exactly these bytes are signed and sent at every attempt. */
   readonly body: string
   readonly attemptNumber: number
 }
@@ -74,27 +78,27 @@ export interface ClaimedDelivery {
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** From the end of one attempt to the next (specification, part 6). */
+/** The delay between the end of an attempt and the next attempt (specification, part 6). */
 export const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS] as const
 export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1
-/** The whole of an attempt: name resolution, connection, headers, body. */
-export const ATTEMPT_MS = 10_000
-/** How long a worker holds a delivery; when it dies, another one takes over after that. */
+/** The time limit of a whole attempt: name resolution, connection, headers and body. */
+export const ATTEMPT_TIMEOUT_MS = 10_000
+/** How long a worker leases a delivery. If the worker dies, another one takes over after that. */
 export const LEASE_MS = 30_000
 
-/** What a delivery becomes by an attempt. */
+/** What an attempt makes of a delivery. */
 export type NextStep =
   | { readonly status: 'succeeded' | 'failed'; readonly nextAttemptAt: null }
   | { readonly status: 'pending'; readonly nextAttemptAt: Date }
 
 const DELIVERY_ID_PATTERN = /^dlv_[0-9A-HJKMNP-TV-Z]{26}(?:_[0-9A-HJKMNP-TV-Z]{26})?$/
 
-/** Whether a text from outside can be a delivery's id. */
+/** Returns whether a text from outside can be the id of a delivery. */
 export function isDeliveryId(text: string): boolean {
   return DELIVERY_ID_PATTERN.test(text)
 }
 
-/** Any 2xx that arrived whole is a success; nothing else is (D45). */
+/** Only a complete 2xx response is a success (D45). */
 export function isSuccess({ statusCode, error }: Pick<AttemptOutcome, 'statusCode' | 'error'>): boolean {
   return error === null && statusCode !== null && statusCode >= 200 && statusCode <= 299
 }
@@ -103,7 +107,10 @@ export function endOf({ startedAt, durationMs }: Pick<AttemptOutcome, 'startedAt
   return new Date(startedAt.getTime() + durationMs)
 }
 
-/** The schedule: what was made by its event is tried six times, what a person asked for once. */
+/**
+ * Decides what follows an attempt. A delivery created by its event is tried six times; one that a user asked for is
+ * tried once.
+ */
 export function decideNextStep(
   { trigger }: Pick<Delivery, 'trigger'>,
   attemptNumber: number,

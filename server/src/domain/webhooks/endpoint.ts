@@ -1,11 +1,14 @@
 import type { Mode } from '../../values/mode.ts'
 import type { SubscribableType } from '../events/event.ts'
 
-/** Why nothing is sent any more: its owner said so, it answered 410, or it has failed for `FAILING_MS` on end. */
+/**
+ * Why an endpoint is disabled: its owner disabled it, it responded with 410, or it has failed for `FAILING_MS` without
+ * a success.
+ */
 export const DISABLED_CAUSES = ['owner', 'gone', 'failing'] as const
 export type DisabledBecause = (typeof DISABLED_CAUSES)[number]
 
-/** Where a workspace wants its events of one mode; never with its secret. */
+/** A URL that a workspace receives its events at, in one mode. Never contains the secret. */
 export interface WebhookEndpoint {
   readonly id: string
   readonly accountId: string
@@ -13,29 +16,35 @@ export interface WebhookEndpoint {
   readonly url: string
   readonly events: readonly SubscribableType[]
   readonly createdAt: Date
-  /** Since when every finished attempt has failed; null after a success. */
+  /** Since when every finished attempt has failed. Null after a success. */
   readonly failingSince: Date | null
   readonly disabledAt: Date | null
   readonly disabledBecause: DisabledBecause | null
 }
 
-/** An endpoint with the secret that its deliveries are signed with, which is shown this once. */
+/** An endpoint with the secret that its deliveries are signed with. The secret is shown only this once. */
 export interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint
   readonly secret: string
 }
 
-/** For each (account, mode). */
+/** How many endpoints an (account, mode) may have. */
 export const ENDPOINTS_MAX = 20
 export const URL_CHARS_MAX = 2_048
-/** How long a rotated secret goes on signing beside the new one. */
+/** How long deliveries are signed with the previous secret as well. */
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1_000
-/** An endpoint that has only failed for so long is disabled (D45). */
+/** An endpoint that has failed for this long without a success is disabled (D45). */
 export const FAILING_MS = 5 * 24 * 60 * 60 * 1_000
-/** An endpoint hangs whose last attempt took so long, or ran out of time. One that answers sooner no longer hangs. */
+/**
+ * An endpoint counts as hanging if its last attempt took this long or timed out. It stops counting as hanging as soon
+ * as it responds faster.
+ */
 export const HANGING_MS = 5_000
 
-/** Binds a sealed secret to its endpoint: moved to another row it does not open. */
+/**
+ * Returns the context that binds a sealed secret to its endpoint, so the secret cannot be opened from another
+ * endpoint's row.
+ */
 export function secretSealContext(accountId: string, endpointId: string): string {
   return JSON.stringify(['webhook secret', accountId, endpointId])
 }

@@ -92,7 +92,7 @@ export function markEndpointDeleted(accountId: string, id: string, now: Date): Q
 }
 
 /** Deletes the row of a deleted endpoint, whose deliveries were deleted before. */
-export function removeEndpoint(accountId: string, id: string): Query<boolean> {
+export function deleteEndpointRow(accountId: string, id: string): Query<boolean> {
   return {
     name: 'remove_webhook_endpoint',
     text: 'delete from webhook_endpoints where account_id = $1 and id = $2 and deleted_at is not null',

@@ -15,13 +15,12 @@ import { changeEndpoint } from './change-endpoint.ts'
 import { createEndpoint } from './create-endpoint.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
 import { ENDPOINTS_MAX } from './endpoint.ts'
-import { getEndpoint } from './get-endpoint.ts'
-import { listEndpoints } from './list-endpoints.ts'
+import { getEndpoint, listEndpoints } from './queries.ts'
 import { replayDelivery } from './replay-delivery.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { sendTestEvent } from './send-test-event.ts'
 
-/** Whatever time it is, she has just proved to be there. */
+/** An actor whose proof is always recent. */
 const ADA = { kind: 'user', id: 'usr_ada', verifiedAt: new Date('2999-01-01T00:00:00Z') } as const
 const NOT_FOUND = { status: 404, code: 'webhook_not_found' }
 
@@ -38,7 +37,7 @@ describe('webhook endpoints', () => {
   })
   after(() => given.close())
 
-  test('one is made, enabled, with a secret that is shown this once', async () => {
+  test('an endpoint is created enabled, with a secret that is shown once', async () => {
     const events = ['payment.failed', 'payment.confirmed', 'payment.failed']
     const { endpoint, secret } = await makeEndpoint(ctx, account, { events })
     assert.ok(isSecret(SECRET_PREFIXES.webhook, secret))
@@ -87,7 +86,7 @@ describe('webhook endpoints', () => {
     })
   }
 
-  test('one wants some of the kinds that there are: none, others and test events are refused', async () => {
+  test('an endpoint subscribes to known event types: an empty list, unknown types and test events are rejected', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     for (const events of [[], ['payment.made'], ['payment.created', 'webhook.test'], ['']]) {
       await assert.rejects(makeEndpoint(ctx, account, { events }), { status: 400 })
@@ -99,7 +98,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual((await listEndpoints(ctx, { accountId: account.id, mode: 'test' })).length, 1)
   })
 
-  test('an account has 20 in each mode at the most, under a race too; deleted ones do not count', async () => {
+  test('an account has at most 20 in each mode, even if they are created concurrently; deleted ones do not count', async () => {
     await openConnections(ctx.db)
     const make = () => makeEndpoint(ctx, account)
     const made = await Promise.allSettled(Array.from({ length: ENDPOINTS_MAX + 5 }, make))
@@ -108,7 +107,7 @@ describe('webhook endpoints', () => {
     assert.equal(codes.filter((code) => code === 'endpoint_limit_reached').length, 5)
     await makeEndpoint(ctx, account, { mode: 'live' })
     const [first] = await listEndpoints(ctx, { accountId: account.id, mode: 'test' })
-    await deleteEndpoint(ctx, { accountId: account.id, id: first?.id ?? '' })
+    await deleteEndpoint(ctx, { accountId: account.id, id: first?.id ?? '', actor: OPERATOR })
     await make()
     await assert.rejects(make(), { status: 409, code: 'endpoint_limit_reached' })
   })
@@ -124,7 +123,7 @@ describe('webhook endpoints', () => {
     )
   })
 
-  test('each part is changed by itself, and what is so already is no change', async () => {
+  test('each field is changed on its own, and setting the same value is no change', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     const change = (changes: Parameters<typeof changeEndpoint>[1]['change']) =>
       changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: changes, actor: ADA })
@@ -141,12 +140,12 @@ describe('webhook endpoints', () => {
     assert.equal((await listAuditActions(ctx.db, account.id)).filter((one) => one === 'webhook.changed').length, 4)
   })
 
-  test('a deleted one is gone, and what was still to be sent is canceled', async () => {
+  test('a deleted endpoint is gone, and its pending deliveries are canceled', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     const other = await makeEndpoint(ctx, account)
     await announce(ctx, account)
     const subject = { accountId: account.id, id: endpoint.id }
-    await deleteEndpoint(ctx, subject)
+    await deleteEndpoint(ctx, { ...subject, actor: OPERATOR })
     const rows = await readRows(
       ctx.db,
       'select endpoint_id, status, finished_at is null as is_open from deliveries where account_id = $1 order by 1',
@@ -158,12 +157,12 @@ describe('webhook endpoints', () => {
     ])
     assert.deepEqual(await listEndpoints(ctx, { accountId: account.id, mode: 'test' }), [other.endpoint])
     await assert.rejects(getEndpoint(ctx, subject), NOT_FOUND)
-    await assert.rejects(deleteEndpoint(ctx, subject), NOT_FOUND)
+    await assert.rejects(deleteEndpoint(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
     await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR }), NOT_FOUND)
     await assert.rejects(rotateSecret(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
-    await assert.rejects(sendTestEvent(ctx, subject), NOT_FOUND)
+    await assert.rejects(sendTestEvent(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
     const deliveryId = await deliveryOf(endpoint.id)
-    await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId }), NOT_FOUND)
+    await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId, actor: OPERATOR }), NOT_FOUND)
     const [row] = await readRows(
       ctx.db,
       'select length(secret_sealed) as secret, previous_secret_sealed from webhook_endpoints where id = $1',
@@ -172,7 +171,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual(row, { secret: 0, previous_secret_sealed: null })
   })
 
-  test('what belongs to another workspace, or was never made, is not found', async () => {
+  test('an endpoint of another workspace, or one that never existed, is not found', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     const other = await makeAccount(ctx)
     for (const subject of [
@@ -184,14 +183,14 @@ describe('webhook endpoints', () => {
       await assert.rejects(getEndpoint(ctx, subject), NOT_FOUND)
       await assert.rejects(changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR }), NOT_FOUND)
       await assert.rejects(rotateSecret(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
-      await assert.rejects(sendTestEvent(ctx, subject), NOT_FOUND)
-      await assert.rejects(deleteEndpoint(ctx, subject), NOT_FOUND)
+      await assert.rejects(sendTestEvent(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
+      await assert.rejects(deleteEndpoint(ctx, { ...subject, actor: OPERATOR }), NOT_FOUND)
     }
     assert.deepEqual(await listEndpoints(ctx, { accountId: other.id, mode: 'test' }), [])
     assert.deepEqual(await getEndpoint(ctx, { accountId: account.id, id: endpoint.id }), endpoint)
   })
 
-  test('secrets stand nowhere in clear, and sealed they open at their own endpoint only', async () => {
+  test('secrets are never stored in clear, and sealed ones open only for their own endpoint', async () => {
     const first = await makeEndpoint(ctx, account)
     const second = await makeEndpoint(ctx, account)
     const rotated = await rotateSecret(ctx, { accountId: account.id, id: first.endpoint.id, actor: OPERATOR })
@@ -233,7 +232,7 @@ describe('webhook endpoints', () => {
     assert.throws(() => ctx.sealer.open(stolen, contextOfSecond))
   })
 
-  test('what is done to an endpoint is one row of the log each, by whoever did it; of a URL only its host', async () => {
+  test('each change of an endpoint is one audit entry that names who made it, and of a URL only the host', async () => {
     const url = 'https://receiver.example/their-secret-path'
     const request = { accountId: account.id, mode: 'live', url, events: EVENT_TYPES, actor: ADA } as const
     const at = (seconds: number) => later(ctx, seconds * 1_000)

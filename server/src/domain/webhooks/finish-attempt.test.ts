@@ -24,8 +24,7 @@ import { deleteEndpoint } from './delete-endpoint.ts'
 import { RETRY_DELAYS_MS, type ClaimedDelivery } from './delivery.ts'
 import { FAILING_MS, type WebhookEndpoint } from './endpoint.ts'
 import { finishAttempt } from './finish-attempt.ts'
-import { getDelivery } from './get-delivery.ts'
-import { getEndpoint } from './get-endpoint.ts'
+import { getDelivery, getEndpoint } from './queries.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -34,7 +33,7 @@ const HOUR_MS = DAY_MS / 24
 describe('finishing an attempt', () => {
   let given: TestContext
   let real: Context
-  /** At a time that stands still. */
+  /** With a clock that stands still. */
   let ctx: Context
   let account: Account
   let endpoint: WebhookEndpoint
@@ -68,14 +67,14 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
   })
 
-  test('the whole schedule: six attempts, each so long after the end of the one before, then it has failed', async () => {
+  test('the whole schedule: six attempts, each delayed from the end of the one before, then the delivery has failed', async () => {
     const { createdAt } = await announce(ctx, account)
     let at = createdAt.getTime()
     for (const [index, waitMs] of [...RETRY_DELAYS_MS, null].entries()) {
       const context = frozenAt(real, new Date(at))
       const claimed = await claimOne(context)
       assert.equal(claimed.attemptNumber, index + 1)
-      // The attempt takes a while: the wait begins at its end.
+      // The attempt takes a moment, and the delay starts at its end.
       const ended = later(context, 10_000)
       const delivery = await finish(ended, claimed, 500)
       assert.equal(delivery.attempts, index + 1)
@@ -118,7 +117,7 @@ describe('finishing an attempt', () => {
     })
   }
 
-  test('a 410 disables the endpoint at once, once, and its deliveries wait until it is enabled', async () => {
+  test('a 410 disables the endpoint at once and is logged once, and its deliveries wait until it is enabled', async () => {
     await announce(ctx, account)
     await announce(ctx, account)
     const [first, second] = await claim(ctx)
@@ -157,7 +156,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await readDisablings(), ['failing'])
   })
 
-  test('two failures far apart, with nothing between them, disable nothing while the second is still tried', async () => {
+  test('two failures far apart do not disable an endpoint while the second delivery is still retried', async () => {
     await fail(ctx)
     await clearQueues(real)
     await announce(later(ctx, 7 * DAY_MS), account)
@@ -165,7 +164,7 @@ describe('finishing an attempt', () => {
     assert.equal((await read()).disabledAt, null)
   })
 
-  test('what the old address did says nothing of the new one', async () => {
+  test('failures at the old URL do not count for the new one', async () => {
     await fail(ctx)
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
@@ -182,7 +181,7 @@ describe('finishing an attempt', () => {
     assert.equal((await read()).disabledAt, null)
   })
 
-  test('one success within the 5 days starts them anew', async () => {
+  test('one success within the 5 days starts them again', async () => {
     await fail(ctx)
     await succeed(later(ctx, 4 * DAY_MS))
     await fail(later(ctx, FAILING_MS + HOUR_MS))
@@ -214,7 +213,7 @@ describe('finishing an attempt', () => {
     assert.equal((await read()).disabledAt, null)
   })
 
-  test('what was under way when the owner disabled the endpoint still counts, and changes nothing of that', async () => {
+  test('an attempt in flight when the owner disabled the endpoint still counts, and the endpoint stays disabled', async () => {
     await announce(ctx, account)
     await announce(ctx, account)
     const [first, second] = await claim(ctx)
@@ -225,7 +224,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await readDisablings(), [])
   })
 
-  test('disabled in the middle of a schedule, it goes on where it stood; what was missed is due at once', async () => {
+  test('a delivery whose endpoint was disabled continues its schedule once enabled; an overdue attempt is due at once', async () => {
     await announce(ctx, account)
     await finish(ctx, await claimOne(ctx), 500)
     await changeEndpoint(ctx, { ...subject(), change: { enabled: false }, actor: OPERATOR })
@@ -236,10 +235,10 @@ describe('finishing an attempt', () => {
     assert.equal(claimed.attemptNumber, 2)
   })
 
-  test('deleted while an attempt is under way, the delivery is canceled, and the attempt writes nothing', async () => {
+  test('if the endpoint is deleted during an attempt, the delivery is canceled and the attempt records nothing', async () => {
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
-    await deleteEndpoint(ctx, subject())
+    await deleteEndpoint(ctx, { ...subject(), actor: OPERATOR })
     for (const statusCode of [500, 200]) {
       assert.equal((await finish(ctx, claimed, statusCode)).status, 'canceled')
     }
@@ -247,7 +246,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
   })
 
-  test('an attempt that is finished ten times at once is written once', async () => {
+  test('an attempt that is finished ten times at once is recorded once', async () => {
     await openConnections(real.db)
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
@@ -264,12 +263,12 @@ describe('finishing an attempt', () => {
     const outcomes = await Promise.allSettled([
       ...claimed.map((one, index) => finish(ctx, one, index % 3 === 0 ? 200 : 500)),
       claim(ctx),
-      deleteEndpoint(ctx, subject()),
+      deleteEndpoint(ctx, { ...subject(), actor: OPERATOR }),
       claim(ctx),
       changeEndpoint(ctx, { ...subject(), change: { url: 'https://moved.example/' }, actor: OPERATOR }),
     ])
     for (const outcome of outcomes) {
-      // The change alone may come too late.
+      // Only the change may come too late.
       if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'webhook_not_found')
     }
     for (const { delivery } of claimed) assert.notEqual((await readDelivery(ctx, delivery)).status, 'pending')
@@ -283,8 +282,7 @@ describe('finishing an attempt', () => {
     return getEndpoint(ctx, subject())
   }
 
-  /** An event of its own, tried once at that time. */
-  /** A delivery that fails for good: its last attempt. */
+  /** Makes a delivery fail for good, with its last attempt. */
   async function fail(at: Context): Promise<void> {
     await clearQueues(real)
     await announce(at, account)
@@ -298,7 +296,7 @@ describe('finishing an attempt', () => {
     await finish(at, await claimOne(at), 200)
   }
 
-  /** Why the log says that the service itself has disabled the endpoint. */
+  /** The reason that the log gives for disabling the endpoint. */
   async function readDisablings(): Promise<unknown[]> {
     const rows = await readAudit(real.db, account.id)
     return rows

@@ -5,14 +5,17 @@ import { decideNextStep, endOf, type AttemptOutcome, type ClaimedDelivery } from
 import { FAILING_MS, HANGING_MS } from './endpoint.ts'
 import { finishDelivery } from './queue-store.ts'
 
-/** The receiver's word for: never again (D45). */
+/** 410 Gone: the receiver asks never to be sent anything again (D45). */
 const GONE = 410
 
 /**
- * Writes down how an attempt ended, and what follows (D45): the delivery succeeds, waits for its next attempt or fails;
- * the endpoint is noted as hanging or not, and is disabled by a 410, or once it has only failed for 5 days and gives up
- * a delivery, so that two failures far apart do not. A worker whose lease was lost writes nothing:
- * whoever has the delivery now tells how it ended.
+ * Records how an attempt ended and what follows (D45). The delivery succeeds, waits for its next attempt, or fails for
+ * good.
+ *
+ * The endpoint is marked as hanging or not. It is disabled by a 410 response, or if a delivery fails for good and
+ * nothing has succeeded for 5 days; so two failures long apart do not disable it.
+ *
+ * A worker whose lease has expired records nothing: whichever worker has the delivery now records how it ended.
  */
 export async function finishAttempt(
   ctx: Pick<Context, 'db'>,

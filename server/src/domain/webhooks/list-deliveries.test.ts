@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../audit/audit-entry.ts'
 import {
   announce,
   announceMany,
@@ -17,7 +18,7 @@ import { deleteEndpoint } from './delete-endpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { listDeliveryRows, type LogFilter } from './deliveries-store.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
-import { getDelivery } from './get-delivery.ts'
+import { getDelivery } from './queries.ts'
 import { listDeliveries, type DeliveryFilter } from './list-deliveries.ts'
 import { replayDelivery } from './replay-delivery.ts'
 
@@ -33,7 +34,9 @@ describe('the delivery log', () => {
   let delivered: Delivery
   let replayed: Delivery
 
-  /** Seven payments told to both endpoints, two failures to the first one alone, one replay; one delivery in live mode. */
+  /**
+   * Seven events sent to both endpoints, two failures at the first one only, one replay, and one delivery in live mode.
+   */
   before(async () => {
     given = await openTestContext()
     ctx = frozenAt(given.context, NOW)
@@ -46,7 +49,11 @@ describe('the delivery log', () => {
     await announceMany(ctx, account, { count: 7, from: NOW })
     await announceMany(ctx, account, { count: 2, from: at(7), type: 'payment.failed' })
     const [oldest] = (await list({ endpointId: first.id })).toReversed()
-    replayed = await replayDelivery(later(ctx, 10), { accountId: account.id, deliveryId: oldest?.id ?? '' })
+    replayed = await replayDelivery(later(ctx, 10), {
+      accountId: account.id,
+      deliveryId: oldest?.id ?? '',
+      actor: OPERATOR,
+    })
     await readRows(
       given.context.db,
       `update deliveries set status = 'failed', next_attempt_at = null, finished_at = created_at
@@ -56,7 +63,7 @@ describe('the delivery log', () => {
   })
   after(() => given.close())
 
-  test('it is the newest first, of one mode', async () => {
+  test('it lists one mode, newest first', async () => {
     const all = await list({})
     assert.equal(all.length, 17)
     assert.equal(all[0]?.id, replayed.id)
@@ -84,7 +91,7 @@ describe('the delivery log', () => {
     })
   }
 
-  test('a page stays where it is while new deliveries come', async () => {
+  test('a page stays the same while new deliveries arrive', async () => {
     const all = await list({})
     const [top] = await list({}, { limit: 1 })
     await announce(later(ctx, 50), account, { type: 'payment.failed' })
@@ -142,7 +149,7 @@ describe('the delivery log', () => {
     })
   }
 
-  test('a cursor beyond the range narrows nothing', async () => {
+  test('a cursor beyond the range has no effect', async () => {
     assert.deepEqual(await list({ to: at(1) }, { before: replayed.id }), await list({ to: at(1) }))
   })
 
@@ -157,7 +164,7 @@ describe('the delivery log', () => {
     await assert.rejects(getDelivery(ctx, { accountId: account.id, id: 'dlv_' }), missing)
   })
 
-  test('one is read with its attempts', async () => {
+  test('a delivery is read with its attempts', async () => {
     const { delivery, attempts } = await getDelivery(ctx, { accountId: account.id, id: delivered.id })
     assert.deepEqual(delivery, delivered)
     assert.deepEqual(
@@ -166,10 +173,10 @@ describe('the delivery log', () => {
     )
   })
 
-  test('what an endpoint had stays in the log when it is deleted', async () => {
+  test("an endpoint's deliveries stay in the log when it is deleted", async () => {
     const gone = (await makeEndpoint(ctx, account, { events: ['inbound.received'] })).endpoint
     await announce(later(ctx, 60), account, { type: 'inbound.received' })
-    await deleteEndpoint(ctx, { accountId: account.id, id: gone.id })
+    await deleteEndpoint(ctx, { accountId: account.id, id: gone.id, actor: OPERATOR })
     const found = await list({ endpointId: gone.id })
     assert.deepEqual(
       found.map(({ status }) => status),

@@ -10,19 +10,19 @@ export interface DeliveryFilter {
   readonly eventType?: EventType | undefined
   readonly status?: DeliveryStatus | undefined
   readonly eventId?: string | undefined
-  /** Made at this time or later. */
+  /** Created at this time or later. */
   readonly from?: Date | undefined
-  /** Made before this time. */
+  /** Created before this time. */
   readonly to?: Date | undefined
 }
 
-/** Above every id of a delivery: ids begin with their time, whose first digit stays low for thousands of years. */
+/** Sorts above all delivery ids for the next thousands of years, because ids begin with the digits of their time. */
 const NEWEST = 'dlv_Z'
 const OLDEST = 'dlv_'
 
 /**
- * The delivery log of an (account, mode), newest first, `limit` at the most, before the delivery `before` where one is
- * given. What finished more than 30 days ago is gone.
+ * Lists the deliveries of the (account, mode), newest first and at most `limit`. If `before` is given, only deliveries
+ * older than that one. Deliveries that finished more than 30 days ago have been deleted.
  */
 export async function listDeliveries(
   ctx: Pick<Context, 'db'>,

@@ -4,7 +4,7 @@ import { problem } from '../../values/problem.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
 import { lockEndpointRow } from './endpoints-store.ts'
 
-/** The endpoint, as it stays until the transaction ends; or 404 `webhook_not_found`. */
+/** Returns the endpoint and locks it until the transaction ends, or throws 404 `webhook_not_found`. */
 export async function lockEndpoint(
   transaction: Transaction,
   { accountId, id }: { accountId: string; id: string },
@@ -14,7 +14,9 @@ export async function lockEndpoint(
   return endpoint
 }
 
-/** As `lockEndpoint`; or 409 `endpoint_disabled`: nothing more can be sent there for now. */
+/**
+ * As `lockEndpoint`, but throws 409 `endpoint_disabled` if the endpoint is disabled, because nothing can be sent to it.
+ */
 export async function lockEnabledEndpoint(
   transaction: Transaction,
   subject: { accountId: string; id: string },

@@ -2,7 +2,7 @@ import { createId } from '../../values/ids.ts'
 import type { DomainEvent } from '../events/event.ts'
 import type { Delivery, DeliveryTrigger } from './delivery.ts'
 
-/** A delivery that a person asked for, due at once. */
+/** Returns a new delivery that a user asked for. It is due at once. */
 export function makeDelivery(
   event: Pick<DomainEvent, 'accountId' | 'mode' | 'id' | 'type'>,
   { endpointId, trigger, now }: { endpointId: string; trigger: Exclude<DeliveryTrigger, 'event'>; now: Date },

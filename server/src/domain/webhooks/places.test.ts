@@ -15,7 +15,7 @@ test('a share is a quarter of what is free, and never less than one', () => {
   }
 })
 
-test('however many workspaces take all they can get, some places stay free as long as each could get more than one', () => {
+test('if all workspaces take all they can get, some places stay free as long as a share is more than one', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 600 }), (places, workspaces) => {
       const held = Array.from({ length: workspaces }, () => 0)

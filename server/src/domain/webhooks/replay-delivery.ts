@@ -1,21 +1,23 @@
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { findRecentEvent } from '../events/find-recent-event.ts'
+import { findRecentEvent } from '../events/queries.ts'
 import { isDeliveryId, type Delivery } from './delivery.ts'
 import { findDelivery, insertDelivery } from './deliveries-store.ts'
 import { lockEnabledEndpoint } from './lock-endpoint.ts'
 import { makeDelivery } from './make-delivery.ts'
 
 /**
- * Sends a delivery's event to its endpoint again, as a new delivery that is tried once; the schedule of the other one, if
- * it still has one, goes on as it was. Two replays are two deliveries. Errors: 404 `delivery_not_found`,
- * `webhook_not_found` (deleted), `event_not_found` (older than 30 days); 409 `endpoint_disabled`.
+ * Sends the event of a delivery to its endpoint again, as a new delivery that is tried once. The schedule of the
+ * original delivery is not affected, and two replays create two deliveries.
+ *
+ * Errors: 404 `delivery_not_found`, `webhook_not_found` (deleted), `event_not_found` (older than 30 days); 409
+ * `endpoint_disabled`.
  */
 export async function replayDelivery(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, deliveryId, actor = OPERATOR }: { accountId: string; deliveryId: string; actor?: Actor },
+  { accountId, deliveryId, actor }: { accountId: string; deliveryId: string; actor: Actor },
 ): Promise<Delivery> {
   const now = ctx.clock.now()
   const first = isDeliveryId(deliveryId) ? await ctx.db.runRelaxed(findDelivery(accountId, deliveryId)) : null

@@ -1,13 +1,13 @@
 import { createId, idBoundary } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
 import { hasPendingReplays, insertReplays } from './deliveries-store.ts'
 import { lockEnabledEndpoint } from './lock-endpoint.ts'
 
-/** So many events one call replays, oldest first. */
+/** One call replays at most this many events, oldest first. */
 export const REPLAYS_MAX = 10_000
 const REPLAYS_PER_STATEMENT = 1_000
 
@@ -15,32 +15,34 @@ export interface RangeRequest {
   readonly accountId: string
   readonly endpointId: string
   readonly from: Date
-  /** Up to this time, without it. */
+  /** Deliveries created before this time. */
   readonly to: Date
   /**
-   * `failed`: what has failed for good, but for what a replay has brought since, so that after 10,000 the same call goes
-   * on once those were sent. `all`: what was delivered too. What is still pending comes by itself.
+   * `failed` replays what has failed for good and was not delivered by a replay since. So if there are more than
+   * 10,000, the same call can be repeated to continue, once the first replays were sent. `all` also replays what was
+   * delivered. Pending deliveries are never replayed, because they are sent anyway.
    */
   readonly only: 'failed' | 'all'
-  readonly actor?: Actor
+  readonly actor: Actor
 }
 
 /**
- * Replays the events of the last 30 days that an endpoint had deliveries of in a range of time, 10,000 at the most;
- * answers how many. Either all of it is done or nothing. While earlier replays of the endpoint are still queued nothing is
- * replayed (D45), so that nobody makes a queue as long as they like. Errors: 404 `webhook_not_found`; 409
- * `endpoint_disabled`, `replays_pending`.
+ * Replays the events in a range of time that the endpoint had deliveries of, at most 10,000 and from the last 30 days.
+ * Returns how many. Either all of them are replayed or none.
+ *
+ * Nothing is replayed while earlier replays to the endpoint are still queued, so that a queue cannot grow without limit
+ * (D45). Errors: 404 `webhook_not_found`; 409 `endpoint_disabled`, `replays_pending`.
  */
 export async function replayRange(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, endpointId, from, to, only, actor = OPERATOR }: RangeRequest,
+  { accountId, endpointId, from, to, only, actor }: RangeRequest,
 ): Promise<number> {
   const now = ctx.clock.now()
   const start = new Date(Math.max(from.getTime(), now.getTime() - EVENT_RETENTION_MS))
   const below = idBoundary('delivery', to)
   return await ctx.db.transaction(async (transaction) => {
     const { mode } = await lockEnabledEndpoint(transaction, { accountId, id: endpointId })
-    // Nobody else replays meanwhile: the endpoint is locked.
+    // The endpoint is locked, so nobody else can replay meanwhile.
     if (await transaction.run(hasPendingReplays(accountId, endpointId))) throw problem('replays_pending')
     let count = 0
     let next = idBoundary('delivery', start)
@@ -61,7 +63,7 @@ export async function replayRange(
   })
 }
 
-/** Sorts after this id, and before every later one. */
+/** Returns a text that sorts directly after this id, before every later one. */
 function justAfter(id: string): string {
   return `${id}_`
 }

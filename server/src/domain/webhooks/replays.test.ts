@@ -37,7 +37,7 @@ const ADA = { kind: 'user', id: 'usr_ada' } as const
 describe('replays', () => {
   let given: TestContext
   let real: Context
-  /** At a time that stands still. */
+  /** With a clock that stands still. */
   let ctx: Context
   let account: Account
   let endpoint: WebhookEndpoint
@@ -75,7 +75,7 @@ describe('replays', () => {
     assert.deepEqual(await readDelivery(ctx, delivered), delivered)
   })
 
-  test('what has failed for good is replayed; a replay is tried once', async () => {
+  test('a delivery that failed for good is replayed; a replay is tried once', async () => {
     const failed = await failForGood()
     const replay = await sendAgain(later(ctx, 9 * HOUR_MS), failed)
     const at = later(ctx, 9 * HOUR_MS)
@@ -112,8 +112,8 @@ describe('replays', () => {
     const disabled = { status: 409, code: 'endpoint_disabled' }
     await assert.rejects(sendAgain(ctx, delivered), disabled)
     await assert.rejects(range({}), disabled)
-    await assert.rejects(sendTestEvent(ctx, subject()), disabled)
-    await deleteEndpoint(ctx, subject())
+    await assert.rejects(sendTestEvent(ctx, { ...subject(), actor: OPERATOR }), disabled)
+    await deleteEndpoint(ctx, { ...subject(), actor: OPERATOR })
     const gone = { status: 404, code: 'webhook_not_found' }
     await assert.rejects(sendAgain(ctx, delivered), gone)
     await assert.rejects(range({}), gone)
@@ -133,21 +133,24 @@ describe('replays', () => {
     assert.equal(await range(all, later(ctx, EVENT_RETENTION_MS + 1)), 0)
   })
 
-  test("another workspace's deliveries are not found, nor is what never was", async () => {
+  test("another workspace's deliveries are not found, nor are unknown ones", async () => {
     await announce(ctx, account)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     const other = await makeAccount(real)
     const missing = { status: 404, code: 'delivery_not_found' }
-    await assert.rejects(replayDelivery(ctx, { accountId: other.id, deliveryId: delivered.id }), missing)
+    await assert.rejects(
+      replayDelivery(ctx, { accountId: other.id, deliveryId: delivered.id, actor: OPERATOR }),
+      missing,
+    )
     for (const deliveryId of [createId('delivery', NOW), '', 'dlv_', delivered.eventId]) {
-      await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId }), missing)
+      await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId, actor: OPERATOR }), missing)
     }
     const request = { accountId: other.id, endpointId: endpoint.id, from: NOW, to: NOW, only: 'all' } as const
-    await assert.rejects(replayRange(ctx, request), { status: 404, code: 'webhook_not_found' })
+    await assert.rejects(replayRange(ctx, { ...request, actor: OPERATOR }), { status: 404, code: 'webhook_not_found' })
     assert.equal(await countDeliveries(ctx, other.id), 0)
   })
 
-  test('a range of what failed leaves out the rest, and what a replay has brought since', async () => {
+  test('a range of failed deliveries leaves out the rest, and those that a replay has delivered since', async () => {
     const other = await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 6, from: NOW })
     const [delivered, replayed, replaying, missed, failed, pending] = await listOf(endpoint.id)
@@ -169,25 +172,25 @@ describe('replays', () => {
       rows.filter((row) => row['status'] === 'pending').map((row) => row['event_id']),
       [missed?.eventId, failed?.eventId],
     )
-    // Once they have arrived the same again finds nothing more to do.
+    // Once they were delivered, the same call finds nothing more to do.
     await endReplays()
     assert.equal(await range({ only: 'failed' }, at), 0)
     assert.equal((await readDelivery(ctx, pending as Delivery)).status, 'pending')
   })
 
-  test('a range of all takes what was delivered too, but not what is pending, nor what a person has sent', async () => {
+  test('a range of all deliveries includes delivered ones, but not pending ones, tests or replays', async () => {
     await announceMany(ctx, account, { count: 3, from: NOW })
     const [first, second] = await listOf(endpoint.id)
     await setStatus([first], 'succeeded')
     await setStatus([second], 'failed')
-    const tested = await sendTestEvent(ctx, subject())
+    const tested = await sendTestEvent(ctx, { ...subject(), actor: OPERATOR })
     await setStatus([tested], 'succeeded')
     assert.equal(await range({ only: 'all' }, later(ctx, 1_000)), 2)
     await endReplays()
     assert.equal(await range({ only: 'all' }, later(ctx, 2_000)), 2)
   })
 
-  test('a range begins at its first moment and ends before its last', async () => {
+  test('a range includes its start and excludes its end', async () => {
     await announceMany(ctx, account, { count: 5, from: NOW })
     await setStatus(await listOf(endpoint.id), 'failed')
     const at = (milliseconds: number) => new Date(NOW.getTime() + milliseconds)
@@ -197,7 +200,7 @@ describe('replays', () => {
     assert.equal(await range({ from: at(4), to: at(1) }, later(ctx, HOUR_MS)), 0)
   })
 
-  test('a range is bounded; the same call goes on', async () => {
+  test('a range is limited in size; repeating the call continues it', async () => {
     const total = REPLAYS_MAX + 1_500
     await seedFailed(total)
     const at = later(ctx, HOUR_MS)
@@ -228,9 +231,9 @@ describe('replays', () => {
     const refused = { status: 409, code: 'replays_pending' }
     await assert.rejects(range({ from: NOW, to: NOW }, at), refused)
     const ofOther = { accountId: account.id, endpointId: other.endpoint.id, from: NOW, to: at.clock.now() } as const
-    assert.equal(await replayRange(at, { ...ofOther, only: 'all' }), 3)
+    assert.equal(await replayRange(at, { ...ofOther, only: 'all', actor: OPERATOR }), 3)
     const count = await countDeliveries(ctx, account.id)
-    // One that is under way is queued still.
+    // A replay in flight still counts as queued.
     const waiting = await claim(at)
     await assert.rejects(range({}, at), refused)
     assert.equal(await countDeliveries(ctx, account.id), count)
@@ -238,7 +241,7 @@ describe('replays', () => {
     assert.equal(await range({}, at), 3)
   })
 
-  test('replays are one row of the log each, by whoever did it', async () => {
+  test('each replay is one audit entry that names who made it', async () => {
     await announce(ctx, account)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     const replay = await replayDelivery(ctx, { accountId: account.id, deliveryId: delivered.id, actor: ADA })
@@ -264,10 +267,10 @@ describe('replays', () => {
     ])
   })
 
-  test('a test event goes to its endpoint alone, whatever that wants, and is tried once', async () => {
+  test('a test event goes only to its endpoint, whatever that is subscribed to, and is tried once', async () => {
     await makeEndpoint(ctx, account)
     const narrow = await makeEndpoint(ctx, account, { mode: 'live', events: ['payment.failed'] })
-    const delivery = await sendTestEvent(ctx, { accountId: account.id, id: narrow.endpoint.id })
+    const delivery = await sendTestEvent(ctx, { accountId: account.id, id: narrow.endpoint.id, actor: OPERATOR })
     const claimed = await claimOne(ctx)
     assert.deepEqual(claimed.delivery, delivery)
     assert.deepEqual(JSON.parse(claimed.body), {
@@ -287,7 +290,7 @@ describe('replays', () => {
   }
 
   function sendAgain(at: Context, delivery: Delivery | undefined): Promise<Delivery> {
-    return replayDelivery(at, { accountId: account.id, deliveryId: delivery?.id ?? '' })
+    return replayDelivery(at, { accountId: account.id, deliveryId: delivery?.id ?? '', actor: OPERATOR })
   }
 
   function range(changes: { from?: Date; to?: Date; only?: 'failed' | 'all' }, at: Context = ctx): Promise<number> {
@@ -299,6 +302,7 @@ describe('replays', () => {
       to,
       only: 'failed',
       ...changes,
+      actor: OPERATOR,
     })
   }
 
@@ -308,14 +312,14 @@ describe('replays', () => {
     return await readOnlyDelivery(ctx, account.id, endpoint.id)
   }
 
-  /** Of what is due, the replay. */
+  /** Claims what is due and returns the replay. */
   async function claimReplay(at: Context): Promise<ClaimedDelivery> {
     const claimed = (await claim(at)).find(({ delivery }) => delivery.trigger === 'replay')
     if (claimed === undefined) throw new Error('no replay was claimed')
     return claimed
   }
 
-  /** What events have made for an endpoint, oldest first. */
+  /** The deliveries that events created for an endpoint, oldest first. */
   async function listOf(endpointId: string): Promise<Delivery[]> {
     const rows = await readRows(
       real.db,
@@ -325,7 +329,7 @@ describe('replays', () => {
     return await Promise.all(rows.map((row) => readDelivery(ctx, { accountId: account.id, id: String(row['id']) })))
   }
 
-  /** As if what is replayed had arrived. */
+  /** Marks the replays as delivered. */
   async function endReplays(): Promise<void> {
     await readRows(
       real.db,
@@ -343,7 +347,7 @@ describe('replays', () => {
     )
   }
 
-  /** As attempts would have left them. */
+  /** Sets the status that attempts would have led to. */
   async function setStatus(deliveries: readonly (Delivery | undefined)[], status: 'succeeded' | 'failed') {
     await readRows(
       real.db,
@@ -353,7 +357,7 @@ describe('replays', () => {
     )
   }
 
-  /** Many deliveries that have failed, by one event a second. */
+  /** Creates many failed deliveries, of one event per second. */
   async function seedFailed(count: number): Promise<void> {
     const ids = Array.from({ length: count }, (_, index) =>
       createId('event', new Date(NOW.getTime() + Math.floor(index / 10))),

@@ -7,10 +7,11 @@ import { lockEndpoint } from './lock-endpoint.ts'
 import { replaceSecret } from './endpoints-store.ts'
 
 /**
- * Gives an endpoint a new secret, which is shown once. For 24 hours the one before signs too, so that the receiver can be
- * changed meanwhile; a rotation within them ends the older one. Whoever has the secret
- * can make up events that the receiver believes, so that a recent proof is needed (D59). Errors: 403
- * `verification_required`; 404 `webhook_not_found`.
+ * Gives an endpoint a new secret, which is shown once. For 24 hours deliveries are signed with the previous secret as
+ * well, so that the receiver can be updated in that time; another rotation within the 24 hours ends the older secret.
+ *
+ * Whoever has the secret can forge events that the receiver believes, so rotating needs a recent proof (D59). Errors:
+ * 403 `verification_required`; 404 `webhook_not_found`.
  */
 export async function rotateSecret(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer'>,

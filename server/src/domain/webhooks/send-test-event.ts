@@ -1,5 +1,5 @@
 import { createId } from '../../values/ids.ts'
-import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { TEST_EVENT_TYPE } from '../events/event.ts'
@@ -10,12 +10,13 @@ import { lockEnabledEndpoint } from './lock-endpoint.ts'
 import { makeDelivery } from './make-delivery.ts'
 
 /**
- * Sends an event to one endpoint, whatever it is subscribed to, to see whether it arrives; it is tried once. Errors: 404
- * `webhook_not_found`; 409 `endpoint_disabled`.
+ * Sends a test event to one endpoint, whatever it is subscribed to. It is tried once.
+ *
+ * Errors: 404 `webhook_not_found`; 409 `endpoint_disabled`.
  */
 export async function sendTestEvent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, id, actor = OPERATOR }: { accountId: string; id: string; actor?: Actor },
+  { accountId, id, actor }: { accountId: string; id: string; actor: Actor },
 ): Promise<Delivery> {
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {

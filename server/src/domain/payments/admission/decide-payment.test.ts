@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parseAddress } from '../../../values/address.ts'
 import { microUsdc } from '../../../values/money.ts'
-import { decidePayment, type PaymentCase } from './decide-payment.ts'
+import { decidePayment, type PaymentDecisionInput } from './decide-payment.ts'
 
 const USDC = parseAddress(`0x${'1'.repeat(40)}`) ?? assert.fail('no address')
 const FRIEND = parseAddress(`0x${'2'.repeat(40)}`) ?? assert.fail('no address')
@@ -25,12 +25,12 @@ const ALLOWED = {
   unminedMicro: microUsdc(3_000_000n),
   gas: { coin: 'ETH', balanceWei: 400_000_000_000_000n, neededWei: 400_000_000_000_000n },
   now: NOW,
-} satisfies PaymentCase
+} satisfies PaymentDecisionInput
 
 const { policy } = ALLOWED
 
-/** The faults in the documented order (D18); each leaves the ones behind it in place. */
-const FAULTS: readonly { readonly code: string; readonly fault: Partial<PaymentCase> }[] = [
+/** The reasons for a refusal, in the documented order (D18). Each can occur together with all later ones. */
+const FAULTS: readonly { readonly code: string; readonly fault: Partial<PaymentDecisionInput> }[] = [
   { code: 'agent_not_found', fault: { agentExists: false } },
   { code: 'wallet_not_found', fault: { walletExists: false } },
   { code: 'permission_not_found', fault: { policy: null } },
@@ -50,19 +50,19 @@ describe('decidePayment', () => {
   })
 
   for (const [index, { code, fault }] of FAULTS.entries()) {
-    test(`${code} is the answer when it is the only fault`, () => {
+    test(`${code} is returned if it is the only reason`, () => {
       assert.equal(decidePayment({ ...ALLOWED, ...fault })?.code, code)
     })
 
-    test(`${code} comes before all that follows it`, () => {
-      // Later faults of the policy are overwritten by this one's policy, hence the merge, first fault last.
+    test(`${code} is returned before all later reasons`, () => {
+      // Each reason brings its own policy, so the policies are merged, with this reason's last.
       const later = FAULTS.slice(index).toReversed()
-      const merged = later.reduce<PaymentCase>((sum, next) => merge(sum, next.fault), ALLOWED)
+      const merged = later.reduce<PaymentDecisionInput>((sum, next) => merge(sum, next.fault), ALLOWED)
       assert.equal(decidePayment(merged)?.code, code)
     })
   }
 
-  test('an unlimited or unmetered plan refuses nothing', () => {
+  test('an unlimited plan, or one that does not count, refuses nothing', () => {
     assert.equal(decidePayment({ ...ALLOWED, allowance: null }), null)
   })
 
@@ -70,12 +70,12 @@ describe('decidePayment', () => {
     assert.equal(decidePayment({ ...ALLOWED, gas: null }), null)
   })
 
-  test('a refusal by gas tells what there is and what one payment needs, in whole coins', () => {
+  test('a refusal for gas shows the balance and what one payment needs, in whole coins', () => {
     const gas = { coin: 'POL', balanceWei: 0n, neededWei: 10n ** 16n }
     assert.deepEqual(decidePayment({ ...ALLOWED, gas })?.details, { coin: 'POL', balance: '0', needed: '0.01' })
   })
 
-  test('a refusal by plan tells the allowance and when it starts anew, one by balance what there is (D18a)', () => {
+  test('a refusal by the plan shows the allowance and when it resets; one by the balance shows the balance (D18a)', () => {
     assert.deepEqual(decidePayment({ ...ALLOWED, allowance: { allowance: 1_000, used: 1_004 } })?.details, {
       allowance: 1_000,
       used: 1_004,
@@ -89,7 +89,7 @@ describe('decidePayment', () => {
   })
 })
 
-function merge(payment: PaymentCase, fault: Partial<PaymentCase>): PaymentCase {
+function merge(payment: PaymentDecisionInput, fault: Partial<PaymentDecisionInput>): PaymentDecisionInput {
   if (fault.policy === undefined || fault.policy === null || payment.policy === null) return { ...payment, ...fault }
   const changes = Object.entries(fault.policy).filter(([name, value]) => value !== Reflect.get(policy, name))
   return { ...payment, policy: { ...payment.policy, ...Object.fromEntries(changes) } }

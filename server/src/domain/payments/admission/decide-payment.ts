@@ -5,26 +5,26 @@ import type { GrantPolicy } from '../../grants/grant.ts'
 import { decideTransfer, type TransferRequest } from '../../grants/policy.ts'
 import { nextMonthOf } from '../../plans/plan.ts'
 
-export interface PaymentCase {
+export interface PaymentDecisionInput {
   readonly agentExists: boolean
   readonly walletExists: boolean
-  /** The active, not suspended grant of the agent on the wallet. */
+  /** The agent's active grant on the wallet; null if there is none or it is suspended. */
   readonly policy: GrantPolicy | null
   readonly request: TransferRequest
   readonly spent24hMicro: MicroUsdc
-  /** What the plan allows and what is used of it this month; null where nothing is counted (test mode, no limit). */
+  /** The plan's monthly allowance and how much of it is used; null if nothing is counted (test mode, or no limit). */
   readonly allowance: { readonly allowance: number; readonly used: number } | null
-  /** Null while the chain is out of reach: everything else is judged. */
+  /** Null while the chain is unavailable. All other limits are still checked. */
   readonly balanceMicro: MicroUsdc | null
-  /** What left the wallet, or is about to, and is not in the balance yet. */
+  /** What has left the wallet, or is about to, and does not show in the balance yet. */
   readonly unminedMicro: MicroUsdc
-  /** What the wallet has for gas and what it needs; null where the gas is sponsored, or the chain is out of reach. */
+  /** What the wallet has for gas and what it needs; null if gas is sponsored, or the chain is unavailable. */
   readonly gas: GasFunds | null
   readonly now: Date
 }
 
-/** Whether a payment may be made: null, or the first refusal in the documented order (D18). */
-export function decidePayment(payment: PaymentCase): Refusal | null {
+/** Decides whether a payment is allowed. Returns null, or the first refusal in the documented order (D18). */
+export function decidePayment(payment: PaymentDecisionInput): Refusal | null {
   const { request, policy, spent24hMicro, now, allowance, balanceMicro, unminedMicro, gas } = payment
   if (!payment.agentExists) return { code: 'agent_not_found' }
   if (!payment.walletExists) return { code: 'wallet_not_found' }

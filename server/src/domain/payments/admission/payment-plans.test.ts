@@ -7,7 +7,7 @@ import type { Query } from '../../../db/query.ts'
 import { parseAddress, type Address } from '../../../values/address.ts'
 import type { Payment, TxHash } from '../payment.ts'
 import { listAwaitingChain, listAwaitingChainOfWallet, noteReason, claimAttempt } from '../payments-store.ts'
-import { countEqualPayments, listDueForLook } from '../tracing/tracing-store.ts'
+import { countEqualPayments, listDueForLookup } from '../lookups/lookups-store.ts'
 import { readFacts } from './admission-store.ts'
 
 const SETTLED = 1_000_000
@@ -98,7 +98,7 @@ describe('the plans of statements over pending payments, among a million payment
 
   for (const mode of PLAN_MODES) {
     test(`what is due to be looked up: a page alone is read (${mode})`, async () => {
-      const due = await explain(listDueForLook('test', NOW, LOOKED_UP), mode)
+      const due = await explain(listDueForLookup('test', NOW, LOOKED_UP), mode)
       assert.equal(due.rows.length, LOOKED_UP)
       expectReads(due, ['payments_due_for_look'], LOOKED_UP)
     })

@@ -20,7 +20,7 @@ describe('the limits of a payment', () => {
     given = await openTestContext()
   })
   beforeEach(() => {
-    // Ahead of the enclave's clock, so that no request is late.
+    // Our clock is ahead of the enclave's, so that no request arrives late.
     start = Date.now() + HOUR_MS
     given.enclave.behave = () => 'sign'
   })
@@ -70,7 +70,7 @@ describe('the limits of a payment', () => {
     expectPayment(await pay(seeded, '5', DAY_MS + HOUR_MS))
   })
 
-  test('a failed payment gives its amount back', async () => {
+  test('a failed payment no longer counts in the cap', async () => {
     const seeded = await seed(given.context, { dailyCap: '10' })
     given.enclave.behave = () => 'reject'
     assert.equal(expectPayment(await pay(seeded, '10')).status, 'failed')
@@ -89,7 +89,7 @@ describe('the limits of a payment', () => {
     expectPayment(await pay(seeded, '2'))
   })
 
-  test('a policy that is replaced while a payment waits for its lock binds by the new one (D14)', async () => {
+  test('if the grant is replaced while a payment waits for its lock, the new one decides (D14)', async () => {
     const { db } = given.context
     const seeded = await seed(given.context, { maxPerTx: '10', dailyCap: '10' })
     const { account, grant } = seeded
@@ -112,7 +112,7 @@ describe('the limits of a payment', () => {
     expectRefusal(above, 'amount_too_large')
   })
 
-  test('the window belongs to (agent, wallet): another wallet has its own', async () => {
+  test('the window belongs to the agent and the wallet: another wallet has its own', async () => {
     const seeded = await seed(given.context, { dailyCap: '10' })
     await pay(seeded, '10')
     const wallet = await seedWallet(given.context, seeded)
@@ -120,7 +120,7 @@ describe('the limits of a payment', () => {
     expectPayment(await pay({ ...seeded, wallet }, '10'))
   })
 
-  test('a balance is checked less what is on its way, to the micro-USDC', async () => {
+  test('payments in flight are subtracted from the balance, to the micro-USDC', async () => {
     const seeded = await seed(given.context)
     setBalance(seeded, 10_000_000n)
     await pay(seeded, '6')
@@ -130,7 +130,7 @@ describe('the limits of a payment', () => {
     expectRefusal(await pay(seeded, '0.000001'), 'insufficient_balance')
   })
 
-  test('a deposit counts at once, though the last reading of the balance is younger than a second', async () => {
+  test('a deposit counts at once, even if the balance was read less than a second ago', async () => {
     const seeded = await seed(given.context)
     setBalance(seeded, 0n)
     expectRefusal(await pay(seeded, '5'), 'insufficient_balance')
@@ -138,7 +138,7 @@ describe('the limits of a payment', () => {
     expectPayment(await pay(seeded, '5'))
   })
 
-  test('a payment that is mined, and not settled yet, is not counted twice', async () => {
+  test('a payment that is mined but not settled yet is not counted twice', async () => {
     const seeded = await seed(given.context)
     setBalance(seeded, 10_000_000n)
     const payment = expectPayment(await pay(seeded, '6'))
@@ -152,7 +152,7 @@ describe('the limits of a payment', () => {
       blockNumber: chain.head,
     })
     setBalance(seeded, 4_000_000n)
-    // What was known of the balance is too old now, and the reading of the new block holds the payment already.
+    // The old balance has expired by now, and the balance at the new block already reflects the payment.
     given.clock.setOffset(5_000)
     expectRefusal(await pay(seeded, '4.000001'), 'insufficient_balance')
     expectPayment(await pay(seeded, '4'))
@@ -167,7 +167,7 @@ describe('the limits of a payment', () => {
     expectPayment(await pay(seeded, '10', DAY_MS))
   })
 
-  test('a failed payment leaves the balance free', async () => {
+  test('a failed payment no longer counts against the balance', async () => {
     const seeded = await seed(given.context)
     setBalance(seeded, 5_000_000n)
     given.enclave.behave = () => 'reject'
@@ -176,7 +176,7 @@ describe('the limits of a payment', () => {
     expectPayment(await pay(seeded, '5'))
   })
 
-  test('a grant pays until the moment of its expiry', async () => {
+  test('a grant is valid until the moment of its expiry', async () => {
     const seeded = await seed(given.context, { expiresAt: new Date(start + HOUR_MS) })
     expectPayment(await pay(seeded, '1', HOUR_MS - 1))
     expectRefusal(await pay(seeded, '1', HOUR_MS), 'permission_expired')

@@ -1,10 +1,6 @@
 import type { Transaction } from '../../../db/transaction.ts'
-import type { Address } from '../../../values/address.ts'
-import type { AgentId } from '../../../values/agent-id.ts'
 import type { GasFunds } from '../../../values/gas.ts'
 import { createId } from '../../../values/ids.ts'
-import type { Mode } from '../../../values/mode.ts'
-import type { MicroUsdc } from '../../../values/money.ts'
 import type { Refusal } from '../../../values/problem.ts'
 import { CAP_WINDOW_MS, windowStart } from '../../agents/agent.ts'
 import type { Context } from '../../context.ts'
@@ -14,6 +10,7 @@ import type { BalanceSnapshot } from '../../../chain/balance-snapshots.ts'
 import { appendEvent } from '../../webhooks/append-event.ts'
 import { ATTEMPT_MS, type Payment } from '../payment.ts'
 import { paymentEvent } from '../payment-event.ts'
+import type { PaymentRequest } from '../payment-request.ts'
 import { findPaymentByKey, insertPayment } from '../payments-store.ts'
 import { decidePayment } from './decide-payment.ts'
 import {
@@ -25,30 +22,17 @@ import {
   type SigningParties,
 } from './admission-store.ts'
 
-export interface PaymentRequest {
-  readonly accountId: string
-  readonly mode: Mode
-  readonly agentId: AgentId
-  readonly wallet: Address
-  readonly to: Address
-  readonly amountMicro: MicroUsdc
-  readonly amountUsdc: string
-  readonly memo: string | null
-  readonly idempotencyKey: string | null
-  /** The API key or the connection that asks for it. */
-  readonly credentialId: string | null
-}
-
 export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
-  | { readonly kind: 'known'; readonly payment: Payment }
-  | { readonly kind: 'unjudged' }
+  /** The idempotency key has a payment already. */
+  | { readonly kind: 'existing'; readonly payment: Payment }
+  /** Every other check has passed, but the balance could not be read. */
+  | { readonly kind: 'balance_unknown' }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /**
- * Takes the lock, checks every limit, writes the record: one transaction, two round trips (D22). What it writes is
- * counted by every limit from then on. `known`: the idempotency key has a record already. `unjudged`: all but the
- * balance would allow it, and that could not be read.
+ * Locks the wallet and the grant, checks every limit and inserts the payment: one transaction, two round trips (D22). From
+ * then on every limit counts the payment.
  */
 export async function reservePayment(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave'>,
@@ -58,12 +42,12 @@ export async function reservePayment(
     const now = ctx.clock.now()
     const { accountId, mode, idempotencyKey } = request
     const month = mode === 'live' ? monthOf(now) : null
-    const asked = { request, balance, now, month }
-    let read = await readCase(transaction, asked)
-    // A grant that was replaced while its lock was waited for is not the one that holds: that is seen by looking again.
-    if (read[0] === null && read[1] === null) read = await readCase(transaction, asked)
-    const [grant, known, facts, used] = read
-    if (known !== null && idempotencyKey !== null) return { kind: 'known', payment: known }
+    const input = { request, balance, now, month }
+    let read = await lockAndRead(transaction, input)
+    // If the grant was replaced while we waited for its lock, the first read finds none. The second one finds the new one.
+    if (read[0] === null && read[1] === null) read = await lockAndRead(transaction, input)
+    const [grant, existing, facts, used] = read
+    if (existing !== null && idempotencyKey !== null) return { kind: 'existing', payment: existing }
 
     const allowance = PLANS[facts.plan].monthlyAllowance
     const refusal = decidePayment({
@@ -78,13 +62,13 @@ export async function reservePayment(
     if (refusal !== null) {
       return { kind: 'refused', refusal: await withResetTime(transaction, { refusal, request, grant, facts, now }) }
     }
-    if (balance === null) return { kind: 'unjudged' }
+    if (balance === null) return { kind: 'balance_unknown' }
     const { signing } = facts
     if (grant === null || signing === null) throw new Error('a payment without a grant was allowed')
 
-    // The lock may have been waited for: the attempt's time begins here.
+    // Waiting for the lock may have taken a while, so the attempt's time starts now.
     const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
-    const payment = makePayment(request, {
+    const payment = buildPayment(request, {
       grantId: grant.grantId,
       month,
       now,
@@ -101,8 +85,8 @@ export async function reservePayment(
   })
 }
 
-/** All that is read stands behind the lock, in one round trip. */
-async function readCase(
+/** Takes the lock and reads everything behind it, in one round trip. */
+async function lockAndRead(
   transaction: Transaction,
   {
     request,
@@ -113,16 +97,16 @@ async function readCase(
 ): Promise<[LockedGrant | null, Payment | null, AdmissionFacts, number | null]> {
   const { accountId, mode } = request
   const lock = lockGrant(request)
-  const known = findPaymentByKey(accountId, mode, request.idempotencyKey)
+  const existing = findPaymentByKey(accountId, mode, request.idempotencyKey)
   const balanceBlock = balance?.blockNumber ?? 0n
   const facts = readFacts(request, { now, windowStart: windowStart(now), balanceBlock })
-  if (month === null) return [...(await transaction.batch([lock, known, facts])), null]
+  if (month === null) return [...(await transaction.batch([lock, existing, facts])), null]
   const allowance = [ensureAllowance(accountId, month), lockAllowance(accountId, month)] as const
-  const [grant, payment, , used, read] = await transaction.batch([lock, known, ...allowance, facts])
+  const [grant, payment, , used, read] = await transaction.batch([lock, existing, ...allowance, facts])
   return [grant, payment, read, used]
 }
 
-function makePayment(
+function buildPayment(
   request: PaymentRequest,
   {
     month,
@@ -167,14 +151,14 @@ function makePayment(
     pendingReason: null,
     firstBlock: facts.firstBlock,
     searchedBlock: null,
-    looks: 0,
+    lookups: 0,
     minedBlock: null,
     minedBlockHash: null,
     logIndex: null,
   }
 }
 
-/** Tells an agent whose cap is used up when to come back (D18a); costs a round trip, which only a refusal pays. */
+/** Adds to a refusal by the daily cap when the amount will fit (D18a). This costs one more round trip, for refusals only. */
 async function withResetTime(
   transaction: Transaction,
   {

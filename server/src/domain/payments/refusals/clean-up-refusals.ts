@@ -2,11 +2,11 @@ import type { Context } from '../../context.ts'
 import { REFUSAL_RETENTION_MS } from './refusal.ts'
 import { deleteOldRefusals } from './refusals-store.ts'
 
-/** A round stays far below the time that a statement may take. */
+/** Few enough that the statement stays far below its time limit. */
 const ROWS_PER_ROUND_MAX = 10_000
 
-/** Deletes refusals that are older than 30 days, so many at the most; answers how many. */
+/** Deletes refusals older than 30 days, at most `ROWS_PER_ROUND_MAX` at a time. Returns how many it deleted. */
 export async function cleanUpRefusals(ctx: Pick<Context, 'db' | 'clock'>): Promise<number> {
-  const longAgo = new Date(ctx.clock.now().getTime() - REFUSAL_RETENTION_MS)
-  return await ctx.db.runDurable(deleteOldRefusals(longAgo, ROWS_PER_ROUND_MAX))
+  const before = new Date(ctx.clock.now().getTime() - REFUSAL_RETENTION_MS)
+  return await ctx.db.runDurable(deleteOldRefusals(before, ROWS_PER_ROUND_MAX))
 }

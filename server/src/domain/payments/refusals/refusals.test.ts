@@ -9,12 +9,11 @@ import { waitFor } from '../../../../../test/support/wait-for.ts'
 import { openContext } from '../../../service.ts'
 import { createId } from '../../../values/ids.ts'
 import type { Context } from '../../context.ts'
-import type { PaymentRequest } from '../admission/reserve-payment.ts'
+import type { PaymentRequest } from '../payment-request.ts'
 import { createPayment } from '../create-payment.ts'
 import { getOverview } from '../../reports/overview/get-overview.ts'
 import { cleanUpRefusals } from './clean-up-refusals.ts'
-import { getRefusal } from './get-refusal.ts'
-import { listRefusals } from './list-refusals.ts'
+import { getRefusal, listRefusals } from './queries.ts'
 import { REFUSAL_RETENTION_MS, REFUSALS_KEPT_MAX, type PaymentRefusal } from './refusal.ts'
 import { trimRefusals } from './trim-refusals.ts'
 
@@ -27,7 +26,7 @@ describe('refusals of payments', () => {
   })
   after(() => given.close())
 
-  test('a refusal is kept with what was asked for, and why it was refused', async () => {
+  test('a refusal is stored with the request, and why it was refused', async () => {
     const seeded = await seed(ctx)
     const request = { amountUsdc: '10.5', memo: 'lunch', idempotencyKey: 'k', credentialId: 'key_1' }
     const outcome = await refuse(seeded, request)
@@ -52,7 +51,7 @@ describe('refusals of payments', () => {
     assert.deepEqual(await getRefusal(ctx, { accountId: seeded.account.id, mode: 'test', id: kept?.id ?? '' }), kept)
   })
 
-  test('whatever is refused is kept, also where there is no such agent or wallet', async () => {
+  test('every refusal is stored, even if there is no such agent or wallet', async () => {
     const seeded = await seed(ctx)
     given.chains.test.balances.set(seeded.wallet.toLowerCase(), 0n)
     await refuse(seeded, { agentId: agent('nobody') })
@@ -62,17 +61,17 @@ describe('refusals of payments', () => {
     assert.deepEqual(codes.toSorted(), ['agent_not_found', 'insufficient_balance', 'wallet_not_found'])
   })
 
-  test('a payment that is made or replayed leaves none', async () => {
+  test('a payment that is created or replayed leaves no refusal', async () => {
     const seeded = await seed(ctx)
     for (const kind of ['created', 'replayed']) {
       assert.equal((await createPayment(ctx, paymentRequest(seeded, { idempotencyKey: 'k' }))).kind, kind)
     }
-    // They are written in their order: what stands before this one would be there too.
+    // Refusals are written in order, so an earlier one would be there too.
     await refuse(seeded, { amountUsdc: '11' })
     await listKept(seeded, 1)
   })
 
-  test('nobody waits until it is kept: not who was refused, nor a payment beside', async () => {
+  test('neither the caller nor other payments wait until it is stored', async () => {
     const seeded = await seed(ctx)
     const release = await holdTable(ctx.db, 'payment_refusals')
     try {
@@ -85,7 +84,7 @@ describe('refusals of payments', () => {
     await listKept(seeded, 20)
   })
 
-  test('the stop of a process keeps what is not kept yet', async () => {
+  test('a process that stops stores what is not stored yet', async () => {
     const seeded = await seed(ctx)
     const other = openContext(given.config, { clock: given.clock, logger: ctx.logger })
     await createPayment(other.context, paymentRequest(seeded, { amountUsdc: '11' }))
@@ -93,7 +92,7 @@ describe('refusals of payments', () => {
     assert.equal((await list(seeded)).length, 1)
   })
 
-  test('the list is the newest first, of one mode, of one agent where one is named, page by page', async () => {
+  test('the list is newest first, for one mode, for one agent if given, page by page', async () => {
     const seeded = await seed(ctx)
     for (const agentId of ['first', 'second', 'first', 'first']) await refuse(seeded, { agentId: agent(agentId) })
     await refuse(seeded, { agentId: agent('first'), mode: 'live' })
@@ -112,7 +111,7 @@ describe('refusals of payments', () => {
     assert.deepEqual([...page.items, ...rest.items], ofFirst)
   })
 
-  test('one is not to be had in another workspace or mode, nor by what is no id', async () => {
+  test('a refusal is not found in another workspace or mode, nor by a malformed id', async () => {
     const [seeded, other] = [await seed(ctx), await seed(ctx)]
     await refuse(seeded, { amountUsdc: '11' })
     const id = (await listKept(seeded, 1))[0]?.id ?? ''
@@ -125,7 +124,7 @@ describe('refusals of payments', () => {
     for (const place of places) await assert.rejects(getRefusal(ctx, place), { type: 'not_found' })
   })
 
-  test('they are deleted 30 days later, and not before', async () => {
+  test('refusals are deleted after 30 days, and not before', async () => {
     const seeded = await seed(ctx)
     await refuse(seeded, { amountUsdc: '11' })
     await listKept(seeded, 1)
@@ -136,12 +135,12 @@ describe('refusals of payments', () => {
     assert.equal(await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS + 60_000)), 0)
   })
 
-  test('of each workspace and mode the newest are kept, as many as there may be', async () => {
+  test('for each workspace and mode only the newest are kept, up to the limit', async () => {
     const [busy, quiet, before] = [await seed(ctx), await seed(ctx), await seed(ctx)]
     await seedRefusals(busy, 12)
     await seedRefusals({ ...busy, mode: 'live' }, 3)
     await seedRefusals(quiet, 10)
-    // Nothing was refused lately here: it was trimmed when it grew.
+    // There are no recent refusals here. Older ones were trimmed when they were recent.
     await seedRefusals(before, 12, new Date(given.clock.now().getTime() - 2 * 60 * 60_000))
     const kept = (await list(busy)).slice(0, 10)
     assert.equal(await trimRefusals(ctx, { keptMax: 10 }), 2)
@@ -154,7 +153,7 @@ describe('refusals of payments', () => {
     assert.equal(await trimRefusals(ctx, { keptMax: 10 }), 0)
   })
 
-  test('the overview counts 10,000 at the most, which is as many as are kept', async () => {
+  test('the overview counts at most 10,000, which is as many as are kept', async () => {
     const seeded = await seed(ctx)
     await seedRefusals(seeded, REFUSALS_KEPT_MAX + 3)
     const place = { accountId: seeded.account.id, mode: seeded.mode, range: '24h' } as const
@@ -175,7 +174,7 @@ describe('refusals of payments', () => {
     return (await listRefusals(ctx, request)).items
   }
 
-  /** All of them, when they are so many. */
+  /** Waits until there are this many, and returns all of them. */
   async function listKept(seeded: Seed, count: number): Promise<readonly PaymentRefusal[]> {
     const kept = await waitFor(`${count} refusals`, async () => {
       const found = await list(seeded)
@@ -185,7 +184,7 @@ describe('refusals of payments', () => {
     return kept
   }
 
-  /** A millisecond apart, the last one now. */
+  /** One millisecond apart, the last one now. */
   async function seedRefusals({ account, mode }: Seed, count: number, now = given.clock.now()): Promise<void> {
     const times = Array.from({ length: count }, (_, index) => new Date(now.getTime() - index))
     const ids = times.map((time) => createId('refusal', time))

@@ -1,8 +1,9 @@
 import type { Mode } from '../../../values/mode.ts'
 
-/** What a page may show otherwise now. */
+/** Which part of a page is out of date after a change. */
 export type ChangeKind = 'payments' | 'deposits' | 'grants' | 'refusals'
 
+/** The data that one page shows: one account in one mode. */
 export interface Place {
   readonly accountId: string
   readonly mode: Mode
@@ -10,6 +11,6 @@ export interface Place {
 
 export interface Change extends Place {
   readonly kind: ChangeKind
-  /** Of the event, or of the refusal. */
+  /** The id of the event or of the refusal. */
   readonly id: string
 }

@@ -5,11 +5,11 @@ import type { Change, ChangeKind, Place } from './change.ts'
 import { listRecentRows } from './changes-store.ts'
 
 /**
- * An event is there when its transaction has committed, a while after the moment that its id tells. Whoever looks again
- * and again so far back misses none.
+ * An event becomes visible when its transaction commits, some time after the time in its id. A caller that polls and reads
+ * this far back each time misses none.
  */
 const LOOK_BACK_MS = 30_000
-/** Of one type in one place. Whoever has so many in that time is told of changes all the time. */
+/** The most changes of one type in one place. With this many in 30 seconds, a page reloads all the time anyway. */
 const CHANGES_OF_TYPE_MAX = 50
 
 const KINDS: Readonly<Partial<Record<EventType, ChangeKind>>> = {
@@ -21,7 +21,7 @@ const KINDS: Readonly<Partial<Record<EventType, ChangeKind>>> = {
   'permission.revoked': 'grants',
 }
 
-/** What changed in these places in the last 30 seconds, as far as it can be seen now: the newest of each kind. */
+/** Lists the newest changes of each type in the last 30 seconds that are visible now. */
 export async function listRecentChanges(
   ctx: Pick<Context, 'db' | 'clock'>,
   { places }: { places: readonly Place[] },

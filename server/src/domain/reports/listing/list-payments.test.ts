@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../audit/audit-entry.ts'
 import { frozenAt } from '../../../../../test/support/context/moved-clock.ts'
 import { seedManyPayments, seedPayment } from '../../../../../test/support/context/payment-rows.ts'
 import {
@@ -30,7 +31,7 @@ describe('the list of payments', () => {
   let seeded: Seed
   let second: Seed
   let live: Payment
-  /** By the names that the tests give them. */
+  /** Payments by the names that the tests use. */
   let made: Readonly<Record<string, Payment>>
 
   before(async () => {
@@ -38,10 +39,10 @@ describe('the list of payments', () => {
     ctx = frozenAt(given.context, NOW)
     seeded = await seed(ctx)
     const place = { ...seeded, agentId: agent('second'), wallet: await seedWallet(ctx, seeded) }
-    await createAgent(ctx, { accountId: seeded.account.id, mode: 'test', id: place.agentId })
+    await createAgent(ctx, { accountId: seeded.account.id, mode: 'test', id: place.agentId, actor: OPERATOR })
     second = { ...place, grant: await seedGrant(ctx, place) }
     const liveSeed = { ...seeded, mode: 'live' as const, wallet: await seedWallet(ctx, { ...seeded, mode: 'live' }) }
-    await createAgent(ctx, { accountId: seeded.account.id, mode: 'live', id: seeded.agentId })
+    await createAgent(ctx, { accountId: seeded.account.id, mode: 'live', id: seeded.agentId, actor: OPERATOR })
     const others = await seed(ctx)
     const rows: [string, Seed, Parameters<typeof seedPayment>[2]][] = [
       ['oldest', seeded, { at: at(-9), status: 'confirmed', memo: 'Lunch 100%' }],
@@ -94,7 +95,7 @@ describe('the list of payments', () => {
     })
   }
 
-  test('its pages have no gaps and no doubles', async () => {
+  test('its pages have no gaps and no duplicates', async () => {
     for (const filter of [{}, { agentId: seeded.agentId }, { search: 'lunch' }]) {
       const found: string[] = []
       let cursor: string | null = null
@@ -108,28 +109,28 @@ describe('the list of payments', () => {
     }
   })
 
-  test('a page ends where so many rows were looked at, and the next one goes on from there', async () => {
+  test('a page ends after the maximum number of rows was read, and the next one continues there', async () => {
     const first = await list({ status: 'failed' }, { scanRowsMax: 3 })
     assert.deepEqual([first.items, first.next], [[], made['hashed']?.id])
     const then = await list({ status: 'failed' }, { scanRowsMax: 3, before: first.next })
-    // Whether there are rows behind the bound is not looked at.
+    // The scan does not look for rows beyond its bound.
     assert.deepEqual([names(then.items), then.next], [['failed'], made['oldest']?.id])
     const last = await list({ status: 'failed' }, { scanRowsMax: 3, before: then.next })
     assert.deepEqual([last.items, last.next], [[], null])
   })
 
-  test('of an agent, only its own rows are looked at', async () => {
+  test('for an agent, only its own rows are read', async () => {
     const { items, next } = await list({ agentId: seeded.agentId, status: 'confirmed' }, { scanRowsMax: 4 })
     assert.deepEqual([names(items), next], [['oldest'], made['oldest']?.id])
   })
 
-  test('an id and an idempotency key are found at once, however much stands before them', async () => {
+  test('an id and an idempotency key are found at once, however many rows are newer', async () => {
     for (const search of [made['keyed']?.id ?? '', 'order 7']) {
       assert.deepEqual(names((await list({ search }, { scanRowsMax: 1 })).items), ['keyed'])
     }
   })
 
-  test(`a page looks at ${SCAN_ROWS_MAX} rows at the most`, async () => {
+  test(`a page reads at most ${SCAN_ROWS_MAX} rows`, async () => {
     const many = await seed(ctx)
     const ids = await seedManyPayments(ctx, many, { count: SCAN_ROWS_MAX + 5, before: NOW })
     const read = async (search: string, cursor: string | null = null) => {
@@ -138,7 +139,7 @@ describe('the list of payments', () => {
       return { ids: page.items.map(({ id }) => id), next: page.next }
     }
     assert.deepEqual(await read('number 6'), { ids: expectedIds(ids, '6').slice(0, 50), next: nth(ids, '6', 49) })
-    // The fifth from the end of time is one too far.
+    // The fifth-oldest payment is just beyond the bound.
     assert.deepEqual(await read('number 5.'), { ids: [], next: ids[5] })
     assert.deepEqual(await read('number 5', ids[5] ?? null), { ids: [ids[4]], next: null })
   })
@@ -154,7 +155,7 @@ describe('the list of payments', () => {
   }
 })
 
-describe('what is searched for', () => {
+describe('a search text', () => {
   const cases: readonly (readonly [text: string, kind: ReturnType<typeof parseSearch>['kind']])[] = [
     ['pay_01M7ZJDS8P0000000000030D0F', 'id'],
     ['pay_01M7ZJDS8P0000000000030D0', 'text'],
@@ -166,7 +167,7 @@ describe('what is searched for', () => {
   for (const [text, kind] of cases) test(`${text} is ${kind}`, () => assert.equal(parseSearch(text).kind, kind))
 })
 
-/** Of the ids of `seedManyPayments`, those whose number begins so, the newest first. */
+/** The ids from `seedManyPayments` whose number starts with this text, newest first. */
 function expectedIds(ids: readonly string[], start: string): string[] {
   return ids.filter((_, index) => String(index + 1).startsWith(start)).toReversed()
 }

@@ -7,9 +7,9 @@ import { readPage } from './read-page.ts'
 import { selectPayments } from './select-payments.ts'
 
 /**
- * The payments of (account, mode) that pass a filter, the newest first, `limit` at the most, before the payment `before`
- * where one is given. At most `scanRowsMax` are looked at: `next` then goes on behind the last. An id or an
- * idempotency key that is searched for is found at once, wherever it stands.
+ * Lists the payments of an account and mode that match a filter, newest first: at most `limit`, those before the payment
+ * `before` if it is given. Reads at most `scanRowsMax` rows; `next` continues after the last one that was read. A search
+ * for an id or an idempotency key finds its payment at once, however old it is.
  */
 export async function listPayments(
   ctx: Pick<Context, 'db'>,

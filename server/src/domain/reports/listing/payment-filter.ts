@@ -2,16 +2,16 @@ import { parseAddress, type Address } from '../../../values/address.ts'
 import { isId } from '../../../values/ids.ts'
 import type { PaymentStatus, TxHash } from '../../payments/payment.ts'
 
-/** What a list of payments is narrowed to; what is not named is not looked at. */
+/** Which payments a list contains. A missing member does not filter. */
 export interface PaymentFilter {
   readonly agentId?: string | undefined
   readonly wallet?: Address | undefined
   readonly status?: PaymentStatus | undefined
-  /** Made at this time or later. */
+  /** Created at this time or later. */
   readonly from?: Date | undefined
-  /** Made before this time. */
+  /** Created before this time. */
   readonly to?: Date | undefined
-  /** What somebody typed, see `parseSearch`. */
+  /** The text that a user typed, see `parseSearch`. */
   readonly search?: string | undefined
 }
 
@@ -24,8 +24,8 @@ export type Search =
 const TX_HASH_PATTERN = /^0x[0-9a-f]{64}$/i
 
 /**
- * What is searched for: a payment by its id, a transaction by its hash, payments to or from an address, however they are
- * written; any other text is an idempotency key, or else a part of a memo.
+ * Decides what a text searches for: a payment by its id, a transaction by its hash, or payments to or from an address, in
+ * upper or lower case. Any other text is an idempotency key, or else part of a memo.
  */
 export function parseSearch(text: string): Search {
   if (isId('payment', text)) return { kind: 'id', id: text }

@@ -6,10 +6,10 @@ import { parseSearch, type PaymentFilter, type Search } from './payment-filter.t
 import type { PaymentSelection } from './listing-store.ts'
 
 const OLDEST = 'pay_'
-/** Above every id of a payment: ids begin with their time, whose first digit stays low for thousands of years. */
+/** Sorts above every id of a payment: ids begin with their time, whose first digit stays low for thousands of years. */
 const NEWEST = 'pay_Z'
 
-/** Turns a filter into what a scan looks for. What is searched for is looked up once: it may be an idempotency key. */
+/** Turns a filter into the conditions of a scan. A search text is looked up first, because it may be an idempotency key. */
 export async function selectPayments(
   ctx: Pick<Context, 'db'>,
   request: { readonly accountId: string; readonly mode: Mode; readonly filter: PaymentFilter },
@@ -24,7 +24,7 @@ export async function selectPayments(
     mode,
     agentId: filter.agentId ?? null,
     from: only === null || only < from ? from : only,
-    // Nothing stands between an id and the same with one character more.
+    // No id sorts between an id and the same id with one more character.
     below: only === null || only >= below ? below : `${only}0`,
     wallet: filter.wallet ?? null,
     status: filter.status ?? null,

@@ -14,7 +14,7 @@ const LIMITS = { paymentsMax: 100_000, rowsMax: 1_000_000, scanRowsMax: 20_000 }
 describe('a walk through payments', () => {
   let given: TestContext
   let seeded: Seed
-  /** The oldest first. */
+  /** Oldest first. */
   let ids: string[]
   before(async () => {
     given = await openTestContext()
@@ -23,7 +23,7 @@ describe('a walk through payments', () => {
   })
   after(() => given.close())
 
-  test('it has every payment once, the newest first, 500 a page', async () => {
+  test('it returns every payment once, newest first, 500 per page', async () => {
     const pages = await walk({})
     assert.deepEqual(
       pages.map(({ length }) => length),
@@ -32,7 +32,7 @@ describe('a walk through payments', () => {
     assert.deepEqual(pages.flat(), ids.toReversed())
   })
 
-  test('where few pass, no page is empty, and the end is found', async () => {
+  test('if few payments match, no page is empty, and the walk ends', async () => {
     const limits = { ...LIMITS, scanRowsMax: 100 }
     const pages = await walk({ search: 'number 7' }, limits)
     const expected = ids.filter((_id, index) => String(index + 1).startsWith('7')).toReversed()
@@ -42,23 +42,23 @@ describe('a walk through payments', () => {
     assert.deepEqual(await walk({ agentId: 'nobody' }, limits), [])
   })
 
-  test('as many as are allowed pass, and one more is refused', async () => {
+  test('the maximum number of payments is allowed, and one more is refused', async () => {
     const limits = { ...LIMITS, scanRowsMax: 100 }
     assert.equal((await walk({}, { ...limits, paymentsMax: COUNT })).flat().length, COUNT)
-    const message = 'more than 1,199 payments match; narrow the time'
+    const message = 'more than 1,199 payments match; choose a shorter time range'
     for (const filter of [{}, { agentId: seeded.agentId }]) {
       await refuse(walk(filter, { ...limits, paymentsMax: COUNT - 1 }), message)
     }
   })
 
-  test('one that would look at too many is refused, also where few pass', async () => {
+  test('a walk that would read too many rows is refused, even if few match', async () => {
     const limits = { ...LIMITS, scanRowsMax: 100, rowsMax: 1_000 }
-    const message = 'more than 1,000 payments would be looked at; narrow the time'
+    const message = 'more than 1,000 payments would have to be read; choose a shorter time range'
     await refuse(walk({ search: 'nothing' }, limits), message)
     assert.deepEqual(await walk({ search: ids[3] ?? '' }, limits), [[ids[3]]])
   })
 
-  test('what is searched for is looked up once', async () => {
+  test('a search text is looked up once', async () => {
     const other = await seed(given.context)
     await seedManyPayments(given.context, other, { count: 600, before: given.clock.now() })
     await seedPayment(given.context, other, { idempotencyKey: 'k', memo: 'number' })
@@ -77,7 +77,7 @@ describe('a walk through payments', () => {
     assert.deepEqual(names, ['find_payment_by_key', 'count_payments_test', 'list_payments_test', 'list_payments_test'])
   })
 
-  test('whoever ends it while it counts has ended it', async () => {
+  test('an abort during the count ends the walk', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     const request = { accountId: seeded.account.id, mode: seeded.mode, filter: {}, signal }
     await assert.rejects(walkPayments(given.context, request), /enough/)

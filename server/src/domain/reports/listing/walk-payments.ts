@@ -9,17 +9,17 @@ import { selectPayments } from './select-payments.ts'
 import { countPaymentRows, type PaymentSelection } from './listing-store.ts'
 
 const PAGE_PAYMENTS = 500
-/** A walk has every payment that passes, or there is none: so many may pass, and so many may be looked at for them. */
+/** A walk is complete or is refused: at most this many payments may match, and at most this many rows may be read. */
 const LIMITS = { paymentsMax: 100_000, rowsMax: 1_000_000, scanRowsMax: SCAN_ROWS_MAX }
 
 export interface PaymentWalk {
-  /** The next page, never an empty one; null at the end. Between two pages nothing is held, and nothing is read. */
+  /** Returns the next page, never an empty one; null at the end. Between two pages it holds no connection and no cursor. */
   next(): Promise<readonly Payment[] | null>
 }
 
 /**
- * All payments of (account, mode) that pass a filter, the newest first, page by page. 400 that names `from` when they are
- * too many; throws the reason of `signal` when that ends it while they are counted.
+ * Walks through all payments of an account and mode that match a filter, newest first, page by page. Counts them first:
+ * throws 400 on `from` if they are too many, and the reason of `signal` if that aborts the count.
  */
 export async function walkPayments(
   ctx: Pick<Context, 'db'>,
@@ -53,7 +53,7 @@ export async function walkPayments(
   }
 }
 
-/** In steps, so that no statement takes long. */
+/** Counts in steps, so that no statement takes long. */
 async function checkCount(
   ctx: Pick<Context, 'db'>,
   { selection, limits, signal }: { selection: PaymentSelection; limits: typeof LIMITS; signal: AbortSignal },
@@ -67,12 +67,12 @@ async function checkCount(
     rows += step.lookedAt
     if (payments > paymentsMax) throw tooMany(`more than ${paymentsMax.toLocaleString('en')} payments match`)
     if (step.oldest === null || step.lookedAt < scanRowsMax) return
-    if (rows >= rowsMax) throw tooMany(`more than ${rowsMax.toLocaleString('en')} payments would be looked at`)
+    if (rows >= rowsMax) throw tooMany(`more than ${rowsMax.toLocaleString('en')} payments would have to be read`)
     below = step.oldest
   }
 }
 
 function tooMany(what: string): Problem {
-  const message = `${what}; narrow the time`
+  const message = `${what}; choose a shorter time range`
   return new Problem('validation_failed', `from: ${message}.`, { details: [{ path: 'from', message }] })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { OPERATOR } from '../../audit/audit-entry.ts'
 import { frozenAt } from '../../../../../test/support/context/moved-clock.ts'
 import { seedPayment } from '../../../../../test/support/context/payment-rows.ts'
 import { readRows } from '../../../../../test/support/database/read-rows.ts'
@@ -30,14 +31,14 @@ describe('the bars of a chart', () => {
     ['30d', 30, '2026-05-02T13:00:00.000Z', '2026-05-31T13:00:00.000Z'],
   ] as const
   for (const [range, count, first, last] of cases) {
-    test(`of ${range} are ${count}, and the last one ends with this hour`, () => {
+    test(`a range of ${range} has ${count}, and the last one ends with this hour`, () => {
       const { starts, end } = barsOf(range, NOW)
       assert.deepEqual([starts.length, starts[0], starts.at(-1)], [count, new Date(first), new Date(last)])
       assert.equal(end.toISOString(), '2026-06-01T13:00:00.000Z')
     })
   }
 
-  test('at a full hour there is a whole bar before it', () => {
+  test('at a full hour, the last full bar is complete', () => {
     const { end } = barsOf('24h', new Date('2026-06-01T12:00:00.000Z'))
     assert.equal(end.toISOString(), '2026-06-01T13:00:00.000Z')
   })
@@ -52,8 +53,8 @@ describe('the overview', () => {
   })
   after(() => given.close())
 
-  test('an empty workspace has nothing, and says what comes first', async () => {
-    const account = await createAccount(ctx, { name: 'Empty', plan: 'developer' })
+  test('an empty workspace has no figures and no completed steps', async () => {
+    const account = await createAccount(ctx, { name: 'Empty', plan: 'developer', actor: OPERATOR })
     const overview = await getOverview(ctx, { accountId: account.id, mode: 'test', range: '7d' })
     assert.deepEqual(
       { ...overview, bars: null },
@@ -70,7 +71,7 @@ describe('the overview', () => {
     )
   })
 
-  test('what was spent stands in the bar in which it was spent, exact to the micro-USDC', async () => {
+  test('each amount counts in the bar in which it was spent, exact to the micro-USDC', async () => {
     const seeded = await seed(ctx)
     await seedPayment(ctx, seeded, { at: new Date('2026-06-01T12:00:00.000Z'), amountUsdc: '0.000001' })
     await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '123456789012.123456', status: 'confirmed' })
@@ -91,7 +92,7 @@ describe('the overview', () => {
     assert.equal((await read(seeded, '7d')).spentMicro, 123456789021123457n)
   })
 
-  test('six agents have bars of their own, by what they spent; all others share some', async () => {
+  test('the six agents that spent most are shown separately, all others together', async () => {
     const seeded = await seed(ctx)
     for (let index = 1; index <= 9; index += 1) {
       const of = await seedAgent(seeded, `agent ${index}`)
@@ -106,7 +107,7 @@ describe('the overview', () => {
     assert.deepEqual([spentMicro, counts.pending, counts.failed], [45_000_000n, 9, 1])
   })
 
-  test('nobody else’s are counted: not of another workspace, not of the other mode', async () => {
+  test('payments of another workspace or of the other mode are not counted', async () => {
     const [seeded, other] = [await seed(ctx), await seed(ctx)]
     await seedPayment(ctx, other, { at: NOW })
     await createPayment(ctx, paymentRequest(other, { amountUsdc: '11' }))
@@ -120,21 +121,21 @@ describe('the overview', () => {
     const refuseAt = (time: Date) => createPayment(frozenAt(ctx, time), paymentRequest(seeded, { amountUsdc: '11' }))
     await refuseAt(NOW)
     await refuseAt(new Date(NOW.getTime() - 25 * HOUR_MS))
-    // They are kept a moment after their answers.
+    // Refusals are stored a moment after their responses.
     await waitFor('both', async () => (await read(seeded, '7d')).counts.refused === 2)
     assert.equal((await read(seeded, '24h')).counts.refused, 1)
   })
 
-  test('the fullest caps come first, of the grants that are active, eight at the most', async () => {
+  test('caps of active grants, the fullest first, at most eight', async () => {
     const seeded = await seed(ctx, { dailyCap: '100' })
     await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '10' })
     await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '50', status: 'failed' })
-    // Just in the window, and just out of it (D16); neither is in a chart of 24 bars.
+    // Just inside the window, and just outside it (D16). Neither is in a chart of 24 bars.
     await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - 24 * HOUR_MS + 1), amountUsdc: '20' })
     await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - 24 * HOUR_MS), amountUsdc: '40' })
     const full = await seedAgent(seeded, 'full', { dailyCap: '1' })
     await seedPayment(ctx, full, { at: NOW, amountUsdc: '1' })
-    // The same agent on another wallet has a window of its own.
+    // The same agent has a separate window on another wallet.
     const elsewhere = { ...full, wallet: await seedWallet(ctx, seeded) }
     const idle = await seedGrant(ctx, elsewhere, { dailyCap: '1' })
     await readRows(ctx.db, 'update grants set suspended_at = $1 where id = $2', [NOW, full.grant.id])
@@ -158,7 +159,7 @@ describe('the overview', () => {
     assert.deepEqual((await read(seeded, '24h')).caps, [])
   })
 
-  test('the latest five payments, and what there is already', async () => {
+  test('the latest five payments, and the completed steps', async () => {
     const seeded = await seed(ctx)
     assert.deepEqual((await read(seeded, '24h')).steps, {
       ...{ wallet: true, deposit: false, agent: true, grant: true, key: true, payment: false },
@@ -175,7 +176,7 @@ describe('the overview', () => {
     assert.equal(steps.payment, true)
   })
 
-  test('a grant that nobody has signed, and an agent that is gone, are no steps', async () => {
+  test('an unsigned grant and a deleted agent complete no step', async () => {
     const seeded = await seed(ctx)
     await readRows(ctx.db, `update grants set status = 'pending', activated_at = null where id = $1`, [seeded.grant.id])
     const gone =
@@ -192,7 +193,7 @@ describe('the overview', () => {
   async function seedAgent(seeded: Seed, name: string, terms: Parameters<typeof seedGrant>[2] = {}): Promise<Seed> {
     const agentId = agent(name)
     await readRows(ctx.db, `update accounts set plan = 'scale' where id = $1`, [seeded.account.id])
-    await createAgent(ctx, { accountId: seeded.account.id, mode: seeded.mode, id: agentId })
+    await createAgent(ctx, { accountId: seeded.account.id, mode: seeded.mode, id: agentId, actor: OPERATOR })
     return { ...seeded, agentId, grant: await seedGrant(ctx, { ...seeded, agentId }, terms) }
   }
 })

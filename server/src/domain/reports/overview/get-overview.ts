@@ -16,8 +16,8 @@ import {
 import { countRefusals, findSteps, listFullestCaps, sumSpend, type SpendRow } from './overview-store.ts'
 
 /**
- * What was spent in a range of time, by whom and in which bar, and how the requests ended; how full the caps are now; the
- * latest payments. One round trip. The sums are exact to the micro-USDC.
+ * Returns what each agent spent in a time range, bar by bar; how many requests ended in which way; how much of each daily
+ * cap is used now; and the latest payments. One round trip. The sums are exact to the micro-USDC.
  */
 export async function getOverview(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -69,7 +69,7 @@ export async function getOverview(
   }
 }
 
-/** Who spent most comes first; all others together come last, if they spent anything. */
+/** Sorts agents by what they spent, highest first. The group of all other agents comes last, if they spent anything. */
 function toSpend(rows: readonly SpendRow[], { starts }: Bars): AgentSpend[] {
   const agents = new Map<string | null, bigint[]>()
   for (const { agentId, bar, spentMicro } of rows) {

@@ -5,7 +5,7 @@ import type { Payment } from '../../payments/payment.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 
-/** What an overview can be of: so many bars of so long each. */
+/** The time ranges of an overview: how many bars each has, and how long each bar is. */
 export const RANGES = {
   '24h': { bars: 24, barMs: HOUR_MS },
   '7d': { bars: 28, barMs: 6 * HOUR_MS },
@@ -14,27 +14,27 @@ export const RANGES = {
 
 export type Range = keyof typeof RANGES
 
-/** The agents that spent most have bars of their own; all others share some. */
+/** The agents that spent most are shown separately. All others are added up. */
 export const AGENTS_SHOWN_MAX = 6
 export const CAPS_SHOWN_MAX = 8
 export const PAYMENTS_SHOWN_MAX = 5
 
 export interface Bars {
-  /** When each begins. */
+  /** When each bar begins. */
   readonly starts: readonly Date[]
   readonly barMs: number
-  /** When the last one is over: the next full hour. */
+  /** When the last bar ends: the next full hour. */
   readonly end: Date
 }
 
-/** What an agent spent, bar by bar; the agent `null` is all those that are not named. */
+/** What an agent spent, bar by bar. The agent `null` stands for all agents that are not shown separately. */
 export interface AgentSpend {
   readonly agentId: string | null
   readonly barsMicro: readonly bigint[]
   readonly totalMicro: bigint
 }
 
-/** How many requests ended how. */
+/** How many requests had which result. */
 export interface RequestCounts {
   readonly confirmed: number
   readonly pending: number
@@ -42,7 +42,7 @@ export interface RequestCounts {
   readonly refused: number
 }
 
-/** How much of a grant's cap over 24 hours is used now. */
+/** How much of a grant's 24-hour cap is used now. */
 export interface CapUse {
   readonly grantId: string
   readonly agentId: string
@@ -53,12 +53,12 @@ export interface CapUse {
   readonly spent24hMicro: MicroUsdc
 }
 
-/** What there is already. */
+/** Which steps of the setup are done. */
 export interface Steps {
   readonly wallet: boolean
   readonly deposit: boolean
   readonly agent: boolean
-  /** One that an owner has signed. */
+  /** A grant that an owner has signed. */
   readonly grant: boolean
   readonly key: boolean
   readonly payment: boolean
@@ -75,7 +75,7 @@ export interface Overview {
   readonly steps: Steps
 }
 
-/** The bars of a range that ends at the next full hour. */
+/** Returns the bars of a range that ends at the next full hour. */
 export function barsOf(range: Range, now: Date): Bars {
   const { bars, barMs } = RANGES[range]
   const end = (Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS

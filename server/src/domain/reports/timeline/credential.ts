@@ -1,7 +1,7 @@
-/** What asked for a payment: an API key, by its name, or a connection, by what the client calls itself. */
+/** The API key or the connection that requested a payment. `name` is the key's name, or the name that the client registered. */
 export interface Credential {
   readonly kind: 'key' | 'connection'
   readonly id: string
-  /** Null where it has none. */
+  /** Null if it has none. */
   readonly name: string | null
 }

@@ -9,19 +9,19 @@ import { refreshPayment } from '../../payments/refresh-payment.ts'
 import { findAdmission, listPaymentEvents, type EventPlace } from './timeline-store.ts'
 import type { PaymentEvent } from './timeline.ts'
 
-/** Replays make more; the first ones are shown. */
+/** An event can have more deliveries after replays. The first ones are shown. */
 const DELIVERIES_OF_EVENT_MAX = 100
 
 export interface PaymentRecord {
   readonly payment: Payment
   readonly admission: Admission
-  /** Null for payments from before it was kept. */
+  /** Null for payments from before this was recorded. */
   readonly credential: Credential | null
-  /** Those of the last 30 days, the oldest first. */
+  /** The events of the last 30 days, oldest first. */
   readonly events: readonly PaymentEvent[]
 }
 
-/** All that is kept of one payment, refreshed from the chain first as by `refreshPayment`. 404 `not_found`. */
+/** Returns everything that is stored about one payment, after `refreshPayment`. Throws 404 `not_found`. */
 export async function getPaymentRecord(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
@@ -29,18 +29,18 @@ export async function getPaymentRecord(
   const payment = await refreshPayment(ctx, { accountId, mode, id })
   const [admission, credentials, events] = await Promise.all([
     ctx.db.runRelaxed(findAdmission(accountId, id)),
-    findCredentials(ctx, { accountId, asked: [payment] }),
+    findCredentials(ctx, { accountId, requests: [payment] }),
     ctx.db.runRelaxed(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])
   if (admission === null) throw new Error('a payment has no admission')
   return { payment, admission, credential: credentials.get(payment.credentialId ?? '') ?? null, events }
 }
 
-/** An event has the time of what it tells, to the millisecond, and an id that begins with it (`payment-event.ts`). */
+/** An event has the time of its change, to the millisecond, and an id that begins with that time (`payment-event.ts`). */
 function placesOf({ createdAt, settledAt, status }: Payment, now: Date): EventPlace[] {
-  const told = [{ type: 'payment.created', at: createdAt }]
-  if (settledAt !== null) told.push({ type: `payment.${status}`, at: settledAt })
-  return told
+  const changes = [{ type: 'payment.created', at: createdAt }]
+  if (settledAt !== null) changes.push({ type: `payment.${status}`, at: settledAt })
+  return changes
     .filter(({ at }) => now.getTime() - at.getTime() <= EVENT_RETENTION_MS)
     .map(({ type, at }) => ({
       type,

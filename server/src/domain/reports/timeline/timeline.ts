@@ -1,6 +1,6 @@
 import type { Delivery } from '../../webhooks/delivery.ts'
 
-/** An event that tells of a payment, and where it was sent. */
+/** An event about a payment, and its deliveries. */
 export interface PaymentEvent {
   readonly id: string
   readonly type: string
@@ -10,6 +10,6 @@ export interface PaymentEvent {
 
 export interface SentDelivery {
   readonly delivery: Delivery
-  /** Where its endpoint is now. */
+  /** The current URL of its endpoint. */
   readonly url: string
 }

@@ -1,0 +1,162 @@
+import type { Hash } from 'viem'
+import { encodeEventTopics } from 'viem/utils'
+import { parseAddress, type Address } from '../values/address.ts'
+import { erc20Abi } from '../values/erc20.ts'
+import type { MicroUsdc } from '../values/money.ts'
+import { ChainUnavailable, NodeFault } from './errors.ts'
+import { isRecord, type RpcCall } from './json-rpc.ts'
+import { formatQuantity, parseQuantity } from './quantity.ts'
+import { parseHash, parseTransfer } from './receipt.ts'
+import type { Batch, RpcNodes } from './rpc-nodes.ts'
+import { ENTRY_POINTS, parseOperationLog, USER_OPERATION_TOPIC } from './user-operation.ts'
+
+/** A range of blocks, including both ends. */
+export type BlockRange = { readonly from: bigint; readonly to: bigint }
+
+/** The result of a search, which is limited to a few calls and may end before the range does. */
+export type Search<Found> = {
+  readonly found: readonly Found[]
+  /** The last block that was searched; `from - 1` if none was. */
+  readonly searchedTo: bigint
+  /** The time of that block, in seconds by the chain's clock; null if none was searched. */
+  readonly searchedToSeconds: bigint | null
+}
+
+export type FoundOperation = { readonly hash: Hash; readonly txHash: Hash }
+
+export type TransferPattern = { readonly from: Address; readonly to: Address; readonly amountMicro: MicroUsdc }
+
+/** The sender and nonce of a transaction. A node knows them while the transaction waits, and once it is mined. */
+export type SenderNonce = { readonly sender: Address; readonly nonce: bigint }
+
+/** Most providers allow at least this many blocks in one call. If one does not, or is slow, the minimum is used. */
+const BLOCKS_PER_CALL_MAX = 500n
+const BLOCKS_PER_CALL_MIN = 10n
+const CALLS_PER_SEARCH_MAX = 20
+/** If another transaction has used the nonce, it must be at least this deep before the first one is given up. Reorganizations are less deep. */
+const NONCE_DEPTH_MIN = 30
+
+/**
+ * Searches the chain itself for a payment's transfer, if the provider does not report it, or reports something that proves
+ * nothing.
+ */
+export function createSearchReader(
+  { nodes, logNodes }: { nodes: RpcNodes; logNodes: RpcNodes },
+  { usdc, confirmations }: { usdc: Address; confirmations: number },
+) {
+  /** Finds the transactions that carried user operations of an account. @throws ChainUnavailable if no block could be searched. */
+  async function findUserOperations(
+    { sender, hashes }: { sender: Address; hashes: readonly Hash[] },
+    range: BlockRange,
+  ): Promise<Search<FoundOperation>> {
+    const filter = { address: ENTRY_POINTS, topics: [USER_OPERATION_TOPIC, hashes] }
+    return await search(filter, range, (log) => {
+      const operation = parseOperationLog(log)
+      if (operation?.kind !== 'operation' || !hashes.includes(operation.hash) || operation.sender !== sender) return []
+      return [{ hash: operation.hash, txHash: parseTxHash(log) }]
+    })
+  }
+
+  /** Finds the USDC transfers with this sender, recipient and amount. @throws ChainUnavailable if no block could be searched. */
+  async function findTransfers({ from, to, amountMicro }: TransferPattern, range: BlockRange): Promise<Search<Hash>> {
+    const topics = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { from, to } })
+    return await search({ address: usdc, topics }, range, (log) => {
+      const [transfer] = parseTransfer(log)
+      if (transfer === undefined || transfer.contract !== usdc) return []
+      const isSame = transfer.from === from && transfer.to === to && transfer.amountMicro === amountMicro
+      return isSame ? [parseTxHash(log)] : []
+    })
+  }
+
+  async function search<Found>(
+    filter: object,
+    { from, to }: BlockRange,
+    read: (log: unknown) => readonly Found[],
+  ): Promise<Search<Found>> {
+    const found: Found[] = []
+    let next = from
+    let searchedToSeconds: bigint | null = null
+    let blocksMax = BLOCKS_PER_CALL_MAX
+    for (let calls = 0; calls < CALLS_PER_SEARCH_MAX && next <= to; calls += 1) {
+      const last = next + blocksMax - 1n < to ? next + blocksMax - 1n : to
+      try {
+        const { logs, seconds } = await readLogs(filter, { from: next, to: last })
+        found.push(...logs.flatMap(read))
+        searchedToSeconds = seconds
+        next = last + 1n
+      } catch (error) {
+        // The node may have refused so wide a range.
+        if (!(error instanceof ChainUnavailable) || blocksMax <= BLOCKS_PER_CALL_MIN) {
+          if (next === from) throw error
+          break
+        }
+        blocksMax = BLOCKS_PER_CALL_MIN
+      }
+    }
+    return { found, searchedTo: next - 1n, searchedToSeconds }
+  }
+
+  async function readLogs(filter: object, { from, to }: BlockRange): Promise<{ logs: unknown[]; seconds: bigint }> {
+    const params = [{ ...filter, fromBlock: formatQuantity(from), toBlock: formatQuantity(to) }]
+    return await logNodes.run(async (batch) => {
+      // The block proves that the node has the whole range: nodes silently leave out blocks that they do not have.
+      const [block, logs] = await batch([blockCall(to), { method: 'eth_getLogs', params }])
+      if (!isRecord(block)) throw new NodeFault(`has no block ${to}`)
+      if (!Array.isArray(logs)) throw new NodeFault('did not return logs')
+      return { logs: logs as unknown[], seconds: parseQuantity(block['timestamp']) }
+    })
+  }
+
+  /** Reads the time of a block, in seconds by the chain's clock. @throws ChainUnavailable */
+  async function readBlockSeconds(number: bigint): Promise<bigint> {
+    return await logNodes.run(async (batch) => {
+      const [block] = await batch([blockCall(number)])
+      if (!isRecord(block)) throw new NodeFault(`has no block ${number}`)
+      return parseQuantity(block['timestamp'])
+    })
+  }
+
+  /** Reads who sent a transaction, and with which nonce; null if no node knows it. @throws ChainUnavailable */
+  async function readSenderNonce(hash: Hash): Promise<SenderNonce | null> {
+    return await nodes.run(async (batch) => {
+      const [transaction] = await batch([{ method: 'eth_getTransactionByHash', params: [hash] }])
+      if (!isRecord(transaction)) return null
+      const sender = parseAddress(String(transaction['from']).toLowerCase())
+      return sender === null ? null : { sender, nonce: parseQuantity(transaction['nonce']) }
+    })
+  }
+
+  /**
+   * Returns a block by which another transaction has used the nonce, deep enough that the transaction with this hash can
+   * never be mined. Returns null as long as that is not proven. @throws ChainUnavailable
+   */
+  async function findNonceUse(hash: Hash, { sender, nonce }: SenderNonce): Promise<bigint | null> {
+    const depth = BigInt(Math.max(confirmations, NONCE_DEPTH_MIN))
+    return await nodes.run(async (batch) => {
+      const [head] = await batch([{ method: 'eth_blockNumber', params: [] }])
+      const block = parseQuantity(head) - depth + 1n
+      return block >= 0n && (await isUsedByAnother(batch, { hash, sender, nonce, block })) ? block : null
+    })
+  }
+
+  return { findUserOperations, findTransfers, readBlockSeconds, readSenderNonce, findNonceUse }
+}
+
+async function isUsedByAnother(
+  batch: Batch,
+  { hash, sender, nonce, block }: SenderNonce & { hash: Hash; block: bigint },
+): Promise<boolean> {
+  const [count, receipt] = await batch([
+    { method: 'eth_getTransactionCount', params: [sender, formatQuantity(block)] },
+    { method: 'eth_getTransactionReceipt', params: [hash] },
+  ])
+  return receipt === null && parseQuantity(count) > nonce
+}
+
+function blockCall(number: bigint): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [formatQuantity(number), false] }
+}
+
+function parseTxHash(log: unknown): Hash {
+  return parseHash(isRecord(log) ? log['transactionHash'] : undefined)
+}

@@ -1,0 +1,48 @@
+import { isId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
+import { Problem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import type { Grant, GrantSummary } from './grant.ts'
+import { findGrant } from './grants-store.ts'
+import { findSummary, listSummaries, type GrantFilter } from './summaries-store.ts'
+
+/** Returns a grant of the account, or throws 404 `not_found`. */
+export async function getGrant(
+  ctx: Pick<Context, 'db'>,
+  { accountId, grantId }: { accountId: string; grantId: string },
+): Promise<Grant> {
+  const grant = isId('grant', grantId) ? await ctx.db.runRelaxed(findGrant(accountId, grantId)) : null
+  if (grant === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
+  return grant
+}
+
+/** Returns the grant that this one is to replace, or null. */
+export async function findReplacedGrant(
+  ctx: Pick<Context, 'db'>,
+  { accountId, replaces }: Pick<Grant, 'accountId' | 'replaces'>,
+): Promise<Grant | null> {
+  return replaces === null ? null : await ctx.db.runRelaxed(findGrant(accountId, replaces))
+}
+
+/** Returns a grant of the account as the user `userId` sees it, or throws 404 `not_found`. */
+export async function getGrantSummary(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, grantId, userId }: { accountId: string; grantId: string; userId: string },
+): Promise<GrantSummary> {
+  const found = isId('grant', grantId)
+    ? await ctx.db.runRelaxed(findSummary(accountId, grantId, { userId, now: ctx.clock.now() }))
+    : null
+  if (found === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
+  return found
+}
+
+const GRANTS_LISTED_MAX = 200
+
+/** Lists the grants of the (account, mode), at most 200: grants that are not revoked first, each group newest first. */
+export async function listGrantSummaries(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, mode, userId, ...filter }: GrantFilter & { accountId: string; mode: Mode; userId: string },
+): Promise<GrantSummary[]> {
+  const now = ctx.clock.now()
+  return await ctx.db.runSlow(listSummaries(accountId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now }))
+}

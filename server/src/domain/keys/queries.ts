@@ -1,0 +1,35 @@
+import { isId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
+import { hashSecret } from '../../values/secret.ts'
+import type { Context } from '../context.ts'
+import { KEYS_LISTED_MAX, type ApiKey, type KeySummary } from './api-key.ts'
+import { findKeyByHash, findKeyById, findKeySummary, listKeySummaries } from './keys-store.ts'
+
+/** Identifies a key by its secret, or by its id in its workspace. */
+export type KeyReference = { readonly secret: string } | { readonly accountId: string; readonly id: string }
+
+/** Returns the key, even if it no longer works, or null. */
+export async function findKey(ctx: Pick<Context, 'db'>, reference: KeyReference): Promise<ApiKey | null> {
+  if ('secret' in reference) return await ctx.db.runRelaxed(findKeyByHash(hashSecret(reference.secret)))
+  const { accountId, id } = reference
+  return isId('key', id) ? await ctx.db.runRelaxed(findKeyById(accountId, id)) : null
+}
+
+/** Returns a key of the workspace, even if it no longer works, or throws 404 `key_not_found`. */
+export async function getKey(
+  ctx: Pick<Context, 'db'>,
+  { accountId, id }: { accountId: string; id: string },
+): Promise<KeySummary> {
+  const key = isId('key', id) ? await ctx.db.runRelaxed(findKeySummary(accountId, id)) : null
+  if (key === null) throw problem('key_not_found')
+  return key
+}
+
+/** Lists the keys of the (account, mode), at most 100: working keys first, each group newest first. */
+export async function listKeys(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, mode }: { accountId: string; mode: Mode },
+): Promise<KeySummary[]> {
+  return await ctx.db.runSlow(listKeySummaries(accountId, mode, ctx.clock.now(), KEYS_LISTED_MAX))
+}

@@ -1,0 +1,74 @@
+import { Problem, problem } from '../../values/problem.ts'
+import { SECRET_PREFIXES, hashSecret, isSecret } from '../../values/secret.ts'
+import type { Context } from '../context.ts'
+import { isOpen, type Invitation } from './invitation.ts'
+import { MEMBERS_LISTED_MAX, type KnownPerson, type Member, type Membership } from './member.ts'
+import {
+  findInvitationRow,
+  findMembership,
+  listKnownPersonRows,
+  listMemberRows,
+  listMembershipRows,
+  listOpenInvitations,
+  type InvitationRow,
+} from './members-store.ts'
+import { mayAct, type Role } from './role.ts'
+
+/** Lists a workspace's members, at most 1,000, the longest-standing first. */
+export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { accountId: string }): Promise<Member[]> {
+  return await ctx.db.runSlow(listMemberRows(accountId, MEMBERS_LISTED_MAX))
+}
+
+/**
+ * Returns a user's membership in the workspace with this slug.
+ *
+ * Errors: 404 `not_found` if the user is not a member, the same as if the workspace did not exist; 403
+ * `role_insufficient` if their role is lower than `role`.
+ */
+export async function getMembership(
+  ctx: Pick<Context, 'db'>,
+  { userId, slug, role }: { userId: string; slug: string; role: Role },
+): Promise<Membership> {
+  const membership = await ctx.db.runRelaxed(findMembership(userId, slug))
+  if (membership === null) throw new Problem('not_found', 'There is no workspace with this slug.')
+  if (!mayAct(membership.role, role)) throw problem('role_insufficient')
+  return membership
+}
+
+/** Lists the workspaces that a user belongs to, ordered by name. */
+export async function listMemberships(ctx: Pick<Context, 'db'>, { userId }: { userId: string }): Promise<Membership[]> {
+  return await ctx.db.runRelaxed(listMembershipRows(userId))
+}
+
+/**
+ * Returns the invitation with this secret, its workspace, and the name of the user who created it. Throws 404
+ * `invitation_not_found` unless it can still be accepted.
+ */
+export async function getInvitation(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { secret }: { secret: string },
+): Promise<InvitationRow> {
+  const known = isSecret(SECRET_PREFIXES.invitation, secret)
+  const found = known ? await ctx.db.runRelaxed(findInvitationRow(hashSecret(secret))) : null
+  if (found === null || !isOpen(found.invitation, ctx.clock.now())) throw problem('invitation_not_found')
+  return found
+}
+
+/** Lists a workspace's invitations that can still be accepted, oldest first. */
+export async function listInvitations(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId }: { accountId: string },
+): Promise<Invitation[]> {
+  return await ctx.db.runRelaxed(listOpenInvitations(accountId, ctx.clock.now()))
+}
+
+/**
+ * Returns the names of users by their ids, and whether they are members of the workspace now. The caller must make sure
+ * that the ids are from the workspace's own log, because a name is returned for any existing user.
+ */
+export async function listKnownPeople(
+  ctx: Pick<Context, 'db'>,
+  { accountId, userIds }: { accountId: string; userIds: readonly string[] },
+): Promise<KnownPerson[]> {
+  return userIds.length === 0 ? [] : await ctx.db.runSlow(listKnownPersonRows(accountId, userIds))
+}

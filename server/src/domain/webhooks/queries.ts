@@ -1,0 +1,37 @@
+import { isId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import { findDelivery, listAttempts } from './deliveries-store.ts'
+import { isDeliveryId, type Delivery, type DeliveryAttempt } from './delivery.ts'
+import type { WebhookEndpoint } from './endpoint.ts'
+import { findEndpoint, listEndpointRows } from './endpoints-store.ts'
+
+/** Returns an endpoint of the account, without its secret, or throws 404 `webhook_not_found`. */
+export async function getEndpoint(
+  ctx: Pick<Context, 'db'>,
+  { accountId, id }: { accountId: string; id: string },
+): Promise<WebhookEndpoint> {
+  const endpoint = isId('endpoint', id) ? await ctx.db.runRelaxed(findEndpoint(accountId, id)) : null
+  if (endpoint === null) throw problem('webhook_not_found')
+  return endpoint
+}
+
+/** Lists the endpoints of the (account, mode), oldest first, without their secrets. */
+export async function listEndpoints(
+  ctx: Pick<Context, 'db'>,
+  { accountId, mode }: { accountId: string; mode: Mode },
+): Promise<WebhookEndpoint[]> {
+  return await ctx.db.runRelaxed(listEndpointRows(accountId, mode))
+}
+
+/** Returns a delivery of the account with its attempts, oldest first, or throws 404 `delivery_not_found`. */
+export async function getDelivery(
+  ctx: Pick<Context, 'db'>,
+  { accountId, id }: { accountId: string; id: string },
+): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }> {
+  if (!isDeliveryId(id)) throw problem('delivery_not_found')
+  const [delivery, attempts] = await ctx.db.runRelaxedPair(findDelivery(accountId, id), listAttempts(accountId, id))
+  if (delivery === null) throw problem('delivery_not_found')
+  return { delivery, attempts }
+}
