@@ -151,7 +151,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal(await button(page, 'Approve').isDisabled(), true)
 
     await submitByScript(page)
-    await fact(page, /^Your role in this workspace does not allow it/).waitFor()
+    await fact(page, /^Your role in this workspace does not allow this/).waitFor()
     assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
     await page.goBack()
     await button(page, 'Deny').click()

@@ -1,4 +1,4 @@
-import type { SoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
+import type { SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { ATTEMPTS_MAX } from '../../server/src/domain/webhooks/delivery.ts'
+import { ATTEMPTS_MAX } from '../../server/src/domain/webhooks/retry-schedule.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { announce } from '../support/context/delivery-rows.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { enforceAccess } from '../../server/src/console/authorize.ts'
+import { enforceAccess } from '../../server/src/console/enforce-access.ts'
 import { READS } from '../../server/src/console/contract/route.ts'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'

@@ -1,4 +1,4 @@
-import type { SoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
+import type { SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import type { ConsoleServer } from '../support/service/console-server.ts'
 import { answer, makePasskey, signUpPerson, toBytes } from '../support/context/people.ts'

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { openState } from '../../sandbox/src/state/sandbox-state.ts'
-import { createSoftwarePasskey } from '../../sandbox/src/passkey/software-passkey.ts'
+import { createSoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
 import { connect, exchangeCode, refreshTokens } from '../support/sandbox/oauth-client.ts'
 

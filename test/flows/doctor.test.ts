@@ -17,7 +17,7 @@ describe('npm run doctor, beside a running sandbox', () => {
     const first = await runProgram(DOCTOR, { env: fixture.environment() })
     assert.equal(first.exitCode, 0, first.output)
     for (const mode of ['test', 'live'] as const) {
-      assert.match(first.output, new RegExp(`^warn  ${mode} gas: sponsored, and no payment was confirmed yet`, 'm'))
+      assert.match(first.output, new RegExp(`^warn  ${mode} gas: sponsored, but no payment was confirmed yet`, 'm'))
       const payer = await createPayer(fixture, { mode })
       const { body } = await pay(fixture, payer)
       await waitForRecord(fixture, body.payment.id, 'confirmed')
@@ -37,7 +37,7 @@ describe('npm run doctor, beside a running sandbox', () => {
       env: { ...fixture.environment(), PRIVY_APP_SECRET: 'WRONG-SECRET', TEST_CHAIN_ID: '1' },
     })
     assert.equal(exitCode, 1)
-    assert.match(output, /^fail {2}enclave \(127\.0\.0\.1:\d+\): it refuses the credentials \(401\)$/m)
+    assert.match(output, /^fail {2}enclave \(127\.0\.0\.1:\d+\): it rejects the credentials \(401\)$/m)
     assert.match(output, /^fail {2}test chain, node 1 \(127\.0\.0\.1\): chain 84532, not 1$/m)
     assert.ok(!output.includes('WRONG-SECRET'))
   })

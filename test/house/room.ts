@@ -1,7 +1,7 @@
 const SERVER = 'server/src/'
 
 /**
- * Returns the room of a file of the server: `domain/grants` for `server/src/domain/grants/policy.ts`, `lib` for
+ * Returns the room of a file of the server: `domain/grants` for `server/src/domain/grants/decide-limits.ts`, `lib` for
  * `server/src/lib/clock.ts`, and `domain` for a file directly in `domain/`.
  */
 export function roomOf(path: string): string {

@@ -13,14 +13,7 @@ export const EVENT_MEANINGS: Readonly<Record<SubscribableType, string>> = {
   'permission.revoked': 'A grant was revoked, replaced or discarded',
 }
 
-export const EVENT_TYPES: readonly SubscribableType[] = [
-  'payment.created',
-  'payment.confirmed',
-  'payment.failed',
-  'inbound.received',
-  'permission.granted',
-  'permission.revoked',
-]
+export const EVENT_TYPES = Object.keys(EVENT_MEANINGS) as SubscribableType[]
 
 /** Sent to a single endpoint when a user requests a test. */
 export const TEST_EVENT_TYPE = 'webhook.test' as const

@@ -10,7 +10,7 @@ import { signIn } from '../../../server/src/domain/sessions/sign-in.ts'
 import { signUp } from '../../../server/src/domain/sessions/sign-up.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
 import { Problem } from '../../../server/src/values/problem.ts'
-import { createSoftwarePasskey, restoreSoftwarePasskey, type SoftwarePasskey } from '../passkey/software-passkey.ts'
+import { createSoftwarePasskey, restoreSoftwarePasskey, type SoftwarePasskey } from '../software-passkey.ts'
 import { serialQueue } from '../chain/serial-queue.ts'
 import type { ControlContext } from './control-context.ts'
 

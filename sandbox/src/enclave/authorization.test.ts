@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { createSoftwarePasskey } from '../passkey/software-passkey.ts'
+import { createSoftwarePasskey } from '../software-passkey.ts'
 import type { UpdateWalletBody } from './schemas.ts'
 import { sdk } from '../../test/support/test-client.ts'
 import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'

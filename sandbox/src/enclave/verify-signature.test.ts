@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { createSoftwarePasskey } from '../passkey/software-passkey.ts'
+import { createSoftwarePasskey } from '../software-passkey.ts'
 import { formatSignedPayload } from './check-authorization.ts'
 import { verifySignature } from './verify-signature.ts'
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mode } from '../addresses.ts'
-import type { StoredPasskey } from '../passkey/software-passkey.ts'
+import type { StoredPasskey } from '../software-passkey.ts'
 import { writeFileAtomically } from './write-file-atomically.ts'
 
 /** What the sandbox stores for itself between two starts, including secrets. */

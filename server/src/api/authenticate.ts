@@ -3,12 +3,13 @@ import { authenticateToken } from '../domain/connections/authenticate-token.ts'
 import type { Context } from '../domain/context.ts'
 import { authenticateKey } from '../domain/keys/authenticate-key.ts'
 import { originOf, type Origins } from '../http/hosts.ts'
-import { retryAfterSeconds, type Bucket, type RateState } from '../limiter/bucket.ts'
+import type { Bucket, RateState } from '../limiter/bucket.ts'
 import { Problem, problem } from '../values/problem.ts'
 import type { Scope } from '../values/scope.ts'
 import { SECRET_PREFIXES } from '../values/secret.ts'
 import { setCaller, toKeyCaller, toTokenCaller, type Caller } from './caller.ts'
 import { formatChallenge } from './challenge.ts'
+import { setRateLimitHeaders, tooManyRequests } from './rate-limit-headers.ts'
 
 const AUTHORIZATION_PATTERN = /^authorization$/i
 /** The form of RFC 6750, section 2.1. The scheme's name is case-insensitive (RFC 9110, section 11.1). */
@@ -45,7 +46,7 @@ export function createAuthenticate(ctx: Context, origins: Origins, requirements:
       throw new Problem('unauthenticated', 'The API key or access token is missing, malformed, expired or revoked.')
     }
     const { caller, rate } = found
-    setRateHeaders(reply, rate)
+    setRateLimitHeaders(reply, rate)
     if (caller.graceUntil !== null) void reply.header('Service-Rotation-Grace-Until', caller.graceUntil.toISOString())
     if (requirements.apiKeyOnly === true && caller.authType !== 'api_key') throw problem('api_key_required')
     if (requirements.scope !== undefined && !caller.scopes.includes(requirements.scope)) {
@@ -77,20 +78,4 @@ function readCredential(request: FastifyRequest): string | null {
   const names = request.raw.rawHeaders.filter((name, index) => index % 2 === 0 && AUTHORIZATION_PATTERN.test(name))
   if (names.length !== 1) return null
   return BEARER_PATTERN.exec(request.headers.authorization ?? '')?.[1] ?? null
-}
-
-function setRateHeaders(reply: FastifyReply, rate: RateState): void {
-  void reply.headers({
-    'X-RateLimit-Limit': String(rate.limit),
-    'X-RateLimit-Remaining': String(rate.remaining),
-    'X-RateLimit-Reset': String(rate.resetAt.getTime()),
-  })
-}
-
-function tooManyRequests(rate: RateState, now: Date): Problem {
-  const seconds = retryAfterSeconds(rate, now)
-  return new Problem('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
-    code: 'rate_limit_exceeded',
-    retryAfterSeconds: seconds,
-  })
 }

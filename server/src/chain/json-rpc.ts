@@ -1,5 +1,5 @@
 import { BodyTooLong, readBody } from '../lib/read-body.ts'
-import { parseRetryAfterMs } from '../lib/retry-after.ts'
+import { parseRetryAfterMs } from '../lib/parse-retry-after.ts'
 import { BatchRefusal, NodeBusy, NodeFault } from './errors.ts'
 import { readBatchRefusal, readCallRefusal } from './refusals.ts'
 

@@ -6,7 +6,7 @@ import type { MicroUsdc } from '../values/money.ts'
 import { ChainUnavailable, NodeFault } from './errors.ts'
 import { isRecord, type RpcCall } from './json-rpc.ts'
 import { formatQuantity, parseQuantity } from './quantity.ts'
-import { parseHash, parseTransfer } from './receipt.ts'
+import { parseHash, parseTransfer } from './parse-receipt.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
 import { ENTRY_POINTS, parseOperationLog, USER_OPERATION_TOPIC } from './user-operation.ts'
 

@@ -2,7 +2,7 @@ import { encodeEventTopics } from 'viem/utils'
 import { parseAddress } from '../values/address.ts'
 import { erc20Abi } from '../values/erc20.ts'
 import { microUsdc } from '../values/money.ts'
-import type { Transfer } from './receipt.ts'
+import type { Transfer } from './parse-receipt.ts'
 
 /** The first topic of `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer' })[0]

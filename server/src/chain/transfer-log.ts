@@ -4,7 +4,7 @@ import type { Address } from '../values/address.ts'
 import { NodeBehind, NodeFault } from './errors.ts'
 import { isRecord } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
-import { parseHash, type Transfer } from './receipt.ts'
+import { parseHash, type Transfer } from './parse-receipt.ts'
 import { decodeTransferEvent } from './transfer-event.ts'
 
 /** A transfer, and its position in the chain. */

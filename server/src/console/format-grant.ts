@@ -1,7 +1,7 @@
 import { formatGrant } from '../domain/grants/format-grant.ts'
 import { grantState } from '../domain/grants/grant-state.ts'
 import type { GrantSummary } from '../domain/grants/grant.ts'
-import { remainingMicro } from '../domain/grants/policy.ts'
+import { remainingMicro } from '../domain/grants/decide-limits.ts'
 import { formatAmount } from '../values/money.ts'
 import type { Grant } from './contract/grants.ts'
 

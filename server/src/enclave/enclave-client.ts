@@ -1,7 +1,7 @@
 import { PrivyClient } from '@privy-io/node'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
-import { parseRetryAfterMs } from '../lib/retry-after.ts'
+import { parseRetryAfterMs } from '../lib/parse-retry-after.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import { createEnclaveClock } from './enclave-clock.ts'
 import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'

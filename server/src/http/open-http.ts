@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { LogController, type FastifyBodyParser, type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, { LogController, type FastifyBodyParser, type FastifyInstance } from 'fastify'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { Clock } from '../lib/clock.ts'
 import { createSortableId } from '../lib/ids.ts'
@@ -17,6 +17,7 @@ import {
   REQUEST_TIMEOUT_MS,
   STRICT_TRANSPORT_SECONDS,
 } from './limits.ts'
+import { NO_SNIFFING, rejectBrokenRequest, sendProblem } from './send-problem.ts'
 import { toProblem } from './to-problem.ts'
 
 export type HttpServer = ReturnType<typeof openHttp>
@@ -25,9 +26,6 @@ export interface HttpOptions {
   readonly production: boolean
   readonly trustedProxies: readonly string[]
 }
-
-/** Browsers must not guess another content type than the one we send. */
-const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const
 
 /** Load balancers call these over plain HTTP too. No credentials are sent to them. */
 const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
@@ -120,45 +118,4 @@ function createJsonParser(http: Pick<FastifyInstance, 'getDefaultJsonParser'>): 
     if (!isUtf8(body)) throw new Problem('validation_failed', 'The body is not valid UTF-8.')
     return parse(request, body.toString('utf8'), done)
   }
-}
-
-function sendProblem(reply: FastifyReply, answer: Problem): void {
-  if (answer.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(answer.retryAfterSeconds))
-  void reply
-    .code(answer.status)
-    .header('Content-Type', 'application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send(toEnvelope(answer))
-}
-
-/** The body of every error response (specification, part 7). */
-function toEnvelope(answer: Problem) {
-  return {
-    error: { type: answer.type, message: answer.message, code: answer.code, details: answer.details },
-  }
-}
-
-/** What is not valid HTTP never reaches a handler, but gets the same error format. */
-function rejectBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const answer =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? new Problem('payload_too_large', 'The request headers are larger than 16 KiB.')
-      : new Problem('validation_failed', 'The request is not valid HTTP, or took too long to arrive.')
-  const body = JSON.stringify(toEnvelope(answer))
-  socket.end(
-    [
-      `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      NO_SNIFFING.join(': '),
-      `Request-Id: req_${createSortableId(clock.now())}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  )
 }

@@ -14,13 +14,16 @@ test('wake() ends the current wait, or the next one if nobody waits', async () =
   await wakeup.wait(LONG_MS)
 })
 
-test('wake() ends one wait only; without it, the wait ends after its time', async () => {
+test('wake() ends one wait only; without it, the wait ends after its time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const wakeup = createWakeup()
   wakeup.wake()
   await wakeup.wait(LONG_MS)
-  let woken = false
-  const waiting = wakeup.wait(20).then(() => (woken = true))
+  let isOver = false
+  const waiting = wakeup.wait(LONG_MS).then(() => (isOver = true))
+  t.mock.timers.tick(LONG_MS - 1)
   await new Promise((resolve) => setImmediate(resolve))
-  assert.equal(woken, false)
+  assert.equal(isOver, false)
+  t.mock.timers.tick(1)
   await waiting
 })

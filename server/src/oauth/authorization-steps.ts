@@ -25,7 +25,8 @@ const STATE_CODE_POINTS_MAX = 4_096
 const CODE_CHALLENGE_PATTERN = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 
 /**
- * The checks of an authorization request (OAuth 2.1, section 4.1.1), in order. The first one that fails is reported.
+ * The checks of an authorization request (OAuth 2.1, section 4.1.1), in order. `authorize.ts` checks the client and the
+ * redirect URI before them, because a failed check is reported to that URI. The first one that fails is reported.
  * Each returns its part of the request, or throws.
  */
 const STEPS = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import type { SoftwarePasskey } from '../../../sandbox/src/passkey/software-passkey.ts'
+import type { SoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
 import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR, type Actor } from '../../../server/src/domain/audit/audit-entry.ts'

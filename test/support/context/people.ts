@@ -2,7 +2,7 @@ import {
   createSoftwarePasskey,
   type PasskeyAssertion,
   type SoftwarePasskey,
-} from '../../../sandbox/src/passkey/software-passkey.ts'
+} from '../../../sandbox/src/software-passkey.ts'
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'

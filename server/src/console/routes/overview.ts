@@ -1,7 +1,7 @@
 import type { Deposit } from '../../domain/deposits/deposit.ts'
 import { formatDeposit } from '../../domain/deposits/format-deposit.ts'
 import { listDeposits } from '../../domain/deposits/list-deposits.ts'
-import { remainingMicro } from '../../domain/grants/policy.ts'
+import { remainingMicro } from '../../domain/grants/decide-limits.ts'
 import { getOverview } from '../../domain/reports/overview/get-overview.ts'
 import type { CapUse, Overview } from '../../domain/reports/overview/overview.ts'
 import type { HttpServer } from '../../http/open-http.ts'

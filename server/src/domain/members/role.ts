@@ -1,6 +1,6 @@
 /**
  * What a member may do in a workspace (D46): a viewer reads, an admin also makes changes, and an owner also decides who
- * is an owner.
+ * is an owner. Each endpoint of the dashboard declares the role that it requires in `console/contract/`.
  */
 export const ROLES = ['owner', 'admin', 'viewer'] as const
 

@@ -1,5 +1,5 @@
-import type { Receipt } from '../../chain/receipt.ts'
-import { decideSettlement } from '../../chain/settlement.ts'
+import type { Receipt } from '../../chain/parse-receipt.ts'
+import { decideSettlement } from '../../chain/decide-settlement.ts'
 import { violatesUnique } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
 import { appendEvent } from '../webhooks/append-event.ts'

@@ -5,7 +5,7 @@ import {
   createSoftwarePasskey,
   restoreSoftwarePasskey,
   type PasskeyAssertion,
-} from '../../../../sandbox/src/passkey/software-passkey.ts'
+} from '../../../../sandbox/src/software-passkey.ts'
 import { listAuditActions, readAudit } from '../../../../test/support/context/audit.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import {

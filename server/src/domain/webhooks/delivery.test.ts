@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import {
-  ATTEMPTS_MAX,
-  decideNextStep,
-  isDeliveryId,
-  isSuccess,
-  RETRY_DELAYS_MS,
-  type AttemptOutcome,
-} from './delivery.ts'
+import { isDeliveryId, isSuccess, type AttemptOutcome } from './delivery.ts'
+import { ATTEMPTS_MAX, decideNextStep, RETRY_DELAYS_MS } from './retry-schedule.ts'
 
 const STARTED_AT = new Date('2026-03-01T12:00:00.000Z')
 const MINUTE_MS = 60_000

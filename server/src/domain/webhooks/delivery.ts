@@ -75,21 +75,10 @@ export interface ClaimedDelivery {
   readonly attemptNumber: number
 }
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-
-/** The delay between the end of an attempt and the next attempt (specification, part 6). */
-export const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS] as const
-export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1
 /** The time limit of a whole attempt: name resolution, connection, headers and body. */
 export const ATTEMPT_TIMEOUT_MS = 10_000
 /** How long a worker leases a delivery. If the worker dies, another one takes over after that. */
 export const LEASE_MS = 30_000
-
-/** What an attempt makes of a delivery. */
-export type NextStep =
-  | { readonly status: 'succeeded' | 'failed'; readonly nextAttemptAt: null }
-  | { readonly status: 'pending'; readonly nextAttemptAt: Date }
 
 const DELIVERY_ID_PATTERN = /^dlv_[0-9A-HJKMNP-TV-Z]{26}(?:_[0-9A-HJKMNP-TV-Z]{26})?$/
 
@@ -105,19 +94,4 @@ export function isSuccess({ statusCode, error }: Pick<AttemptOutcome, 'statusCod
 
 export function endOf({ startedAt, durationMs }: Pick<AttemptOutcome, 'startedAt' | 'durationMs'>): Date {
   return new Date(startedAt.getTime() + durationMs)
-}
-
-/**
- * Decides what follows an attempt. A delivery created by its event is tried six times; one that a user asked for is
- * tried once.
- */
-export function decideNextStep(
-  { trigger }: Pick<Delivery, 'trigger'>,
-  attemptNumber: number,
-  outcome: AttemptOutcome,
-): NextStep {
-  if (isSuccess(outcome)) return { status: 'succeeded', nextAttemptAt: null }
-  const delayMs = trigger === 'event' ? RETRY_DELAYS_MS[attemptNumber - 1] : undefined
-  if (delayMs === undefined) return { status: 'failed', nextAttemptAt: null }
-  return { status: 'pending', nextAttemptAt: new Date(endOf(outcome).getTime() + delayMs) }
 }

@@ -1,7 +1,8 @@
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { decideNextStep, endOf, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
+import { endOf, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
+import { decideNextStep } from './retry-schedule.ts'
 import { FAILING_MS, HANGING_MS } from './endpoint.ts'
 import { finishDelivery } from './queue-store.ts'
 

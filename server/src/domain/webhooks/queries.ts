@@ -33,5 +33,6 @@ export async function getDelivery(
   if (!isDeliveryId(id)) throw problem('delivery_not_found')
   const [delivery, attempts] = await ctx.db.runRelaxedPair(findDelivery(accountId, id), listAttempts(accountId, id))
   if (delivery === null) throw problem('delivery_not_found')
-  return { delivery, attempts }
+  // The attempts are read second: one that ended in between belongs to a later state of the delivery.
+  return { delivery, attempts: attempts.filter(({ number }) => number <= delivery.attempts) }
 }

@@ -2,7 +2,7 @@ import { formatCoin, type GasFunds } from '../../../values/gas.ts'
 import { formatAmount, type MicroUsdc } from '../../../values/money.ts'
 import type { Refusal } from '../../../values/problem.ts'
 import type { GrantPolicy } from '../../grants/grant.ts'
-import { decideTransfer, type TransferRequest } from '../../grants/policy.ts'
+import { decideLimits, type TransferRequest } from '../../grants/decide-limits.ts'
 import { nextMonthOf } from '../../plans/plan.ts'
 
 export interface PaymentDecisionInput {
@@ -29,7 +29,7 @@ export function decidePayment(payment: PaymentDecisionInput): Refusal | null {
   if (!payment.agentExists) return { code: 'agent_not_found' }
   if (!payment.walletExists) return { code: 'wallet_not_found' }
   if (policy === null) return { code: 'permission_not_found' }
-  const refusal = decideTransfer(policy, { request, spent24hMicro, now })
+  const refusal = decideLimits(policy, { request, spent24hMicro, now })
   if (refusal !== null) return refusal
   if (allowance !== null && allowance.used >= allowance.allowance) {
     return { code: 'plan_cap_exceeded', details: { ...allowance, resets_at: nextMonthOf(now).toISOString() } }

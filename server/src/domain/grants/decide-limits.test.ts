@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { parseAddress, type Address } from '../../values/address.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { GrantPolicy } from './grant.ts'
-import { decideTransfer, remainingMicro, type TransferRequest } from './policy.ts'
+import { decideLimits, remainingMicro, type TransferRequest } from './decide-limits.ts'
 
 const USDC = address('1')
 const OTHER_TOKEN = address('2')
@@ -75,10 +75,10 @@ const ROWS: readonly Row[] = [
   { name: 'maximum and cap', request: large, spent: 90_000_000n, answer: 'amount_too_large' },
 ]
 
-describe('decideTransfer', () => {
+describe('decideLimits', () => {
   for (const { name, policy, request, spent = 0n, answer } of ROWS) {
     test(`${name}: ${answer ?? 'allowed'}`, () => {
-      const refusal = decideTransfer(
+      const refusal = decideLimits(
         { ...POLICY, ...policy },
         { request: { ...REQUEST, ...request }, spent24hMicro: microUsdc(spent), now: NOW },
       )
@@ -88,7 +88,7 @@ describe('decideTransfer', () => {
 
   test('a refusal says what would be allowed (D18a)', () => {
     const details = (policy: Partial<GrantPolicy>, spent = 0n) =>
-      decideTransfer({ ...POLICY, ...policy }, { request: REQUEST, spent24hMicro: microUsdc(spent), now: NOW })?.details
+      decideLimits({ ...POLICY, ...policy }, { request: REQUEST, spent24hMicro: microUsdc(spent), now: NOW })?.details
     assert.deepEqual(details({ maxPerTxMicro: microUsdc(1n) }), { max_per_tx_usdc: '0.000001', requested: '5.00' })
     assert.deepEqual(details({}, 22_500_000n), {
       daily_cap_usdc: '25',
@@ -106,7 +106,7 @@ describe('decideTransfer', () => {
     fc.assert(
       fc.property(amounts, (payments) => {
         const decide = (spent: bigint, amount: bigint) =>
-          decideTransfer(POLICY, {
+          decideLimits(POLICY, {
             request: { ...REQUEST, amountMicro: microUsdc(amount) },
             spent24hMicro: microUsdc(spent),
             now: NOW,

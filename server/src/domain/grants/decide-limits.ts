@@ -16,7 +16,7 @@ export interface TransferRequest {
  * Returns null if it does, or the first refusal in the documented order (D18). A total exactly at the limit is allowed
  * (specification, part 4, rule 6).
  */
-export function decideTransfer(
+export function decideLimits(
   policy: GrantPolicy,
   { request, spent24hMicro, now }: { request: TransferRequest; spent24hMicro: MicroUsdc; now: Date },
 ): Refusal | null {

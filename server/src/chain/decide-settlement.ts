@@ -1,6 +1,6 @@
 import type { Hash } from 'viem'
 import type { Address } from '../values/address.ts'
-import type { Receipt, ReceiptTransfer, Transfer } from './receipt.ts'
+import type { Receipt, ReceiptTransfer, Transfer } from './parse-receipt.ts'
 
 type Block = { readonly blockNumber: bigint; readonly blockHash: Hash }
 

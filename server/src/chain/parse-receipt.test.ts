@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, getAddress, parseAbiItem, toEventSelector } from 'viem'
 import { NodeFault } from './errors.ts'
-import { parseReceipt } from './receipt.ts'
+import { parseReceipt } from './parse-receipt.ts'
 
 const HASH = `0x${'a'.repeat(64)}` as const
 const USDC = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parseRetryAfterMs } from './retry-after.ts'
+import { parseRetryAfterMs } from './parse-retry-after.ts'
 
 const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT'
 

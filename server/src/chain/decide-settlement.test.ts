@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { Address } from '../values/address.ts'
 import { microUsdc } from '../values/money.ts'
-import type { Receipt, ReceiptTransfer, Transfer } from './receipt.ts'
-import { decideSettlement, type ExpectedTransfer } from './settlement.ts'
+import type { Receipt, ReceiptTransfer, Transfer } from './parse-receipt.ts'
+import { decideSettlement, type ExpectedTransfer } from './decide-settlement.ts'
 
 const USDC = `0x${'1'.repeat(40)}` as Address
 const PAYER = `0x${'2'.repeat(40)}` as Address

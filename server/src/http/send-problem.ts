@@ -1,0 +1,51 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyReply } from 'fastify'
+import type { Clock } from '../lib/clock.ts'
+import { createSortableId } from '../lib/ids.ts'
+import { Problem } from '../values/problem.ts'
+
+/** Sent with every response: browsers must not guess its type. */
+export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const
+
+/** Sends an error response, with `Retry-After` in seconds if the error says when to retry. */
+export function sendProblem(reply: FastifyReply, answer: Problem): void {
+  if (answer.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(answer.retryAfterSeconds))
+  void reply
+    .code(answer.status)
+    .header('Content-Type', 'application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(toEnvelope(answer))
+}
+
+/** The body of every error response (specification, part 7). */
+function toEnvelope(answer: Problem) {
+  return {
+    error: { type: answer.type, message: answer.message, code: answer.code, details: answer.details },
+  }
+}
+
+/** Responds to a request that is not valid HTTP. It never reaches a handler, but gets the same error format. */
+export function rejectBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const answer =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new Problem('payload_too_large', 'The request headers are larger than 16 KiB.')
+      : new Problem('validation_failed', 'The request is not valid HTTP, or took too long to arrive.')
+  const body = JSON.stringify(toEnvelope(answer))
+  socket.end(
+    [
+      `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      NO_SNIFFING.join(': '),
+      `Request-Id: req_${createSortableId(clock.now())}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
