@@ -246,7 +246,7 @@ describe('what a person chooses when they approve, in a browser', () => {
   // From here on the tests move the clock, so earlier proofs have expired.
 
   test('a request that waited too long is over, on a fresh page and on one that was left open', async () => {
-    // The person has a passkey, so a new proof is asked for first, because theirs is as old as the request.
+    // The person's proof is as old as the request, so the page first asks for a new one, with the passkey.
     const { page } = await fixture.enter()
     await joinDemo(page, 'Lou Late', fixture.host)
     const authorization = app.start()

@@ -20,7 +20,9 @@ const OTHERS_PENDING = 20_000
 const OWN_PENDING = 5
 const STUCK = 300
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** Each batch of rows that this test inserts counts its hashes from one, so several accounts share a hash. */
+/**
+ * Each batch of rows that this test inserts numbers its hashes from one, so at most this many accounts share a hash.
+ */
 const ACCOUNTS_SHARING_A_HASH_MAX = 7
 /** The pages that the three sums read together, including the levels of their indexes. */
 const PAGES_MAX = 60
@@ -236,7 +238,7 @@ function toLiteral(value: unknown): string {
   return Array.isArray(value) ? `'{${text}}'` : `'${text}'`
 }
 
-/** Returns every scan of an index on payments. Names of other tables' indexes contain the table. */
+/** Returns every scan of the table of payments. The names of its indexes begin with `payments_`. */
 function scansOfPayments(node: PlanNode): PlanNode[] {
   const own = node['Index Name']?.startsWith('payments_') === true || node['Node Type'] === 'Seq Scan' ? [node] : []
   return [...own, ...(node.Plans ?? []).flatMap(scansOfPayments)]
