@@ -27,7 +27,7 @@ const ALONE = [
   '**/*-plans.test.ts',
   'scripts/**',
 ]
-/** A hook at the top of a file would run around the tests of every file in its process. */
+/** A hook at the top level of a file, which would run for the tests of every file in its process. */
 const TOP_HOOK = /^(?:before|after|beforeEach|afterEach)\(/m
 /** Small enough that no process is still running long after the others have ended. */
 const FILES_MAX = 12

@@ -21,8 +21,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CONCURRENCY_BEYOND_CORES = 1
 /** Hundreds of processes load the same sources. With this cache, each source is read and compiled once. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
-/** A test that hangs fails after this time, and so does a process that runs many files. */
+/** A test that hangs fails after this time. */
 const TEST_TIMEOUT_MS = 300_000
+/** A process runs many files, so its limit is longer. */
 const PROCESS_TIMEOUT_MS = 1_200_000
 /** Every process of this run has this mark in its environment, so that we can find processes that were left behind. */
 const RUN_MARK = { name: 'BURSAR_TEST_RUN', value: randomUUID() }

@@ -185,7 +185,7 @@ describe('pages of other sites, in a browser', () => {
   })
 })
 
-/** What a person has that somebody could take, add to or end. */
+/** Reads everything of a person that an attacker could read, change or end. */
 async function readState(page: Page, slug: string): Promise<unknown> {
   const read = async (path: string): Promise<unknown> => {
     const response = await page.request.get(`/console${path}`)

@@ -192,8 +192,8 @@ interface LogFilter {
 }
 
 /**
- * Finds logs as nodes do: a node does not report that a range ends above its head. Of receipts, only the search for one
- * payment uses these logs.
+ * Finds logs as nodes do: a node does not report that a range ends above its head. Logs of receipts are included only in
+ * a search for one payment.
  */
 function findLogs(state: State, filter: LogFilter): unknown[] {
   const [from, to] = [BigInt(filter.fromBlock), BigInt(filter.toBlock)]
