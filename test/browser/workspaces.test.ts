@@ -206,7 +206,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await signIn(page)
   })
 
-  // The clock is moved from here on, and what was proved before is old.
+  // From here on the tests move the clock, so earlier proofs have expired.
 
   test('a link for an admin takes a new proof that it is the person, one for a viewer does not', async () => {
     const { page } = await enterOwner('Olive Owner', 'Vault')

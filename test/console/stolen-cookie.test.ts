@@ -20,7 +20,7 @@ const W = '/console/workspaces/:slug'
 /** For endpoints that need a proof only for some requests: a body that needs one. */
 const CRITICAL_BODIES: ReadonlyMap<string, object | undefined> = new Map<string, object | undefined>([
   [`PATCH ${W}/members/:user_id`, { role: 'owner' }],
-  // No body: the member is an admin.
+  // The request needs no body. The member is an admin.
   [`DELETE ${W}/members/:user_id`, undefined],
   [`POST ${W}/invitations`, { role: 'admin' }],
   [`PATCH ${W}/webhooks/:id`, { url: 'https://thief.example/x' }],

@@ -62,7 +62,7 @@ const PAGE: StubAnswer = (response) =>
 
 type Outcome = Exclude<TransferOutcome['kind'], 'accepted'>
 
-/** Every error that the provider documents or was seen to send, and what a proxy in between can return. */
+/** Every error that the provider documents or has been seen to send, and the responses of a proxy in between. */
 const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: string][] = [
   // This very transfer was rejected.
   [

@@ -24,7 +24,7 @@ export interface FakeReceipt extends FakeTransfer {
   readonly sender?: Hex
   /** Other transfers of the transaction, after the first one. */
   readonly others?: readonly FakeTransfer[]
-  /** The user operations in the transaction. Each follows the transfers that it emitted. */
+  /** The user operations in the transaction. `after` is the number of transfers that precede the operation's event. */
   readonly operations?: readonly FakeOperation[]
 }
 

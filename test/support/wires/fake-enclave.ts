@@ -37,8 +37,8 @@ export type Behaviour =
   | OddAnswer
 
 /**
- * An enclave that does not sign. It responds at once, with one transfer for each reference id, or misbehaves as a test
- * tells it to.
+ * An enclave that does not sign. It responds at once, with one transfer for each reference id, unless a test makes it
+ * misbehave.
  */
 export interface FakeEnclave extends FakeServer {
   /** Every signing request, in order, whatever its outcome. */
