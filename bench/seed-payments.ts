@@ -7,8 +7,8 @@ const DAYS = 30
 const RECIPIENTS = 40
 
 /**
- * Inserts settled payments directly into the table: the demo workspace's test mode, the last 30 days, all its agents
- * with a grant. They are what the pages show, not what the bench measures. One in 50 has failed.
+ * Inserts settled payments directly into the table: in the demo workspace's test mode, over the last 30 days, for all
+ * agents with a grant. The pages show them; inserting them is not measured. One in 50 has failed.
  */
 export async function seedPayments(database: SandboxDatabase, count: number, now: Date): Promise<void> {
   const grants = await database.query(

@@ -2,32 +2,32 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How long a child and its own children may take to stop in order before they are killed. */
+/** The time that a child and its own children have to stop cleanly before they are killed. */
 const STOP_GRACE_MS = 10_000
 const STOP_POLL_MS = 20
 
 export interface ChildOptions {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
-  /** `pass` writes to our own output as it comes, `keep` returns it. */
+  /** `pass` writes the output to our own as it arrives, `keep` returns it. */
   readonly output: 'pass' | 'keep'
 }
 
 export interface ChildResult {
-  /** The exit code; 1 when a signal ended the child. */
+  /** The exit code; 1 if a signal ended the child. */
   readonly exitCode: number
-  /** What it wrote, when kept. */
+  /** The child's output, if it was kept. */
   readonly output: string
 }
 
 /**
- * Children, each the head of a process group of its own: a group can be stopped whole, grandchildren included, and
- * Ctrl-C in a terminal reaches us alone, so that everything is stopped once and in order.
+ * Child processes. Each leads its own process group, so that it can be stopped together with its grandchildren. Ctrl-C
+ * in a terminal reaches only our own process, which then stops the children once and in order.
  */
 export class ChildProcesses {
   readonly #running = new Set<ChildProcess>()
 
-  /** Runs a program to its end. Rejects when it can't be started. */
+  /** Runs a program until it exits. Rejects if the program can't be started. */
   async run(file: string, args: readonly string[], { cwd, env, output }: ChildOptions): Promise<ChildResult> {
     const pipe = output === 'pass' ? 'inherit' : 'pipe'
     const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', pipe, pipe] })
@@ -46,13 +46,16 @@ export class ChildProcesses {
     }
   }
 
-  /** Stops every group, in bounded time. */
+  /** Stops every group, within a limited time. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map(stopGroup))
   }
 }
 
-/** Asks the whole group to stop, and kills what is left after the grace. A group that is gone is stopped. */
+/**
+ * Asks the whole group to stop, and kills the remaining processes after the grace period. Does nothing if the group has
+ * already ended.
+ */
 async function stopGroup({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined || !signalGroup(pid, 'SIGTERM')) return
   for (let waitedMs = 0; waitedMs < STOP_GRACE_MS; waitedMs += STOP_POLL_MS) {
@@ -62,7 +65,7 @@ async function stopGroup({ pid }: ChildProcess): Promise<void> {
   signalGroup(pid, 'SIGKILL')
 }
 
-/** Whether there was a group to receive the signal. */
+/** Sends a signal to a group. Returns false if the group no longer exists. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, signal)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A process that was told to stop may take this long to be gone; what stays longer was left behind. */
+/** The time that a stopped process has to exit. A process that is still running afterwards was left behind. */
 const LEFT_GRACE_MS = 2_000
 const LEFT_POLL_MS = 50
 
@@ -10,7 +10,7 @@ export interface LeftProcess {
   readonly command: string
 }
 
-/** The processes of a run that are still there after a short grace, found by its mark. */
+/** Finds the processes of a run by its mark. Returns those that are still running after a short grace period. */
 export async function findLeftProcesses(mark: string): Promise<LeftProcess[]> {
   let left = findMarkedProcesses(mark)
   for (let waitedMs = 0; left.length > 0 && waitedMs < LEFT_GRACE_MS; waitedMs += LEFT_POLL_MS) {
@@ -21,8 +21,8 @@ export async function findLeftProcesses(mark: string): Promise<LeftProcess[]> {
 }
 
 /**
- * Processes whose environment holds `mark` (`NAME=value`), whatever group or parent they have now. Linux alone can tell;
- * elsewhere the list is empty.
+ * Finds processes whose environment contains `mark` (`NAME=value`), in any group and with any parent. Works on Linux
+ * only; elsewhere the list is empty.
  */
 function findMarkedProcesses(mark: string): LeftProcess[] {
   return listPids()
@@ -38,7 +38,7 @@ function listPids(): number[] {
     .map(Number)
 }
 
-/** Empty when the process has ended meanwhile, or belongs to someone else. */
+/** Reads a file in a process's folder. Returns an empty text if the process has ended or belongs to another user. */
 function readProcess(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

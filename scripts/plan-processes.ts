@@ -1,19 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob } from 'node:path'
 
-/** Test files that run one after the other in one process, and so load the service's sources once. */
+/** Test files that run one after the other in one process, which loads the service's sources only once. */
 export interface TestProcess {
   readonly name: string
   readonly files: readonly string[]
 }
 
-/** These files share a sandbox, which lives in their process; those in a browser share the browser too. */
+/** Test files that share a sandbox, which runs in their process. Browser tests also share the browser. */
 const SHARING: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'test/browser', files: 'test/browser/*' },
   { name: 'test/conformance', files: 'test/conformance/*' },
   { name: 'test/flows', files: 'test/flows/{pay-and-confirm,provider-check,replace-grant}.test.ts' },
 ]
-/** These tests stop processes, move clocks, measure time or look at their own process: each file has a process of its own. */
+/**
+ * Tests that stop processes, move clocks, measure time or inspect their own process. Each of these files runs in its
+ * own process.
+ */
 const ALONE = [
   'test/{chaos,flows,house}/**',
   'sandbox/src/*.test.ts',
@@ -24,11 +27,11 @@ const ALONE = [
   '**/*-plans.test.ts',
   'scripts/**',
 ]
-/** A hook at the top of a file would run around the tests of every file in its process. */
+/** A hook at the top level of a file, which would run for the tests of every file in its process. */
 const TOP_HOOK = /^(?:before|after|beforeEach|afterEach)\(/m
-/** Few enough that no process is still busy long after the others have ended. */
+/** Small enough that no process is still running long after the others have ended. */
 const FILES_MAX = 12
-/** What takes long starts first. The rest follows in the order of its paths. */
+/** Slow tests start first. The others follow in the order of their paths. */
 const FIRST = [
   'test/browser/**',
   'test/chaos/**',
@@ -43,7 +46,7 @@ export function planProcesses(root: string, files: readonly string[]): readonly 
   return [...groups].flatMap(([name, members]) => split(name, members)).toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** The folder whose files share processes, or the file itself if it runs alone. */
+/** Returns the folder whose files share processes, or the file itself if it runs alone. */
 function groupOf(root: string, file: string): string {
   const sharing = SHARING.find(({ files }) => matchesGlob(file, files))
   if (sharing !== undefined) return sharing.name

@@ -4,7 +4,10 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
 
-/** MiB of young objects: a test process makes many, and with more room it collects them less often. */
+/**
+ * The size of the young generation in MiB. A test process creates many objects, and with more room it collects garbage
+ * less often.
+ */
 const SEMI_SPACE_MIB = 32
 
 const { values, positionals } = parseArgs({

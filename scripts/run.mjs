@@ -1,6 +1,6 @@
-// Starts a TypeScript program on a Node that runs TypeScript as it stands: `node scripts/run.mjs <file> [arguments]`.
-// This file itself must be parsed by any old Node, or the one clear sentence below would be a syntax error: no
-// top-level await, no `?.`, no `node:` imports, no package.
+// Starts a TypeScript program on a Node that can run TypeScript directly: `node scripts/run.mjs <file> [arguments]`.
+// Any old Node must be able to parse this file. Otherwise it would report a syntax error instead of our message about
+// the version. So there is no top-level await, no `?.`, no `node:` import and no package here.
 import { spawn, spawnSync } from 'child_process'
 import { existsSync } from 'fs'
 import module from 'module'
@@ -8,11 +8,11 @@ import { constants } from 'os'
 import { dirname, join, resolve } from 'path'
 import { fileURLToPath, pathToFileURL } from 'url'
 
-/** Type stripping without a flag begins here; the same bound stands in package.json's `engines`. */
+/** The first version that strips types without a flag. `engines` in package.json has the same bound. */
 const NODE_MIN = [22, 18]
 const VERSION_CHECK_TIMEOUT_MS = 10000
 const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
-/** node:sqlite and type stripping announce themselves as experimental on some versions. */
+/** On some versions, Node warns that node:sqlite and type stripping are experimental. */
 const QUIET_FLAG = '--disable-warning=ExperimentalWarning'
 
 function isNewEnough(version) {
@@ -20,7 +20,10 @@ function isNewEnough(version) {
   return parts[0] > NODE_MIN[0] || (parts[0] === NODE_MIN[0] && parts[1] >= NODE_MIN[1])
 }
 
-/** A Node that npm installed beside the project, or undefined. The platform package counts even when it was not linked. */
+/**
+ * Returns the path of a Node that npm installed in the project, or undefined. Also finds the platform package if npm
+ * has not linked it.
+ */
 function findInstalledNode() {
   const modules = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules')
   const name = process.platform === 'win32' ? 'node.exe' : 'node'
@@ -46,9 +49,9 @@ function fail(sentence) {
 }
 
 /**
- * Node keeps the stripped and compiled code in the project's own folder, for this process and its children: a start
- * takes half the time, and 25 MiB less memory, since the type stripper is not loaded. It saves after the start, so that
- * processes which are started later find it.
+ * Makes Node keep the stripped and compiled code in the project's folder, for this process and its children. A start
+ * then takes half the time and 25 MiB less memory, because the type stripper is not loaded. Node writes the cache after
+ * the start, so processes that start later find it.
  */
 function useCompileCache() {
   if (module.enableCompileCache === undefined || module.flushCompileCache === undefined) return () => {}
@@ -58,7 +61,7 @@ function useCompileCache() {
   return module.flushCompileCache
 }
 
-/** The program runs in this very process, so signals reach it directly and nothing stands between it and its parent. */
+/** Runs the program in this process, so that signals reach it directly. */
 function runHere(file) {
   const emitWarning = process.emitWarning.bind(process)
   process.emitWarning = function (warning, type, ...rest) {
@@ -73,7 +76,7 @@ function runHere(file) {
 function runWith(node, file, args) {
   const child = spawn(node, [QUIET_FLAG, file].concat(args), { stdio: 'inherit' })
   const forward = (signal) => {
-    // A terminal sends Ctrl-C to the child as well; a second one would mean "at once" to many programs.
+    // A terminal sends Ctrl-C to the child as well. Many programs stop at once when they receive a second one.
     const sentByTerminal = signal === 'SIGINT' && process.stdin.isTTY
     if (!sentByTerminal) child.kill(signal)
   }

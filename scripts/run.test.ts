@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 
-/** Makes the Node that is running look like an old one, which no machine need have. */
+/** Makes the running Node look like an old one, so that no old Node has to be installed. */
 const OLD_NODE =
   "data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.20.2'}})"
 const PROGRAM = `
@@ -22,7 +22,7 @@ else process.exitCode = 3
 const base = mkdtempSync(join(tmpdir(), 'bursar run '))
 after(() => rmSync(base, { recursive: true }))
 
-/** A project of one program, in a folder with a space in its name. */
+/** Creates a project with one program, in a folder with a space in its name. */
 function createProject(name: string, { hasNode }: { hasNode: boolean }): string {
   const root = join(base, name)
   mkdirSync(join(root, 'scripts'), { recursive: true })

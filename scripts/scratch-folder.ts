@@ -2,15 +2,21 @@ import { chmodSync, existsSync, mkdtempSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Memory that Linux offers as a folder. PostgreSQL makes hundreds of files for each test database: here they cost half the time. */
+/**
+ * A folder that Linux keeps in memory. PostgreSQL creates hundreds of files for each test database, which takes half
+ * the time here.
+ */
 const MEMORY_FOLDER = '/dev/shm'
-/** A run uses less than half of it. Containers often have much less, and use the disk. */
+/** A run uses less than half of this. Containers often have much less, and then use the disk. */
 const FREE_BYTES_MIN = 4 * 1024 ** 3
 
-/** Makes a folder for everything that a run writes: in memory where there is plenty of it, else in the system's temporary folder. */
+/**
+ * Creates a folder for everything that a run writes: in memory if there is enough of it, otherwise in the system's
+ * temporary folder.
+ */
 export function makeScratchFolder(): string {
   const folder = mkdtempSync(join(hasPlentyOfRoom(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir(), 'bursar-test-'))
-  // Started by root, PostgreSQL runs as another user, who must be able to walk through.
+  // If we run as root, PostgreSQL runs as another user, who must be able to pass through this folder.
   chmodSync(folder, 0o711)
   return folder
 }

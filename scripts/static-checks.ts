@@ -1,6 +1,6 @@
 import type { ChildProcesses } from './child-processes.ts'
 
-/** What can be said of the tree without running it. They don't depend on each other, so they run side by side. */
+/** Checks that do not run the tests. They are independent of each other, so they run in parallel. */
 const CHECKS: readonly { readonly name: string; readonly command: string; readonly args: readonly string[] }[] = [
   { name: 'format (prettier)', command: 'prettier', args: ['--check', '--log-level', 'warn', '.'] },
   { name: 'lint (oxlint)', command: 'oxlint', args: ['.'] },
@@ -11,7 +11,7 @@ const CHECKS: readonly { readonly name: string; readonly command: string; readon
 
 const MS_PER_SECOND = 1_000
 
-/** Runs all checks, tells of each, and answers whether all have passed. */
+/** Runs all checks, prints the result of each, and returns whether all have passed. */
 export async function runStaticChecks(
   children: ChildProcesses,
   { root, env }: { root: string; env: NodeJS.ProcessEnv },

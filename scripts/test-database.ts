@@ -6,10 +6,13 @@ export interface TestDatabase {
   stop(): Promise<void>
 }
 
-/** Another program may take the port between our look and the start of PostgreSQL. */
+/** Another program may take the port after we have found it free and before PostgreSQL starts. */
 const STARTS_MAX = 5
 
-/** Starts a throw-away PostgreSQL on a free port, with its files in `dataDir`. It outlives no run, so it never syncs. */
+/**
+ * Starts a throw-away PostgreSQL on a free port, with its files in `dataDir`. Its data is not needed after the run, so
+ * it never syncs to disk.
+ */
 export async function startTestDatabase(dataDir: string): Promise<TestDatabase> {
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort()

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 const ALL_TESTS = ['{server,sandbox,dashboard}/{src,test}/**/*.test.ts', '{test,scripts,bench}/**/*.test.ts']
 
 /**
- * The test files that the arguments mean, relative to the root: all of them without arguments, else files, folders and
- * globs. Answers the first that means no file, since a run of nothing would pass.
+ * Finds the test files that the arguments select, relative to the root. Arguments are files, folders and globs; without
+ * arguments, all tests are selected. Also returns the first argument that selects no file, because a run without tests
+ * would pass.
  */
 export function findTestFiles(
   root: string,

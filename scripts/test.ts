@@ -1,5 +1,5 @@
-// `npm test [file, folder or glob …]`: the static checks, then every test on a throw-away PostgreSQL. With arguments
-// only those tests. Node's own summary stands last in the output.
+// `npm test [file, folder or glob …]`: runs the static checks, then every test on a throw-away PostgreSQL. With
+// arguments, runs only the selected tests. Node's own summary is the last output.
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, constants } from 'node:os'
@@ -14,27 +14,31 @@ import { startTestDatabase, type TestDatabase } from './test-database.ts'
 import { findTestFiles } from './test-files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Tests wait for processes and the database more than they compute: so many more of them run than there are cores. */
+/**
+ * Tests wait for processes and the database more than they compute, so we run this many more processes than there are
+ * cores.
+ */
 const CONCURRENCY_BEYOND_CORES = 1
-/** Hundreds of processes load the same sources: each of those is read and compiled once. */
+/** Hundreds of processes load the same sources. With this cache, each source is read and compiled once. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
-/** A test that hangs fails after this time, and so does a process that runs many files. */
+/** A test that hangs fails after this time. */
 const TEST_TIMEOUT_MS = 300_000
+/** A process runs many files, so its limit is longer. */
 const PROCESS_TIMEOUT_MS = 1_200_000
-/** Every process of this run carries it, and so those can be found that outlive the run. */
+/** Every process of this run has this mark in its environment, so that we can find processes that were left behind. */
 const RUN_MARK = { name: 'BURSAR_TEST_RUN', value: randomUUID() }
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const children = new ChildProcesses()
 let database: Promise<TestDatabase> | null = null
-/** What tests write; removed at the end. */
+/** The folder that tests write to. It is deleted at the end. */
 let scratch: string | null = null
 let isStopping = false
 
 for (const signal of STOP_SIGNALS) process.on(signal, () => void stopBy(signal))
 process.exitCode = await run(process.argv.slice(2))
 
-/** Answers the exit code. */
+/** Runs the selected tests and returns the exit code. */
 async function run(patterns: readonly string[]): Promise<number> {
   const { files, unmatched } = findTestFiles(ROOT, patterns)
   if (unmatched !== undefined) {
@@ -57,7 +61,7 @@ async function run(patterns: readonly string[]): Promise<number> {
   }
 }
 
-/** Servers of the tests serve its files. */
+/** Builds the dashboard, because the servers in the tests serve its files. */
 async function buildDashboard(env: NodeJS.ProcessEnv): Promise<boolean> {
   const program = join(ROOT, 'scripts', 'build-dashboard.ts')
   const { exitCode, output } = await children.run(process.execPath, [program], { cwd: ROOT, env, output: 'keep' })
@@ -100,7 +104,10 @@ async function writeEntries(folder: string, processes: readonly TestProcess[]): 
   )
 }
 
-/** The installed tools and this very Node come first in the path: an older `node` there could not run the tests. */
+/**
+ * Puts the installed tools and the running Node first in the path, because an older `node` there could not run the
+ * tests.
+ */
 function createEnvironment(): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), join(ROOT, 'node_modules', '.bin'), process.env['PATH'] ?? '']
   return {
@@ -132,7 +139,7 @@ async function removeScratch(): Promise<void> {
   if (scratch !== null) await rm(scratch, { recursive: true, force: true })
 }
 
-/** Kills what a test has left running, and answers whether there was anything. */
+/** Kills the processes that a test has left running. Returns whether there were any. */
 async function endLeftProcesses(): Promise<boolean> {
   const left = await findLeftProcesses(`${RUN_MARK.name}=${RUN_MARK.value}`)
   for (const { pid, command } of left) {
@@ -140,7 +147,7 @@ async function endLeftProcesses(): Promise<boolean> {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It ended by itself meanwhile.
+      // The process has ended by itself in the meantime.
     }
   }
   return left.length > 0

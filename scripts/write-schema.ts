@@ -1,5 +1,5 @@
-// `npm run schema`: after a new migration, writes what all migrations make of a database, as SQL to be read and as the
-// columns that the stores read.
+// `npm run schema`: run it after you add a migration. Applies all migrations to a database, and writes its schema
+// twice: as SQL to read, and as the columns that the stores read.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'

@@ -46,7 +46,7 @@ export interface SoftwarePasskey {
   readonly credentialId: string
   /** base64 SPKI DER, as the enclave expects it. */
   readonly publicKeySpki: string
-  /** COSE_Key (RFC 9053), as a WebAuthn server stores it. */
+  /** COSE_Key (RFC 9052, section 7), as a WebAuthn server stores it. */
   readonly publicKeyCose: Uint8Array<ArrayBuffer>
   /** Number of signatures made so far. */
   readonly counter: number

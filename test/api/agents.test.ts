@@ -126,7 +126,7 @@ describe('agents over HTTP', () => {
     return answer.status === 404 && expectNotFound(answer) ? 'not_found' : `${answer.status} ${answer.text}`
   }
 
-  /** An agent that is not there carries its code, a path that is none does not. */
+  /** Checks a 404. Returns whether it has an error code: a missing agent has one, an unknown path has none. */
   function expectNotFound(answer: Awaited<ReturnType<TestService['call']>>): boolean {
     const { code } = JSON.parse(answer.text).error as { code?: 'agent_not_found' }
     expectError(answer, { type: 'not_found', ...(code === undefined ? {} : { code }) })

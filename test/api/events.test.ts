@@ -129,7 +129,7 @@ describe('events over HTTP', () => {
     before(async () => {
       seeded = await seed(given.context, { plan: 'scale' })
       const events = Array.from({ length: COUNT }, (_, index) =>
-        // Five of each moment, so that a page may end within one.
+        // Five events of each moment, so that a page may end within one moment.
         insert(seeded, { age: 3_600 * SECOND_MS + Math.floor(index / 5), type: typeAt(index) }),
       )
       made = (await Promise.all(events)).map(({ id }) => id).toSorted()
@@ -149,7 +149,7 @@ describe('events over HTTP', () => {
           given.service.clock.setOffset(added.length * 40 * SECOND_MS)
         } while (cursor !== null)
         await readRows(given.context.db, 'delete from events where id = any ($1)', [added])
-        // The last was not there yet when the last page was read.
+        // The last event did not exist yet when the last page was read.
         assert.deepEqual(read, order === 'asc' ? [...made, ...added.slice(0, -1)] : made.toReversed())
       })
 
@@ -310,7 +310,7 @@ describe('events over HTTP', () => {
     for (const path of paths) expectError(await given.call({ path, key: seeded.key }), limited)
   })
 
-  /** With a key of its own each time: the budget is another matter. */
+  /** Uses a new key for each request, so that the rate limit does not interfere. */
   async function list(
     seeded: Seed,
     query: Readonly<Record<string, string | number>> = {},

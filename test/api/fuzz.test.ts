@@ -6,7 +6,7 @@ import { seed, type Seed } from '../support/context/seed.ts'
 import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 const RUNS = 150
-/** Below the smallest bucket, so that the limiter never hides what is behind it. */
+/** Smaller than the smallest bucket, so that the limiter never rejects a request before the code under test. */
 const REQUESTS_PER_KEY = 25
 
 const text = fc.string({ unit: 'binary', maxLength: 80 })

@@ -75,7 +75,7 @@ describe('outages', () => {
     assert.deepEqual(readBody(read, 200), { payment })
     const replayed = await given.call({ ...paymentCall({ idempotency_key: 'known' }), key })
     assert.deepEqual(readBody(replayed, 201), { payment })
-    // The outcome of the checks is kept for a moment.
+    // The result of the checks is cached for a moment.
     await waitFor('the check of the chain to fail', async () => {
       const { checks } = readBody<{ checks: Wire }>(await given.call({ path: '/readyz' }), 200)
       return checks['test_chain'] !== 'ok'
@@ -93,7 +93,7 @@ describe('outages', () => {
     await waitFor('readiness', async () => (await given.call({ path: '/readyz' })).status === 200)
   }
 
-  /** The attempt of the request that was lost is held until its signed request has expired. */
+  /** The attempt of the lost request is held until its signed request has expired. */
   async function retryUntilPaid(call: ReturnType<typeof paymentCall>): Promise<Wire> {
     given.service.clock.setOffset(15_000)
     const answer = await waitFor('the payment to be accepted', async () => {

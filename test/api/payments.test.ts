@@ -120,7 +120,8 @@ describe('payments over HTTP', () => {
     const payment = paymentOf(await send(paymentBody(seeded, { idempotency_key: 'k' }), 'k'))
     const again = await send(paymentBody(seeded, { idempotency_key: 'k' }), 'k')
     assert.deepEqual(paymentOf(again), payment)
-    // Which of the two keys is meant nobody can tell, so not even a replay is answered (D18: the key's own shape first).
+    // It is unclear which of the two keys the caller means, so not even a replay is returned (D18: the format of the
+    // key is checked first).
     expectError(await send(paymentBody(seeded, { idempotency_key: 'k' }), 'other'), refused)
     const other = { path: '/v1/agents', key: seeded.key, body: { id: 'a' }, headers: ['Idempotency-Key', 'k'] }
     assert.equal((await given.call(other)).status, 201, 'an agent has its id for that')
@@ -215,7 +216,7 @@ describe('payments over HTTP', () => {
     given.enclave.behave = () => 'unavailable'
     expectError(await pay(seeded, { idempotency_key: 'k' }), { type: 'internal', code: 'privy_call_failed' })
     given.enclave.behave = () => 'sign'
-    // The lost request can't arrive any more, and the chain shows that it did not.
+    // The lost request can no longer arrive, and the chain shows that it did not.
     given.clock.setOffset(ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     given.chains.test.head += 10n
     const answer = await pay(seeded, { idempotency_key: 'k' })

@@ -7,7 +7,7 @@ import { openTestService, paymentBody, type TestService } from '../support/servi
 import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** Far below the time that an idle connection is kept (65 s), and above that of a round of background work. */
+/** Far below the time that an idle connection is kept (65 s), and longer than a round of background work. */
 const STOP_MS_MAX = 5_000
 
 test('a stop lets the payment in flight finish, takes no new connection, and ends though clients keep theirs open', async () => {
@@ -47,7 +47,7 @@ async function refusesConnections(given: TestService): Promise<void> {
     const outcome = await given.call({ path: '/healthz' }).catch((error: NodeJS.ErrnoException) => error)
     if (!(outcome instanceof Error)) return false
     if (outcome.code === 'ECONNREFUSED') return true
-    // A connection that was made in the very moment, and had no request yet, is closed with the others.
+    // A connection that was opened at this moment and has sent no request yet is closed with the others.
     assert.equal(outcome.code, 'ECONNRESET')
     return false
   })

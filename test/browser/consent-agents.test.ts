@@ -44,7 +44,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     return new URL(page.url())
   }
 
-  /** What stands under the wallet's three limits. */
+  /** Reads the text under each of the wallet's three limits. */
   const readLimits = async (page: Page): Promise<Record<string, string>> => {
     const wallet = page.getByRole('list', { name: 'Wallets and limits of demo-agent' }).getByRole('listitem')
     const [terms, amounts] = [wallet.getByRole('term'), wallet.getByRole('definition')]

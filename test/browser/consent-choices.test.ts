@@ -25,9 +25,9 @@ import {
 } from '../support/browser/pages.ts'
 import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
 
-/** How long a request waits for an answer. */
+/** The time until an open request expires. */
 const REQUEST_SECONDS = 10 * 60
-/** How long a proof by passkey counts. */
+/** The time for which a proof by passkey is valid. */
 const PROOF_SECONDS = 10 * 60
 const NOBODY = `0x${'5'.repeat(40)}`
 
@@ -243,10 +243,10 @@ describe('what a person chooses when they approve, in a browser', () => {
     }
   })
 
-  // The clock is moved from here on, and what was proved before is old.
+  // From here on the tests move the clock, so earlier proofs have expired.
 
   test('a request that waited too long is over, on a fresh page and on one that was left open', async () => {
-    // With a passkey at hand: a proof as old as the request is asked for first.
+    // The person's proof is as old as the request, so the page first asks for a new one, with the passkey.
     const { page } = await fixture.enter()
     await joinDemo(page, 'Lou Late', fixture.host)
     const authorization = app.start()
@@ -302,7 +302,7 @@ describe('what a person chooses when they approve, in a browser', () => {
   })
 })
 
-/** Sends what the page sends when one approves, although the page would not. */
+/** Sends the request that the page sends when a person approves. The page itself would not send it. */
 async function submitByScript(page: Page): Promise<void> {
   await page.evaluate(`
     const form = document.querySelector('form[action="/oauth/consent"]')
@@ -311,7 +311,7 @@ async function submitByScript(page: Page): Promise<void> {
   `)
 }
 
-/** What the page of an error says is wrong. */
+/** Finds a fact on the page of an error. */
 function fact(page: Page, text: RegExp) {
   return page.getByRole('definition').filter({ hasText: text })
 }

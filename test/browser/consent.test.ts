@@ -234,7 +234,7 @@ interface Spots {
   readonly deny: Spot
 }
 
-/** The middle of a button, to be clicked whether it can be pressed or not. */
+/** Finds the middle of a button, so that the test can click it even if the button is disabled. */
 async function findSpot(page: Page, name: string): Promise<Spot> {
   const box = await button(page, name).boundingBox()
   assert.ok(box !== null)

@@ -12,15 +12,15 @@ type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 const OUTCOME = 'Everything was tried'
 
 /**
- * Pages of others, opened by somebody who is signed in here. `localhost` on another port is another origin of our own
- * site: there the cookie goes along, and only the origin tells (D47).
+ * A signed-in person opens pages of other sites. `localhost` on another port is another origin of our own site: the
+ * browser sends the cookie there, and only the origin shows the difference (D47).
  */
 describe('pages of other sites, in a browser', () => {
   let fixture: BrowserFixture
   let app: ClientApp
   let signedIn: StorageState
   let sites: Readonly<Record<'another origin of our site' | 'another site', Site>>
-  /** What the hostile sites answer. */
+  /** The page that the hostile sites serve. */
   let html = ''
 
   before(async () => {
@@ -42,7 +42,7 @@ describe('pages of other sites, in a browser', () => {
 
   const enterOwner = (options = {}): Promise<Person> => fixture.enter({ storageState: signedIn, ...options })
 
-  /** Opens a request's page, and answers the page's address. */
+  /** Opens the page of an authorization request, and returns the page's address. */
   const openRequest = async (page: Page): Promise<{ path: string; handle: string; url: URL }> => {
     const { url } = app.start()
     await openConsent(page, url)
@@ -70,7 +70,7 @@ describe('pages of other sites, in a browser', () => {
         assert.ok(frame !== undefined, address)
         assert.equal(frame.url(), 'chrome-error://chromewebdata/', address)
       }
-      // So that it is told apart from a browser that frames nothing.
+      // Shows that this browser does display frames.
       html = formatPage('Framed', `<iframe src="${app.origin}/callback"></iframe>`)
       await page.goto(sites[name].origin)
       await page.frameLocator('iframe').getByRole('heading').waitFor()
@@ -185,7 +185,7 @@ describe('pages of other sites, in a browser', () => {
   })
 })
 
-/** What a person has that somebody could take, add to or end. */
+/** Reads everything of a person that an attacker could read, change or end. */
 async function readState(page: Page, slug: string): Promise<unknown> {
   const read = async (path: string): Promise<unknown> => {
     const response = await page.request.get(`/console${path}`)
@@ -201,13 +201,16 @@ async function readState(page: Page, slug: string): Promise<unknown> {
   return await Promise.all(paths.map(read))
 }
 
-/** A form that sends itself. */
+/** Returns a page whose form submits itself. */
 function formatForm(action: string, fields: Readonly<Record<string, string>>): string {
   const inputs = Object.entries(fields).map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`)
   return `<form method="post" action="${action}">${inputs.join('')}</form><script>document.forms[0].submit()</script>`
 }
 
-/** Sends each request as a page may: as plain text, which asks nobody for leave, and as JSON, which does. */
+/**
+ * Returns a page that sends each request twice, as pages can: as plain text, which needs no preflight, and as JSON,
+ * which does.
+ */
 function formatRequests(origin: string, attempts: readonly (readonly string[])[]): string {
   return `<ul></ul><script type="module">
     const list = document.querySelector('ul')

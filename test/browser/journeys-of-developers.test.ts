@@ -18,7 +18,7 @@ import { addEndpoint, createKey, doAndConfirm, enterOwner, goTo } from './owner-
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** Each from sign-up on, by what a person sees and presses. */
+/** Each journey begins with the sign-up and uses only what a person sees and clicks. */
 describe('what owners set out to do with keys, webhooks, people and applications', () => {
   let fixture: OwnBrowserFixture
   before(async () => {
@@ -117,7 +117,7 @@ describe('what owners set out to do with keys, webhooks, people and applications
     await heading(page, 'Examples').waitFor()
   })
 
-  // The clock is moved from here on.
+  // From here on the tests move the clock.
 
   test('a key is rotated: both work for a day, which is counted down, then only the new one', async () => {
     const { page } = await enterOwner(fixture, 'Kay Key', 'Lock')

@@ -12,7 +12,7 @@ import { createKey, createWallet, doAndConfirm, enterOwner, goTo, signGrant, sig
 const FIRST_PAYMENT_MS_MAX = 120_000
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
-/** Each from sign-up on, by what a person sees and presses. */
+/** Each journey begins with the sign-up and uses only what a person sees and clicks. */
 describe('what owners set out to do with their money', () => {
   let fixture: BrowserFixture
   before(async () => {
@@ -166,7 +166,7 @@ describe('what owners set out to do with their money', () => {
   }
 })
 
-/** How often the owner's signature was handed in. */
+/** Counts how often the page has submitted the owner's signature. */
 async function countSignatures(page: Page): Promise<{ readonly count: number }> {
   const seen = { count: 0 }
   await page.route('**/grants/*/signature', async (route) => {
@@ -176,7 +176,7 @@ async function countSignatures(page: Page): Promise<{ readonly count: number }> 
   return seen
 }
 
-/** Pastes a command into a shell; answers what it prints. */
+/** Pastes a command into a shell, and returns its output. */
 async function runInShell(command: string, environment: Readonly<Record<string, string>>): Promise<string> {
   const shell = spawn('sh', ['-c', command], {
     env: { ...process.env, ...environment },

@@ -4,9 +4,9 @@ import { confirm, button, heading, signUp } from '../support/browser/pages.ts'
 import type { BrowserFixture } from '../support/browser/browser-fixture.ts'
 import type { Person } from '../support/browser/launch-browser.ts'
 
-/** What an owner does in a workspace, in test mode, by the links and buttons of its pages. */
+/** The steps of an owner in a workspace, in test mode, through the links and buttons of its pages. */
 
-/** Somebody signs up, and makes a workspace of their own. Ends on its overview. */
+/** Signs up a person who creates a workspace. Ends on its overview. */
 export async function enterOwner(fixture: BrowserFixture, name: string, workspace: string): Promise<Person> {
   const person = await fixture.enter()
   await signUp(person.page, name)
@@ -25,7 +25,7 @@ export async function goTo(page: Page, name: string): Promise<void> {
   await heading(page, name).waitFor()
 }
 
-/** Ends on the page of the wallet, with 100 USDC in it; answers its address. */
+/** Creates a wallet. Ends on its page, with 100 USDC in the wallet, and returns its address. */
 export async function createWallet(page: Page, name: string): Promise<string> {
   await goTo(page, 'Wallets')
   await button(page, 'New wallet').click()
@@ -42,7 +42,7 @@ export interface GrantTerms {
   readonly dailyCap: string
 }
 
-/** Signs a grant for a new agent on the only wallet. Ends on the page of the grant. */
+/** Signs a grant for a new agent on the only wallet. Ends on the grant's page. */
 export async function signGrant(page: Page, agentId: string, { maxPerTx, dailyCap }: GrantTerms): Promise<void> {
   await goTo(page, 'Grants')
   await page.getByRole('link', { name: 'New grant' }).first().click()
@@ -53,13 +53,13 @@ export async function signGrant(page: Page, agentId: string, { maxPerTx, dailyCa
   await signWithPasskey(page)
 }
 
-/** On the page of a grant that waits for it. */
+/** Signs on the page of a grant that waits for its signature. */
 export async function signWithPasskey(page: Page): Promise<void> {
   await button(page, 'Sign with your passkey').click()
   await page.getByRole('main').getByText('Active', { exact: true }).first().waitFor()
 }
 
-/** Makes a key; answers its secret, which is gone from the page then. */
+/** Creates a key, and returns its secret. Afterwards the page no longer shows the secret. */
 export async function createKey(page: Page, name: string): Promise<string> {
   await goTo(page, 'API keys')
   await button(page, 'Create a key').click()
@@ -70,7 +70,7 @@ export async function createKey(page: Page, name: string): Promise<string> {
   return secret
 }
 
-/** Adds an endpoint for every kind of event. */
+/** Adds a webhook endpoint for every kind of event. */
 export async function addEndpoint(page: Page, url: string): Promise<void> {
   await goTo(page, 'Webhooks')
   await button(page, 'Add endpoint').click()
@@ -79,13 +79,15 @@ export async function addEndpoint(page: Page, url: string): Promise<void> {
   await button(page, 'I have saved it').click()
 }
 
-/** Presses the button that asks first, and says yes. */
+/** Clicks a button that asks for confirmation, and confirms. */
 export async function doAndConfirm(page: Page, label: string | RegExp, yes: string): Promise<void> {
   await page.getByRole('main').getByRole('button', { name: label }).first().click()
   await confirm(page, yes)
 }
 
-/** Sends what a page of the workspace would send, as the person whose browser it is. The page must show the workspace. */
+/**
+ * Sends a request that a page of the workspace could send, as the signed-in person. The page must show the workspace.
+ */
 export async function postToConsole<Body>(page: Page, path: string, data: object): Promise<Body> {
   const { origin, pathname } = new URL(page.url())
   const [, slug] = /^\/w\/([^/]+)/.exec(pathname) ?? assert.fail(`${pathname} is no page of a workspace`)

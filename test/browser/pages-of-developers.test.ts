@@ -82,7 +82,7 @@ describe('the pages for developers, and of a workspace itself, in both themes an
     await menu.waitFor({ state: 'hidden' })
   })
 
-  /** A key, an endpoint that fails, and what was sent to it. */
+  /** Creates a key, an endpoint that fails, and deliveries to it. */
   async function seed(): Promise<void> {
     receiver.reply((response) => response.writeHead(503).end('{"error":"busy"}'))
     const answer = await postToConsole<{ webhook: { id: string } }>(page, 'webhooks', {

@@ -58,7 +58,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
     })
   }
 
-  /** One of everything that there is to see. */
+  /** Creates one item of every kind that the pages show. */
   async function seed(): Promise<void> {
     const { host } = fixture
     const { keys, wallets } = host.workspace

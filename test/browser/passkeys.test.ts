@@ -16,7 +16,7 @@ import {
 import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
 
 const CODE_PATTERN = /^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){3}$/
-/** A proof by passkey counts for ten minutes. */
+/** A proof by passkey is valid for ten minutes. */
 const PROOF_SECONDS = 10 * 60
 
 describe('people and their passkeys, in a browser', () => {
@@ -35,7 +35,7 @@ describe('people and their passkeys, in a browser', () => {
     for (const code of codes) assert.match(code, CODE_PATTERN)
     await heading(page, 'Your workspaces').waitFor()
 
-    // Neither "back" nor the account page shows them again.
+    // Neither the browser's back button nor the account page shows the codes again.
     await page.goBack()
     await page.goto('/account')
     await page.getByText('You have 10 codes left').waitFor()
@@ -67,7 +67,7 @@ describe('people and their passkeys, in a browser', () => {
     const first = await readCredentials(person.authenticator)
     await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
 
-    // The device that the person signed up with proves that it is they; then they take another one into their hand.
+    // The person proves their identity with the device of the sign-up, and then uses another device.
     let asked = 0
     let second = person.authenticator
     await page.route('**/console/verification', async (route) => {
@@ -128,7 +128,7 @@ describe('people and their passkeys, in a browser', () => {
     const { page } = person
     const [code = ''] = await signUp(page, 'Hedy Lamarr')
     await signOut(page, 'Hedy Lamarr')
-    // The device is lost.
+    // The person has lost the device.
     const device = await swapAuthenticator(page, person.authenticator)
 
     await page.getByRole('link', { name: 'Use a recovery code' }).click()

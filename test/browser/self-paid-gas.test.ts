@@ -40,7 +40,7 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
     const refused = await pay()
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'insufficient_gas'])
 
-    // Refusals are kept a moment after they were answered.
+    // Refusals are stored a moment after their responses.
     const id = await waitFor('the refusal', async () => {
       const answer = await page.request.get(`/console/workspaces/${fixture.host.workspace.slug}/refusals?mode=test`)
       return ((await answer.json()) as { refusals: readonly { id: string }[] }).refusals[0]?.id

@@ -15,9 +15,9 @@ import {
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { enterOwner, goTo } from './owner-steps.ts'
 
-/** A break in the live connection is told after some seconds, and its end once the browser has tried again. */
+/** The page reports a broken live connection after some seconds, and its recovery once the browser has reconnected. */
 const RECONNECTION_MS = 30_000
-/** More than a select shows: the field becomes a combobox. */
+/** More agents than a select shows, so the field becomes a combobox. */
 const MANY_AGENTS = 51
 
 describe('what stands around every page', () => {
@@ -128,7 +128,7 @@ describe('what stands around every page', () => {
       assert.equal(answer.status, 201)
     }
     await page.goto(`/w/${fixture.host.workspace.slug}/test/grants/new`)
-    // A select stands in until the combobox is loaded.
+    // The field is a select until the combobox is loaded.
     const field = page.getByRole('combobox', { name: 'Agent', exact: true }).and(page.locator('input'))
     await field.fill('ny-37')
     await page.getByRole('option', { name: 'many-37' }).waitFor()

@@ -24,7 +24,7 @@ import {
   type BrowserFixture,
 } from '../support/browser/browser-fixture.ts'
 
-/** How long a proof by passkey counts. */
+/** The time for which a proof by passkey is valid. */
 const PROOF_SECONDS = 10 * 60
 
 describe('workspaces and who belongs to them, in a browser', () => {
@@ -40,7 +40,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await fixture.close()
   })
 
-  /** Somebody with a workspace of their own, which they look at. */
+  /** Signs up a person with a workspace. Ends on its page. */
   const enterOwner = async (name: string, workspace: string): Promise<Person> => {
     const person = await fixture.enter()
     await signUp(person.page, name)
@@ -137,7 +137,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await row.getByRole('button', { name: /^Save/ }).click()
     await row.getByRole('status').filter({ hasText: 'Saved' }).waitFor()
     await row.getByRole('button', { name: /^Save/ }).waitFor({ state: 'hidden' })
-    // The focus is not lost with the button.
+    // The focus must not be lost when the button disappears.
     await row.locator('select:focus').waitFor()
 
     await guest.page.reload()
@@ -206,7 +206,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await signIn(page)
   })
 
-  // The clock is moved from here on, and what was proved before is old.
+  // From here on the tests move the clock, so earlier proofs have expired.
 
   test('a link for an admin takes a new proof that it is the person, one for a viewer does not', async () => {
     const { page } = await enterOwner('Olive Owner', 'Vault')

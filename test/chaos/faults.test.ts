@@ -18,7 +18,7 @@ test('payments under random faults of the provider: what landed is confirmed, on
   })
   assert.deepEqual(run.violations, [])
   assert.equal(run.evidence.payments.length, run.report.recorded)
-  // The run was worth its while: payments landed, and faults and caps were met.
+  // The run covered enough: payments landed, and some met faults and caps.
   assert.ok(run.evidence.transfers.length > PAYMENTS / 2, `${run.evidence.transfers.length} transfers landed`)
   assert.ok(Object.values(run.faults).reduce((sum, count) => sum + count, 0) > PAYMENTS / 10)
   assert.ok((run.report.refusals.get('daily_cap_exceeded') ?? 0) > 0)

@@ -16,9 +16,9 @@ import { startStatementGate, type StatementGate } from '../support/database/stat
 import { waitFor } from '../support/wait-for.ts'
 import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** The leases of a dead server (the reconciler's is the longest), and with them its attempts, have run out by then. */
+/** By then the leases of a dead server have expired (the reconciler's is the longest), and with them its attempts. */
 const LEASES_SECONDS = 31
-/** From then on the enclave can't have a payment that it has not received. */
+/** After this time, the enclave can no longer receive an earlier request. */
 const SETTLING_SECONDS = 10 * 60
 const CAP_USDC = '100'
 const AMOUNT_USDC = '2.50'
@@ -30,7 +30,7 @@ interface Step {
   readonly name: string
   /** Whether the enclave signed before the server died. */
   readonly isSigned: boolean
-  /** Whether the acceptance is recorded by then. */
+  /** Whether the acceptance had been recorded before the server died. */
   readonly isWritten: boolean
   readonly hold: (fixture: SandboxFixture, database: StatementGate) => Pick<Hold, 'held'> & Partial<Hold>
 }
@@ -84,7 +84,7 @@ describe('a server that is killed in the middle of a payment', () => {
       const retried = await pay(fixture, payer, { amount_usdc: AMOUNT_USDC, idempotency_key: key })
       assert.equal(retried.status, 201, retried.text)
       assert.equal(retried.headers['idempotent-replayed'], 'true')
-      // What the dead server sent last arrives only now: the enclave refuses it, or has answered it long ago.
+      // The dead server's last request arrives only now. The enclave rejects it, or has responded to it long ago.
       await hold.release?.()
       await checkPaidOnce(payer, retried.body.payment.id)
     })
@@ -148,7 +148,7 @@ describe('a server that is killed in the middle of a payment', () => {
     return { payer, key, hold, id: String(rows[0]?.['id']) }
   }
 
-  /** No transfer lost, none doubled, the cap right, the record true, its events told once. */
+  /** Checks that no transfer is lost or duplicated, the cap and the record are right, and each event exists once. */
   async function checkPaidOnce(payer: PayerFixture, id: string): Promise<void> {
     await waitForRecord(fixture, id, 'confirmed')
     const payment = await readPayment(fixture, payer, id)

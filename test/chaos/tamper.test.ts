@@ -22,13 +22,13 @@ import { waitFor } from '../support/wait-for.ts'
 import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const HOUR_SECONDS = 60 * 60
-/** Longer than an owner's signature holds (D15). */
+/** Longer than an owner's signature is valid (D15). */
 const SIGNATURE_SECONDS = 5 * 60 + 1
 
 interface Tampering {
   readonly name: string
   readonly grant: PayerOptions
-  /** Of the grant's row; `$1` is its id. */
+  /** The SQL that changes the grant's row; `$1` is its id. */
   readonly tamper: string
   readonly payment: Readonly<Record<string, unknown>>
   readonly prepare?: (fixture: SandboxFixture, payer: PayerFixture) => Promise<unknown>
@@ -180,7 +180,7 @@ describe("the enclave refuses on its own, whatever the service's database says",
     return (await fixture.chains.test.listTransfers(wallet)).length
   }
 
-  /** Where the enclave has the wallet. */
+  /** Returns the wallet's path at the enclave. */
   async function walletPath({ wallet }: PayerFixture): Promise<string> {
     const rows = await fixture.query('select enclave_wallet_id from wallets where address = $1', [wallet])
     return `/v1/wallets/${String(rows[0]?.['enclave_wallet_id'])}`
@@ -191,7 +191,10 @@ describe("the enclave refuses on its own, whatever the service's database says",
     return wallet.additional_signers
   }
 
-  /** With the service's own credentials; `replay` sends the headers and the body of an earlier request. */
+  /**
+   * Calls the enclave with the service's own credentials. `replay` sends the headers and the body of an earlier
+   * request.
+   */
   async function askEnclave(
     method: string,
     path: string,
@@ -208,7 +211,7 @@ describe("the enclave refuses on its own, whatever the service's database says",
     return await send(url, { method, path, body, headers: headers.flat().map(String) })
   }
 
-  /** A transfer past the service, by whoever has got hold of its keys. */
+  /** Sends a transfer directly to the enclave, as somebody who has stolen the service's keys could. */
   async function sendAsAgent({ wallet, agentId, recipient }: PayerFixture, reference: string) {
     const rows = await fixture.query(
       `select w.account_id, w.enclave_wallet_id, a.signer_private_key_sealed from wallets w

@@ -18,9 +18,9 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 const EVENTS = 500
 const ENDPOINTS = 4
 const DELIVERIES = EVENTS * ENDPOINTS
-/** When so many have arrived, the servers are killed. */
+/** The servers are killed once this many deliveries have arrived. */
 const KILLS_AT = [300, 800, 1_300] as const
-/** Of one endpoint, over all processes: what a dead worker can have posted without writing it down. */
+/** The most attempts in flight to one endpoint. A killed worker may have posted that many without recording them. */
 const ENDPOINT_IN_FLIGHT_MAX = 4
 const LEASES_SECONDS = 31
 const ALL_MS_MAX = 120_000
@@ -68,7 +68,7 @@ describe('webhooks, when their workers are killed', () => {
     assert.equal(Number(succeeded), DELIVERIES)
   })
 
-  /** As their makers do: each event with its deliveries in one transaction. */
+  /** Creates the events as the service does: each in one transaction with its deliveries. */
   async function announceAll(): Promise<void> {
     const clock = createClock()
     const opened = openContext(readConfig(fixture.environment()), { clock, logger: createLogger('silent') })

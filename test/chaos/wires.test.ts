@@ -25,7 +25,7 @@ import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from 
 const KEYS = 12
 const PAYMENTS = 90
 const IN_FLIGHT = 9
-/** So many payments are acknowledged before PostgreSQL is killed, and so many are still to come. */
+/** PostgreSQL is killed once this many payments are acknowledged. */
 const KILL_AFTER = 25
 
 describe('wires that break', () => {
@@ -36,7 +36,7 @@ describe('wires that break', () => {
     fixture = await openSandboxFixture({
       serverEnv: async (port) => {
         chainWire = await startTcpProxy(addressesFrom(port).rpcUrls.test)
-        // The first node is dead from the start: everything here goes by fail-over.
+        // The first node is dead from the start, so every call fails over to the second one.
         return { TEST_RPC_URLS: `http://127.0.0.1:${await findFreePort()},${chainWire.url}` }
       },
     })
@@ -98,7 +98,7 @@ describe('wires that break', () => {
       }
     }
     const working = Promise.all(Array.from({ length: IN_FLIGHT }, work))
-    // It is waited for below, unless something else fails first.
+    // The test waits for this promise below, unless something else fails first.
     working.catch(() => undefined)
     await waitFor('the load runs', () => acknowledged.size >= KILL_AFTER)
     const dataDir = postgresDir(fixture.dataDir)
@@ -135,7 +135,7 @@ describe('wires that break', () => {
   }
 })
 
-/** A client that retries as it is told to: with the same key, whenever the service says that it can't say. */
+/** Pays like a client that follows the responses: it retries with the same key whenever the outcome is unknown. */
 async function payUntilAccepted(
   fixture: SandboxFixture,
   payer: PayerFixture,

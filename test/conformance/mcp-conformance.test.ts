@@ -18,7 +18,10 @@ interface Check {
   readonly status: string
 }
 
-/** `conformance authorization`: the published test of an authorization server, unchanged. The person is the sandbox's. */
+/**
+ * Runs `conformance authorization`, the published test of authorization servers, unchanged. The sandbox's person
+ * consents.
+ */
 describe('@modelcontextprotocol/conformance, authorization mode', () => {
   let host: AgentHost
   let output: string
@@ -51,7 +54,7 @@ describe('@modelcontextprotocol/conformance, authorization mode', () => {
       stream.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk
         const url = new RegExp(`${host.authUrl}/oauth/authorize\\?\\S+(?=\\s)`).exec(text)?.[0]
-        // The browser: the person approves, and it follows the redirect to the program's own callback.
+        // Acts as the browser: the person approves, and the browser follows the redirect to the program's own callback.
         if (url !== undefined) opened ??= host.consent(new URL(url)).then(async (to) => void (await fetch(to)))
       })
     }

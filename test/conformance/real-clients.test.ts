@@ -10,7 +10,7 @@ const REDIRECT_URI = 'http://127.0.0.1:8912/callback'
 const SCOPE = 'wallet:read wallet:transfer'
 const INSECURE = { [oauth.allowInsecureRequests]: true }
 
-/** Real clients, as they are published, go the whole way: discovery to revocation. */
+/** Real, published clients do everything from discovery to revocation. */
 describe('real clients', () => {
   let host: AgentHost
   before(async () => {
@@ -122,18 +122,18 @@ describe('real clients', () => {
       assert.notEqual(second.refresh_token, first.refresh_token)
       assert.equal(await host.statusOfMe(second.access_token), 200)
 
-      // The SDK has no call for it.
+      // The SDK has no function for revocation.
       const body = new URLSearchParams({ token: second.access_token, client_id: provider.clientId() })
       const revoked = await fetch(new URL('/oauth/revoke', authUrl), { method: 'POST', body })
       assert.equal(revoked.status, 200)
       assert.equal(await host.statusOfMe(second.access_token), 401)
-      // It drops its tokens on invalid_grant, and asks the person again.
+      // The client drops its tokens on invalid_grant, and asks the person again.
       assert.equal(await auth(provider, { serverUrl }), 'REDIRECT')
     })
   }
 })
 
-/** What an agent host keeps, in memory. */
+/** Keeps the state of an agent host in memory. */
 class MemoryProvider implements OAuthClientProvider {
   readonly redirectUrl = REDIRECT_URI
   readonly clientMetadata = { client_name: 'MCP SDK', redirect_uris: [REDIRECT_URI] }

@@ -18,7 +18,7 @@ interface WireAgent {
   readonly created_at: string
 }
 
-/** What the dashboard shows of agents, and when one can be deleted (D9, D11). */
+/** The dashboard's view of agents, and the conditions for deleting one (D9, D11). */
 describe('agents in the dashboard', () => {
   let server: ConsoleServer
   let owner: Visitor

@@ -12,10 +12,10 @@ const INVALID = { type: 'validation_failed' } as const
 const WEBHOOK = 'whk_01J00000000000000000000000'
 const DELIVERY = 'dlv_01J00000000000000000000000'
 const GRANT = 'grt_01J00000000000000000000000'
-/** Here every member may be left out. */
+/** In this request every field is optional. */
 const CHANGE_OF_WEBHOOK = `PATCH /console/workspaces/SLUG/webhooks/${WEBHOOK}`
 
-/** What every endpoint with a body takes: `SLUG` is the visitor's own workspace, `USER` the visitor. */
+/** A valid body for every endpoint that accepts one. `SLUG` is the visitor's own workspace, `USER` the visitor. */
 const ENDPOINTS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ['POST /console/sign-up/options', { name: 'Ada' }],
   ['POST /console/sign-up', { response: registration() }],
@@ -65,7 +65,7 @@ const BODIES: readonly (readonly [string, string | Buffer])[] = [
   ['of bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
 ]
 
-/** Values that no member of any body can have. */
+/** Values that are invalid for every field of every body. */
 const WRONG = [7, true, null, [], {}, [['x']], 'x'.repeat(60_000), ''] as const
 
 const NAMES: readonly (readonly [string, string])[] = [
@@ -94,7 +94,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     )
     workspace = made.workspace
   })
-  // Another minute, another budget (D33).
+  // Each test runs in a new minute, with a new rate limit (D33).
   beforeEach(() => server.clock.setOffset((minutes += 1) * 60_000))
   after(() => server.close())
 
@@ -298,11 +298,11 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     expectNamed(expectError(await callAs(endpoint)(body), INVALID).details, member)
   }
 
-  /** Each call comes from an address of its own: the limits are another matter. */
+  /** Sends each call from its own address, so that the rate limits do not interfere. */
   function callAs(endpoint: string) {
     const [method = '', pattern = ''] = endpoint.split(' ')
     return async (body: unknown, headers: readonly string[] = []) => {
-      // Some of them end the session.
+      // Some of these requests end the session.
       const browser = new Browser(server)
       if (!pattern.endsWith('sign-out')) browser.cookies.set('session', String(visitor.browser.cookies.get('session')))
       browser.cookies.set('ceremony', 'svc_cer_x')
@@ -319,7 +319,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
   }
 })
 
-/** Some issue is of the member, or of something within it. */
+/** Requires that an issue names the field, or something inside it. */
 function expectNamed(details: unknown, member: string): void {
   assert.ok(Array.isArray(details), 'the issues are listed')
   const paths = (details as { path: string }[]).map(({ path }) => path)
@@ -342,7 +342,7 @@ function credential(): Record<string, unknown> {
   return { id: 'AA', rawId: 'AA', type: 'public-key' }
 }
 
-/** The paths to all that a passkey's answer must hold. */
+/** Returns the paths of all required fields in a passkey's response. */
 function members(response: Readonly<Record<string, unknown>>): string[][] {
   return Object.entries(response).flatMap(([name, value]) =>
     typeof value === 'object' && value !== null

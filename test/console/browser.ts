@@ -4,17 +4,20 @@ import { expectError, readBody, send, type Answer } from '../support/http-client
 
 export interface Cookie {
   readonly value: string
-  /** As they were sent, lower-case, sorted. */
+  /** The attributes as they were sent, in lower case, sorted. */
   readonly attributes: readonly string[]
 }
 
-/** Where the dashboard is served, and where it says that it is. */
+/** The address at which the dashboard is served, and the origin that it claims. */
 interface Site {
   readonly url: string
   readonly config: { readonly authUrl: string }
 }
 
-/** A browser with the dashboard open: its cookies, an address of its own, and what a browser says of where it comes from. */
+/**
+ * A browser that shows the dashboard. It has its own cookies and address, and sends the headers that tell where a
+ * request comes from.
+ */
 export class Browser {
   readonly cookies = new Map<string, string>()
   readonly #server: Site
@@ -62,7 +65,7 @@ export class Browser {
   }
 }
 
-/** The cookies that an answer sets. */
+/** Returns the cookies that a response sets. */
 export function readCookies(answer: Answer): ReadonlyMap<string, Cookie> {
   const lines = answer.headers['set-cookie'] ?? []
   return new Map(

@@ -59,7 +59,7 @@ describe('what changes is told to an open page', () => {
       await source.waitFor('change')
       assert.deepEqual(source.take(), [{ event: 'change', data: { kinds: [kind] } }])
     }
-    // A later one is told alone: nothing is told twice.
+    // A later change is sent alone: nothing is sent twice.
     await pay(seeded, { amount_usdc: '11' })
     await source.waitFor('change')
     assert.deepEqual(source.take(), [{ event: 'change', data: { kinds: ['refusals'] } }])
@@ -88,7 +88,7 @@ describe('what changes is told to an open page', () => {
     await announce(server.context, seeded.account, { mode: 'live' })
     await pay(other.seeded)
     await others.waitFor('change')
-    // The look that found that one has looked here too.
+    // The poll that found that event has polled this workspace too.
     await announce(server.context, seeded.account, { type: 'inbound.received' })
     await source.waitFor('change')
     assert.deepEqual(source.take(), [
@@ -189,5 +189,5 @@ describe('what changes is told to an open page', () => {
   }
 })
 
-/** Far below the time in which connections are cut that do not end by themselves. */
+/** Far below the time after which connections that do not end by themselves are cut. */
 const STOP_MS_MAX = 5_000

@@ -43,13 +43,13 @@ describe('the check of responses against their contract', () => {
     })
   }
 
-  /** The response of an endpoint with the contract's schema whose handler returns `agent`. */
+  /** Returns the response of an endpoint that has the contract's schema, and whose handler returns `agent`. */
   async function call(agent: object): Promise<{ status: number; isFaulty: boolean }> {
     const http = openHttp(given.config, { clock: given.clock, logger: given.context.logger })
     const assertChecked = checkResponses(http)
     const { response } = AGENT_ROUTES.get.schema
     http.get('/console/agent', { schema: { response: { ...response } } }, async (_request, reply) => {
-      // Past the compiler, as a value from the database could be.
+      // Hides the type from the compiler. A value from the database could be wrong in the same way.
       return reply.send(JSON.parse(JSON.stringify({ agent })))
     })
     const url = await http.listen({ host: '127.0.0.1', port: 0 })

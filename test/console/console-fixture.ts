@@ -8,17 +8,17 @@ import type { ConsoleServer } from '../support/service/console-server.ts'
 import type { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'
 
-/** Somebody at the dashboard of a workspace. */
+/** A person at the dashboard of a workspace. */
 export interface ConsoleFixture {
   readonly account: Account
   readonly browser: Browser
   readonly userId: string
   readonly passkey: SoftwarePasskey
-  /** The path of an endpoint of the workspace. */
+  /** Returns the path of one of the workspace's endpoints. */
   at(path: string): string
 }
 
-/** Somebody new, in a workspace of their own where none is given. */
+/** Signs up a new person. Creates a workspace unless one is given. */
 export async function openConsoleFixture(
   server: ConsoleServer,
   { role = 'owner', account: given, name }: { role?: Role; account?: Account; name?: string } = {},

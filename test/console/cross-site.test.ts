@@ -8,7 +8,9 @@ import { openVisitor, readSession, type Visitor } from './person.ts'
 const SITES = ['same-origin', 'same-site', 'cross-site', 'none', null] as const
 const ORIGINS = ['ours', 'other', 'null', null] as const
 
-/** D47: nothing contradicts, and something says that it is so. */
+/**
+ * A request is allowed if at least one header shows that it comes from our own pages, and no header contradicts (D47).
+ */
 describe('requests from elsewhere', () => {
   let server: ConsoleServer
   let visitor: Visitor
@@ -24,7 +26,7 @@ describe('requests from elsewhere', () => {
         ([null, 'same-origin'].includes(site) &&
           [null, 'ours'].includes(origin) &&
           (site !== null || origin !== null)) ||
-        // A browser that never tells where it comes from.
+        // A browser with strict privacy settings sends `Origin: null` even for our own pages.
         (site === 'same-origin' && origin === 'null')
       test(`Sec-Fetch-Site ${site ?? 'absent'}, Origin ${origin ?? 'absent'}: ${allowed ? 'allowed' : 'refused'}`, async () => {
         const headers = headersOf(site, origin)

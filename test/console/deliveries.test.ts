@@ -152,7 +152,7 @@ describe('webhook deliveries in the dashboard', () => {
     assert.deepEqual(await replay(4, 2.5, 'failed'), { replayed: 0 })
     const known = (await fixture.readLog()).deliveries.map((delivery) => delivery.id)
     assert.deepEqual(await replay(4, 2.5, 'all'), { replayed: 1 })
-    // Not while that one is still queued.
+    // Refused while that delivery is still queued.
     const whole = { from: new Date(0).toISOString(), to: new Date(now).toISOString(), only: 'all' }
     await fixture.browser.refuse('POST', path, { type: 'conflict', code: 'replays_pending' }, whole)
     const sentAgain = (await fixture.readLog()).deliveries.find((delivery) => !known.includes(delivery.id))

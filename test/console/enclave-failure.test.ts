@@ -10,7 +10,7 @@ import { agent, seedWallet } from '../support/context/seed.ts'
 import { openConsoleFixture } from './console-fixture.ts'
 import { TERMS } from './grant-fixture.ts'
 
-/** People have no idempotency key to retry with, so they are told something else than programs. */
+/** A person cannot retry with an idempotency key, so the message differs from the one for programs. */
 describe('the enclave fails while somebody makes a wallet or a grant', () => {
   let status: number
   let enclave: FakeServer

@@ -4,18 +4,18 @@ import type { Access, InputOf } from '../../server/src/console/contract/route.ts
 import { openHttp } from '../../server/src/http/open-http.ts'
 import type { ConsoleServer } from '../support/service/console-server.ts'
 
-/** An endpoint as its contract declares it, and how these tests call it. */
+/** An endpoint as its contract declares it, with the values that these tests use to call it. */
 export interface Endpoint extends Access {
   readonly method: Route['method']
   readonly url: Route['url']
-  /** `url` with the query that it needs. The parameters still have to be filled in. */
+  /** `url` with the query that it requires. The path parameters are still to be filled in. */
   readonly path: string
-  /** Well formed, if it takes one. */
+  /** A valid body, if the endpoint accepts one. */
   readonly body?: object
 }
 
 type Name = `${Route['method']} ${Route['url']}`
-/** One body for each endpoint that takes one. The compiler checks it against the schema. */
+/** One body for each endpoint that accepts one. The compiler checks it against the schema. */
 type Bodies = {
   readonly [
     One in Route as One['schema'] extends { body: unknown } ? `${One['method']} ${One['url']}` : never
@@ -95,7 +95,7 @@ function queryOf({ schema }: Route): string {
   return required.length === 0 ? '' : `?${required.map((name) => `${name}=${QUERY[name]}`).join('&')}`
 }
 
-/** Every endpoint that the server has, with what it really requires. */
+/** Lists every endpoint that the server has, with the access that the server really requires. */
 export async function listServedRoutes({ config, context, clock }: ConsoleServer): Promise<object[]> {
   const http = openHttp(config, { clock, logger: context.logger })
   const served: object[] = []

@@ -9,10 +9,10 @@ export interface ServerEvent {
   readonly data: unknown
 }
 
-/** A browser's `EventSource`, as far as it listens: it does not come back by itself. */
+/** The part of a browser's `EventSource` that listens. It does not reconnect. */
 export class EventSource {
   readonly events: ServerEvent[] = []
-  /** All that was sent so far. */
+  /** Everything that was sent so far. */
   text = ''
   isEnded = false
   readonly #request: ClientRequest
@@ -55,7 +55,7 @@ export class EventSource {
     await waitFor(`${times} × ${event}`, () => this.events.filter((told) => told.event === event).length >= times)
   }
 
-  /** What it was told since it was asked last. */
+  /** Returns the events that were received since the last call. */
   take(): ServerEvent[] {
     return this.events.splice(0)
   }

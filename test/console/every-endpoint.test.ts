@@ -16,8 +16,8 @@ import { ADDRESS, ENDPOINTS, listServedRoutes } from './endpoints.ts'
 import { openVisitor } from './person.ts'
 
 /**
- * Real requests by those who may not call an endpoint (D46, D47). What it returns to those who may is tested by topic, in
- * the other files of this folder.
+ * Sends real requests as callers who may not call an endpoint (D46, D47). The other files of this folder test the
+ * responses to callers who may.
  */
 describe('every endpoint of the dashboard', () => {
   let server: ConsoleServer
@@ -96,7 +96,7 @@ describe('every endpoint of the dashboard', () => {
     }
   })
 
-  /** The ids of nothing: callers are rejected before anything is looked up. */
+  /** Fills in ids that do not exist. Callers are rejected before anything is looked up. */
   function fill(path: string): string {
     return path.replace(':slug', account.slug).replace(':address', ADDRESS).replaceAll(/:\w+/g, 'x')
   }

@@ -43,7 +43,7 @@ export const TERMS = {
   expires_at: null,
 } as const
 
-/** A workspace with an agent, and its owner, whose passkey owns a wallet too, at the dashboard's grants. */
+/** The grants page of a workspace with an agent. Its owner's passkey also owns a wallet. */
 export class GrantFixture {
   readonly server: ConsoleServer
   readonly account: Account
@@ -78,7 +78,7 @@ export class GrantFixture {
     return `/console/workspaces/${this.account.slug}/${path}`
   }
 
-  /** Somebody else of the workspace. */
+  /** Adds another person to the workspace. */
   async join(role: Role): Promise<Visitor> {
     const visitor = await openVisitor(this.server, 'Grace')
     await addMember(this.server.context, { account: this.account, userId: visitor.userId, role, actor: OPERATOR })
@@ -108,7 +108,7 @@ export class GrantFixture {
     return this.person.browser.ask('POST', this.at(`grants/${id}/signing-request`), { change })
   }
 
-  /** Signs with the owner's passkey, at whoever's browser. */
+  /** Signs with the owner's passkey, in the given person's browser. */
   async sign(id: string, change: string, { browser } = this.person): Promise<WireGrant> {
     const { signing_request: request } = await this.requestSignature(id, change)
     if (request === null) throw new Error('there is nothing to sign')

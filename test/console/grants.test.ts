@@ -338,7 +338,7 @@ describe('grants in the dashboard', () => {
     assert.deepEqual(await readState(), before)
   })
 
-  /** Whatever can be done to a grant. */
+  /** Lists every action on a grant. */
   function waysTo(id: string): readonly (readonly [string, string, object?])[] {
     return [
       ['GET', fixture.at(`grants/${id}`)],

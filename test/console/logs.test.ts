@@ -29,7 +29,7 @@ const CURSOR: DepositCursor = { blockNumber: 1n, blockHash: `0x${'1'.repeat(64)}
 describe('what came in and what became true, in the dashboard', () => {
   let server: ConsoleServer
   let fixture: ConsoleFixture
-  /** Deposits are a millisecond apart: ids of the same one sort by chance. */
+  /** Deposits are a millisecond apart, because ids of the same millisecond sort randomly. */
   let recorded = 0
   before(async () => {
     server = await openConsoleServer()
@@ -107,7 +107,7 @@ describe('what came in and what became true, in the dashboard', () => {
       return seedWallet(server.context, { account: fixture.account, mode: 'test' })
     }
 
-    /** One deposit to each of the wallets, in this order; answers their ids. */
+    /** Records one deposit to each of the wallets, in this order. Returns their ids. */
     async function record(wallets: readonly Address[], mode: 'test' | 'live' = 'test'): Promise<string[]> {
       const { usdc: contract } = server.context.chains[mode]
       const ids: string[] = []
@@ -124,7 +124,7 @@ describe('what came in and what became true, in the dashboard', () => {
 
   describe('events', () => {
     test('are listed as receivers get them, the newest first', async () => {
-      // Ids of one millisecond sort by chance.
+      // Ids of the same millisecond sort randomly.
       const first = await announce(later(server.context, -1), fixture.account)
       const second = await announce(server.context, fixture.account, { type: 'payment.failed' })
       await announce(server.context, fixture.account, { mode: 'live' })

@@ -32,7 +32,7 @@ describe('the overview in the dashboard', () => {
     await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, { amount_usdc: '11' }) })
     const deposit = await seedDeposit(seeded)
 
-    // It is kept a moment after its answer.
+    // A refusal is stored a moment after its response.
     const overview = await waitFor('the refusal', async () => {
       const found = await read('range=24h')
       return (found['counts'] as Wire)['refused'] === 1 && found
@@ -98,7 +98,7 @@ describe('the overview in the dashboard', () => {
     await waitFor('the first', async () => (await countHeld()) === 1)
     await seedPayment(server.context, seeded)
     const others = Array.from({ length: 8 }, () => read('range=24h'))
-    // Another range is read beside it, and was asked for last.
+    // Another range is being read at the same time, and was requested last.
     const beside = read('range=7d')
     await waitFor('another range', async () => (await countHeld()) === 2)
     await release()
@@ -128,7 +128,7 @@ describe('the overview in the dashboard', () => {
     return (await readRows(server.context.db, text)).length
   }
 
-  /** As the watcher would have found it; answers it as it is told. */
+  /** Inserts a deposit as the watcher would, and returns it in the form in which the API returns it. */
   async function seedDeposit({ account, wallet }: Seed): Promise<Wire> {
     const told = {
       id: 'dep_01M7ZJDS8P0000000000030D0F',

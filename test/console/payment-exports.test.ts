@@ -16,9 +16,9 @@ import { waitFor } from '../support/wait-for.ts'
 import type { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'
 
-/** Far more than what lies between a server and a reader who reads nothing. */
+/** Far more than the buffers between a server and a client that does not read can hold. */
 const MANY = { count: 20_000, memo: 'm'.repeat(190) }
-/** Far below the time in which connections are cut that do not end by themselves. */
+/** Far below the time after which connections that do not end by themselves are cut. */
 const STOP_MS_MAX = 5_000
 
 describe('exports of payments', () => {
@@ -121,7 +121,7 @@ describe('exports of payments', () => {
     await assert.rejects(text(incoming), { code: 'ECONNRESET' })
   })
 
-  /** While the table is held. */
+  /** Waits until this many exports are in progress. Works while the table is locked. */
   async function areUnderWay(count: number): Promise<void> {
     const text = `select count(*) as waiting from pg_locks where not granted and relation = 'payments'::regclass`
     const query = {
@@ -156,7 +156,7 @@ async function isServed({ browser, path }: Asked): Promise<void> {
   await waitFor('room', async () => (await browser.call('GET', path)).status === 200)
 }
 
-/** A reader who reads nothing until it is told to. */
+/** Opens an export with a client that does not read until the test lets it. */
 function open(server: ConsoleServer, path: string, browser: Browser) {
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const answered = Promise.withResolvers<IncomingMessage>()

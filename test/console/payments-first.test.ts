@@ -9,7 +9,7 @@ import { seed, type Seed } from '../support/context/seed.ts'
 import { paymentBody } from '../support/service/test-service.ts'
 import { openVisitor } from './person.ts'
 
-/** More than can be under way and wait, in all. */
+/** More than the reads that can run and wait together. */
 const READS = 120
 
 describe('a dashboard that reads much', () => {

@@ -77,7 +77,7 @@ describe('payments in the dashboard', () => {
     await makeEndpoint(server.context, fixture.seeded.account)
     await makeEndpoint(server.context, fixture.seeded.account, { events: ['payment.confirmed'] })
     const made = paymentOf(await fixture.pay())
-    // Others stand beside it.
+    // The other payments must not be affected.
     await fixture.pay()
     server.chains.test.receipts.set(String(made['tx_hash']), {
       contract: server.config.chains.test.usdc,
@@ -257,7 +257,7 @@ describe('payments in the dashboard', () => {
     expectError(await fixture.pay({ to: '0x1' }), { type: 'validation_failed', code: 'address_invalid' })
     expectError(await fixture.pay({}, 'svc_test_none'), { type: 'unauthenticated' })
     expectError(await fixture.pay({}, tokens.accessToken), { type: 'forbidden', code: 'insufficient_scope' })
-    // They are kept in their order: what stands before this one would be there too.
+    // Refusals are stored in order, so an earlier one would be there too.
     await fixture.pay({ amount_usdc: '11' })
     const refusal = await fixture.findRefusal()
     const page = await fixture.browser.ask('GET', `${fixture.at('refusals')}?mode=test`)

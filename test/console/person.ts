@@ -19,7 +19,7 @@ export interface WireWorkspace {
   readonly role: string
 }
 
-/** Somebody at their browser, signed in. */
+/** A signed-in person and their browser. */
 export interface Visitor {
   readonly browser: Browser
   readonly userId: string
@@ -32,7 +32,7 @@ interface CreationOptions {
   readonly user: { readonly id: string; readonly name: string }
 }
 
-/** Signs up as the dashboard does, over HTTP alone. */
+/** Signs up as the dashboard does, but over HTTP only. */
 export async function signUp(
   server: { readonly context: Pick<Context, 'relyingParty'> },
   browser: Browser,
@@ -55,7 +55,7 @@ export async function signIn(browser: Browser, passkey: SoftwarePasskey): Promis
   return (await browser.ask<{ session: WireSession }>('POST', '/console/sign-in', body)).session
 }
 
-/** Begins a sign-in, and answers what is to be posted to end it. */
+/** Begins a sign-in, and returns the body that completes it. */
 export async function beginSignIn(browser: Browser, passkey: SoftwarePasskey): Promise<{ response: object }> {
   const { options } = await browser.ask<{ options: { challenge: string } }>('POST', '/console/sign-in/options', {})
   return { response: answer(passkey, options) }
@@ -71,7 +71,7 @@ export async function readSession(browser: Browser): Promise<WireSession | null>
   return (await browser.ask<{ session: WireSession | null }>('GET', '/console/session')).session
 }
 
-/** Somebody signed in by the domain's own verbs, at a browser of their own: no budget of ceremonies is touched. */
+/** Signs in a person with the domain's own functions, in a new browser. This uses no rate limit of ceremonies. */
 export async function openVisitor(server: ConsoleServer, name = 'Ada'): Promise<Visitor> {
   const { userId, passkey, recoveryCodes, secret } = await signUpPerson(server.context, name)
   const browser = new Browser(server)

@@ -6,7 +6,7 @@ import { answer } from '../support/context/people.ts'
 import { Browser, readCookies } from './browser.ts'
 import { beginSignIn, readSession, signUp, type WireSession } from './person.ts'
 
-/** D3, D47: behind a proxy that speaks HTTPS. */
+/** Behind a proxy that speaks HTTPS (D3, D47). */
 describe('the dashboard in production', () => {
   let server: ConsoleServer
   before(async () => {

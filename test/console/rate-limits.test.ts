@@ -122,7 +122,7 @@ describe('rate limits of the dashboard', () => {
   })
 })
 
-/** One after the other, and again from the first. */
+/** Returns the items one after the other, starting again after the last one. */
 function pick<Item>(items: readonly Item[], index: number): Item {
   const item = items[index % items.length]
   assert.ok(item !== undefined)

@@ -17,15 +17,15 @@ import { openConsoleFixture } from './console-fixture.ts'
 import { openVisitor } from './person.ts'
 
 type Call = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
-/** What the endpoint answers to whom it serves, and who that is at the least. */
+/** The status for allowed callers, and the lowest role that is allowed. */
 type Row = readonly [name: string, status: number, role: 'viewer' | 'admin', call: () => Promise<Call>]
 
 const TABLES = ['wallets', 'recipients', 'api_keys', 'rate_windows', 'audit_entries', 'sessions', 'attempt_windows']
-/** It is counted before anything else: who asks, and how often. */
+/** The table of rate limits. It changes even if a request is rejected. */
 const COUNTED_ANYWAY = 'attempt_windows'
 const CROSS_SITE = ['sec-fetch-site', 'cross-site', 'origin', 'https://evil.example']
 
-/** What each role may do with a workspace's assets, by the session's cookie (D46, D47). */
+/** What each role may do with a workspace's assets, using the session's cookie (D46, D47). */
 describe('who may do what with keys, wallets, recipients and logs', () => {
   let faucet: FakeServer
   let server: ConsoleServer
@@ -150,7 +150,7 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
     return (await announce(server.context, account)).id
   }
 
-  /** All that the endpoints could have changed, and how often the faucet gave. */
+  /** Reads everything that the endpoints could have changed, including the number of faucet calls. */
   async function readState(without: readonly string[] = [COUNTED_ANYWAY]): Promise<string> {
     const parts = TABLES.filter((table) => !without.includes(table)).map(async (table) => {
       const sql = `select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as sum from ${table} t`

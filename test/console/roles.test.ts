@@ -23,7 +23,7 @@ import { openVisitor, type Visitor } from './person.ts'
 const CALLERS = ['owner', 'admin', 'viewer', 'stranger', 'nobody'] as const
 type Caller = (typeof CALLERS)[number]
 
-/** The status for an owner, an admin and a viewer; a stranger is told that there is no such workspace, nobody to sign in. */
+/** The status for an owner, an admin and a viewer. A stranger gets 404, and a caller without a session gets 401. */
 type Row = readonly [name: string, statuses: readonly [number, number, number], call: () => Promise<Call>]
 interface Call {
   readonly method?: string
@@ -273,7 +273,7 @@ describe('who may do what in a workspace', () => {
     const deliveryId = await newDelivery()
     await readRows(
       server.context.db,
-      // And what the caller before replayed: while that is queued, nothing more is.
+      // Also resets the delivery that the previous caller replayed. While a replay is queued, no other one is.
       `update deliveries set status = 'failed', next_attempt_at = null, finished_at = created_at
         where id = $1 or status = 'pending' and trigger = 'replay'`,
       [deliveryId],
@@ -299,7 +299,7 @@ describe('who may do what in a workspace', () => {
     return (await seedRequest(server.context)).handle
   }
 
-  /** All that the endpoints could have changed. */
+  /** Reads everything that the endpoints could have changed. */
   async function readState(): Promise<string> {
     const parts = TABLES.map(async (table) => {
       const sql = `select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as sum from ${table} t`

@@ -17,16 +17,16 @@ import { openVisitor, verify, type Visitor } from './person.ts'
 const UNPROVED = { type: 'forbidden', code: 'verification_required' } as const
 const W = '/console/workspaces/:slug'
 
-/** For the endpoints that need a proof for some requests only: one that does. */
+/** For endpoints that need a proof only for some requests: a body that needs one. */
 const CRITICAL_BODIES: ReadonlyMap<string, object | undefined> = new Map<string, object | undefined>([
   [`PATCH ${W}/members/:user_id`, { role: 'owner' }],
-  // Without a body: of an admin.
+  // The request needs no body. The member is an admin.
   [`DELETE ${W}/members/:user_id`, undefined],
   [`POST ${W}/invitations`, { role: 'admin' }],
   [`PATCH ${W}/webhooks/:id`, { url: 'https://thief.example/x' }],
 ])
 
-/** D59: the owner proved by passkey ten minutes ago, and somebody has copied the cookie since. */
+/** The owner proved by passkey ten minutes ago, and somebody has copied the cookie since (D59). */
 describe('whoever has stolen a session cookie', () => {
   let server: ConsoleServer
   let owner: ConsoleFixture
@@ -62,7 +62,7 @@ describe('whoever has stolen a session cookie', () => {
     for (const role of ['owner', 'admin']) {
       await thief.refuse('PATCH', owner.at(`members/${accomplice.userId}`), UNPROVED, { role })
     }
-    // What an owner would do next, up to live money.
+    // The actions that an owner would take next, up to live money.
     const tooLow = { type: 'forbidden', code: 'role_insufficient' } as const
     for (const mode of ['live', 'test'] satisfies Mode[]) {
       await accomplice.browser.refuse('POST', owner.at('keys'), tooLow, { mode, name: 'Mine' })
@@ -77,7 +77,7 @@ describe('whoever has stolen a session cookie', () => {
       await thief.refuse('DELETE', owner.at(`members/${userId}`), UNPROVED)
     }
     assert.deepEqual((await listRoles()).slice(0, 3), ['admin', 'owner', 'owner'])
-    // What is so already is no change, and a viewer has no power to lose.
+    // Setting the current role changes nothing, and a viewer has no rights to lose.
     await thief.ask('PATCH', owner.at(`members/${admin.userId}`), { role: 'admin' })
     await thief.ask('DELETE', owner.at(`members/${accomplice.userId}`))
   })
@@ -97,7 +97,7 @@ describe('whoever has stolen a session cookie', () => {
       })
     } else {
       test(`is asked for no proof at ${name}, which ${proof.notNeeded}`, async () => {
-        // Somebody else each time: signing out would end the thief's session.
+        // Uses another person each time, because signing out would end the thief's session.
         const stale = await openConsoleFixture(server, { account: owner.account })
         await letProofGrowOld(stale)
         const answer = await stale.browser.call(method, fill(method, path), body)
@@ -130,7 +130,7 @@ describe('whoever has stolen a session cookie', () => {
     return members.map(({ role }) => role).toSorted()
   }
 
-  /** The ids of what is there to be changed. */
+  /** Fills in the ids of existing items, so that the request could change them. */
   function fill(method: string, path: string): string {
     const kind = /(keys|webhooks)\/:id/.exec(path)?.[1] ?? ''
     return path

@@ -257,7 +257,7 @@ describe('wallets in the dashboard', () => {
     assert.equal(details[0]?.path, 'credential_id')
   }
 
-  /** Under a credential id of its own choosing, where one is given: browsers tell what they like. */
+  /** Adds a passkey, under a given credential id if there is one: a browser can send any id. */
   async function addPasskey(
     name: string,
     { browser }: Pick<ConsoleFixture, 'browser'> = fixture,

@@ -40,7 +40,7 @@ export interface Log {
   readonly next: string | null
 }
 
-/** A workspace of its own, and its owner at the dashboard's webhooks. */
+/** The webhooks page of a new workspace, for its owner. */
 export class WebhookDesk {
   readonly server: ConsoleServer
   readonly account: Account
@@ -91,7 +91,7 @@ export class WebhookDesk {
     return await getEndpoint(this.server.context, { accountId: this.account.id, id })
   }
 
-  /** Takes a delivery as a sender would, some time later: this one, or any of the workspace. */
+  /** Claims a delivery as a sender would, some time later: the given one, or any of the workspace. */
   async claim(id?: string, laterMs = 0): Promise<ClaimedDelivery> {
     const ctx = later(this.server.context, laterMs)
     const bounds = { hangs: false, inFlightMax: CLAIMED_MAX, limit: CLAIMED_MAX, places: ALL_FREE, leaseMs: LEASE_MS }
@@ -107,7 +107,7 @@ export class WebhookDesk {
     return wanted
   }
 
-  /** Has a sender try a delivery, which ends like this. */
+  /** Lets a sender attempt a delivery, with the given outcome. */
   async attempt(
     outcome: Pick<AttemptOutcome, 'statusCode' | 'error' | 'responseBody'>,
     { id, laterMs }: { id?: string; laterMs?: number } = {},

@@ -189,7 +189,7 @@ describe('webhook endpoints in the dashboard', () => {
     return (await fixture.list(mode)).map(({ id }) => id)
   }
 
-  /** Whatever can be done to an endpoint. */
+  /** Lists every action on an endpoint. */
   function waysTo(id: string): readonly (readonly [string, string, object?])[] {
     const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', only: 'all' }
     return [

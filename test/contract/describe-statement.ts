@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import type { Query } from '../../server/src/db/query.ts'
 
-/** A column as PostgreSQL describes it, when it has parsed a statement and not run it. */
+/** A column as PostgreSQL describes it after it has parsed a statement, without running it. */
 export interface Field {
   readonly name: string
   /** Its name in `pg_type`; `text[]` for an array. */
   readonly type: string
-  /** The table and column that it is read from, where PostgreSQL knows it; null for a computed value. */
+  /** The table and column of its value, if PostgreSQL knows them; null for a computed value. */
   readonly source: string | null
 }
 
@@ -19,10 +19,10 @@ interface RowDescription {
   }[]
 }
 
-/** What PostgreSQL calls its types, tables and columns. */
+/** The names that PostgreSQL has for its types, tables and columns. */
 export interface Catalogue {
   readonly types: ReadonlyMap<number, string>
-  /** By the table's and the column's number. */
+  /** By the numbers of the table and the column. */
   readonly columns: ReadonlyMap<string, string>
 }
 
@@ -70,7 +70,7 @@ export async function describeStatement(
   }))
 }
 
-/** Where a statement's declared columns differ from those that it returns. */
+/** Returns the differences between a statement's declared columns and those that it returns. */
 export function findFaults({ name, read }: Query<unknown>, fields: readonly Field[]): string[] {
   return Object.entries(read.columns ?? {}).flatMap(([column, declared]) => {
     const [field, ...others] = fields.filter((returned) => returned.name === column)
@@ -78,7 +78,7 @@ export function findFaults({ name, read }: Query<unknown>, fields: readonly Fiel
     if (others.length > 0) return [`${name} returns ${column} more than once`]
     return [
       ...(field.type === declared.type ? [] : [`${name} returns ${column} as ${field.type}, not ${declared.type}`]),
-      // A union hides where a value comes from.
+      // In a union, PostgreSQL does not report where a value comes from.
       ...(field.source === null || field.source === declared.source
         ? []
         : [`${name} returns ${column} from ${field.source}, not ${declared.source ?? 'computed'}`]),

@@ -24,7 +24,10 @@ import { MODES } from '../../server/src/values/mode.ts'
 
 const SERVER = fileURLToPath(new URL('../../server/src/', import.meta.url))
 const STORES = ['**/store.ts', '**/*-store.ts', 'db/leases.ts']
-/** A statement's name as a store writes it: alone, with an expression inside, or for each mode. */
+/**
+ * A statement's name in the source of a store: as a plain string, as a template with an expression, or as an argument
+ * of `textOfMode`.
+ */
 const NAME_PATTERN = /\bname: '(\w+)'|\bname: `([^`]+)`|\btextOfMode\(\s*'(\w+)'/g
 /** More arguments than any function of a store has. */
 const ARGUMENTS = 6
@@ -33,7 +36,10 @@ const NOW = new Date('2026-01-01T00:00:00Z')
 const HASH = Buffer.alloc(32)
 const RANGE = { from: '', below: '', limit: 1 }
 
-/** Statements that depend on what is asked for, each in every form, and those whose values a stand-in can't make. */
+/**
+ * Statements whose text depends on their arguments, in every form, and statements whose values a stand-in can't
+ * replace.
+ */
 const VARIANTS: readonly Query<unknown>[] = [
   countTokenRequest(HASH, { bucket: 'default', requiredScope: null, now: NOW }),
   countKeyRequest(HASH, 'default', NOW),
@@ -82,14 +88,14 @@ const VARIANTS: readonly Query<unknown>[] = [
   }),
 ]
 
-/** Every statement of the stores. */
+/** Lists every statement of the stores. */
 export async function listStatements(): Promise<Query<unknown>[]> {
   const modules = await Promise.all(findStores().map(importAll))
   const made = modules.flatMap((module) => Object.values(module).flatMap(makeQueries))
   return [...made, ...VARIANTS]
 }
 
-/** What the names of all statements look like, as the stores write them. */
+/** Returns a pattern for each statement's name, as the stores write it. */
 export function listNames(): RegExp[] {
   return findStores()
     .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(NAME_PATTERN)])
@@ -107,7 +113,10 @@ async function importAll(path: string): Promise<Record<string, unknown>> {
   return (await import(path)) as Record<string, unknown>
 }
 
-/** The queries that an export is, or makes of stand-ins. What it refuses to make is missing in the list of names. */
+/**
+ * Returns the queries that an export is, or that it makes from stand-ins. If it throws, its statement will be missing
+ * among the names.
+ */
 function makeQueries(exported: unknown): Query<unknown>[] {
   if (typeof exported !== 'function') return isQuery(exported) ? [exported] : []
   try {
@@ -124,8 +133,8 @@ function isQuery(value: unknown): value is Query<unknown> {
 }
 
 /**
- * An argument of a function that only passes it on as a statement's value. It has every property and method, and can be
- * counted with; but it can't be made part of a text, nor be looked up by, since then the statement depends on it.
+ * Makes an argument for functions that only pass it on as a statement's value. It has every property and method, and
+ * can be used as a number. It can't become part of a text or a key, because then the statement would depend on it.
  */
 function makeStandIn(): unknown {
   const standIn: unknown = new Proxy(() => standIn, {

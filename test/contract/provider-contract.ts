@@ -1,8 +1,8 @@
 import { anything, boolean, either, integer, list, members, nullable, oneOf, text, type Shape } from './shape.ts'
 
 /**
- * The part of the provider's API that the service uses, written from its public reference. Stricter than the provider
- * itself, which adds members to its answers every week: what is compared here is our driver and our own enclave.
+ * The part of the provider's API that the service uses, written from its public reference. It is stricter than the
+ * provider, which adds fields to its responses every week: we compare our own client with our own enclave.
  */
 export interface Endpoint {
   readonly name: string
@@ -11,7 +11,7 @@ export interface Endpoint {
   /** Absent where the request has no body. */
   readonly request?: Shape
   readonly answer: Shape
-  /** Whether an owner or a signer must have signed the request. */
+  /** Whether an owner or a signer must sign the request. */
   readonly isSigned?: true
 }
 
@@ -142,7 +142,7 @@ const rpcAnswer = either(
   }),
 )
 
-/** The headers of the provider's own; others are the transport's business. */
+/** The provider's own headers. The other headers belong to the transport. */
 export const PROVIDER_HEADERS: Readonly<Record<string, RegExp>> = {
   'privy-app-id': /./,
   'privy-client': /^node:/,
@@ -151,7 +151,7 @@ export const PROVIDER_HEADERS: Readonly<Record<string, RegExp>> = {
   'privy-request-expiry': /^[0-9]{13}$/,
 }
 
-/** Of every answer that is no success. */
+/** The body of every response that is not a success. */
 export const errorAnswer = members({ error: text(/./) }, { cause: text(), code: text(/^[a-z_]+$/), data: anything })
 
 export const ENDPOINTS: readonly Endpoint[] = [

@@ -2,7 +2,7 @@ import { createServer, request as connectHttp, type IncomingHttpHeaders } from '
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** A request and its answer, as they went over the wire. */
+/** A request and its response, as they were sent over the network. */
 export interface Exchange {
   readonly method: string
   readonly path: string
@@ -14,14 +14,14 @@ export interface Exchange {
 }
 
 export interface RecordingProxy {
-  /** The enclave's public address, which is part of what its clients sign. */
+  /** The enclave's public address. Clients sign it as part of their requests. */
   readonly url: string
-  /** Everything that was asked and answered, in the order of the answers. */
+  /** All requests with their responses, in the order of the responses. */
   readonly exchanges: readonly Exchange[]
   close(): Promise<void>
 }
 
-/** Passes everything on to the port, and writes it down. An answer that was cut off is passed on as such. */
+/** Forwards everything to the port, and records it. A response that was cut off is forwarded in the same way. */
 export async function startRecordingProxy(port: number): Promise<RecordingProxy> {
   const exchanges: Exchange[] = []
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (incoming, outgoing) => {

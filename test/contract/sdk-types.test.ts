@@ -6,7 +6,7 @@ import type { signTypedData } from '../../sandbox/src/enclave/sign-typed-data.ts
 import type { formatTransaction } from '../../sandbox/src/enclave/transactions.ts'
 import type { EnclaveClient } from '../../server/src/enclave/enclave-client.ts'
 
-// What the local enclave answers with has the types that the provider's own SDK declares: the compiler checks it here.
+// The local enclave's responses have the types that the provider's own SDK declares. The compiler checks this here.
 
 type Sdk = EnclaveClient['sdk']
 type Returned<Verb extends (...args: never[]) => unknown> = ReadonlyAll<Awaited<ReturnType<Verb>>>
@@ -23,7 +23,7 @@ type SdkTransaction = Returned<ReturnType<Sdk['transactions']>['get']>
 type SdkSend = Returned<ReturnType<ReturnType<Sdk['wallets']>['ethereum']>['sendTransaction']>
 type SdkTypedData = Returned<ReturnType<ReturnType<Sdk['wallets']>['ethereum']>['signTypedData']>
 
-/** Compiles only when the first type can be used as the second. */
+/** Compiles only if the first type is assignable to the second. */
 type Is<Ours extends Theirs, Theirs> = Ours extends Theirs ? true : never
 
 type Checks = [

@@ -1,4 +1,4 @@
-/** What is wrong with a value, as sentences that name the place; none when it has the shape. */
+/** Returns the faults of a value, as sentences that name the place; an empty list if the value has the shape. */
 export type Shape = (value: unknown, at: string) => string[]
 
 const PLACE_OF_BODY = ''
@@ -36,7 +36,7 @@ export function list(shape: Shape, lengthMax = Infinity): Shape {
   }
 }
 
-/** An object with these members and no others. */
+/** An object with exactly these fields. */
 export function members(
   required: Readonly<Record<string, Shape>>,
   optional: Readonly<Record<string, Shape>> = {},
@@ -54,7 +54,7 @@ export function members(
   }
 }
 
-/** Has one of the shapes. */
+/** A value that has one of the shapes. */
 export function either(...shapes: readonly Shape[]): Shape {
   return (value, at) => {
     const faults = shapes.map((shape) => shape(value, at))
@@ -64,7 +64,7 @@ export function either(...shapes: readonly Shape[]): Shape {
   }
 }
 
-/** Anything: what the provider leaves open, such as the items of an ABI. */
+/** Any value, for parts that the provider leaves open, such as the items of an ABI. */
 export const anything: Shape = () => []
 
 function tell(value: unknown): string {

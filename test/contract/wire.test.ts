@@ -13,7 +13,7 @@ import { findFaults } from './shape.ts'
 const ENCLAVE_OFFSET = 3
 const DAY_MS = 24 * 60 * 60 * 1_000
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
-/** Faults whose answers are the provider's own; the pages of gateways have no form. */
+/** Faults that produce the provider's own responses. Error pages of gateways have no fixed form. */
 const FAULTS = [
   'reject',
   'rate_limited',
@@ -50,7 +50,7 @@ describe('the driver and the local enclave', () => {
     return answer.body
   }
 
-  /** A grant with every bound, payments, a revocation, and the provider's own failures. */
+  /** Performs a grant with every limit, payments, a revocation, and the provider's own failures. */
   async function live(): Promise<void> {
     const { slug, keys } = (await control('/workspaces', { name: 'Contract' })).workspace
     const { wallet } = await control(`/workspaces/${slug}/wallets`, { mode: 'test', fund_usdc: '100' })
@@ -106,7 +106,7 @@ function findEndpoint({ method, path }: Exchange): Endpoint | undefined {
 
 function checkExchange(exchange: Exchange): string[] {
   const { method, path, body, status, contentType, answer } = exchange
-  // The sandbox's own endpoints are no part of the provider's API.
+  // The sandbox's own endpoints are not part of the provider's API.
   if (path.startsWith('/control/')) return []
   const endpoint = findEndpoint(exchange)
   if (endpoint === undefined) return [`${method} ${path} is not known`]

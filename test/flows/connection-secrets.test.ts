@@ -7,7 +7,7 @@ import { createSoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
 import { connect, exchangeCode, refreshTokens } from '../support/sandbox/oauth-client.ts'
 
-/** A browser's whole life, told by its `Set-Cookie` headers. */
+/** A browser's cookies, collected from `Set-Cookie` headers. */
 class CookieJar {
   readonly cookies = new Map<string, string>()
 
@@ -36,7 +36,8 @@ describe('secrets of people and connections', () => {
     const { code, verifier, tokens, clientId, state } = connection
     const refreshed = await refreshTokens(host, clientId, tokens.refresh_token)
     await host.statusOfMe(refreshed.access_token)
-    // Wrong, replayed, in the query, and as the wrong kind.
+    // Exchanges and refreshes with wrong and reused secrets, with secrets in the query, and with secrets of the wrong
+    // kind.
     await exchangeCode(host, { ...connection, verifier: `${verifier}x` }, code)
     await exchangeCode(host, connection, code)
     await refreshTokens(host, clientId, tokens.refresh_token)

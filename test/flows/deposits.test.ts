@@ -13,9 +13,9 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 
 const CONFIRMATIONS = 2
 const REORGANIZED_BLOCKS = 3
-/** So that what is paid in a gap lies in several chunks of blocks. */
+/** Large enough that deposits made in the gap lie in several chunks of blocks. */
 const GAP_BLOCKS = 600
-/** The leases of a dead server have run out by then. */
+/** By then the leases of a dead server have expired. */
 const LEASES_SECONDS = 31
 
 describe('deposits in the sandbox', () => {
@@ -61,7 +61,7 @@ describe('deposits in the sandbox', () => {
     const fence = await makeWallet(fixture, payer)
     await fund(fence, '2')
     await mine(REORGANIZED_BLOCKS + CONFIRMATIONS)
-    // Whatever lies in the new blocks below has been read when this one is told.
+    // Once this deposit is reported, all earlier blocks, including the new ones, have been read.
     await waitForDeposits(fixture, fence)
     assert.deepEqual(await listDepositEvents(fixture, wallet), told)
     const second = await listChainTransfers(txHash)
@@ -111,7 +111,7 @@ describe('deposits in the sandbox', () => {
     await fixture.control('/chains/test', { mine: blocks })
   }
 
-  /** The logs of a transaction, where it stands now. */
+  /** Returns the logs of a transaction in its current block. */
   async function listChainTransfers(txHash: string): Promise<{ blockNumber: number; blockHash: string }[]> {
     const receipt = await fixture.chains.test.call('eth_getTransactionReceipt', [txHash])
     const { logs } = receipt as { logs: { blockNumber: string; blockHash: string }[] }

@@ -9,7 +9,7 @@ import { call } from '../support/http-client.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** A balance may be shown as it was so long ago. */
+/** The longest time for which the service may show an old balance. */
 const BALANCE_SNAPSHOT_SECONDS = 1
 
 describe('the first wallet of a new workspace, in the sandbox', () => {
@@ -29,7 +29,7 @@ describe('the first wallet of a new workspace, in the sandbox', () => {
 
     const { workspace } = await browser.ask<{ workspace: WorkspaceDetail }>('GET', at(''))
     assert.deepEqual(workspace.chains.test.faucet, { kind: 'endpoint' })
-    // Its chains have the ids of public ones, whose explorers know nothing of them.
+    // The sandbox's chains have the ids of public chains, but the public explorers do not know their transactions.
     for (const { explorer_url: explorer } of Object.values(workspace.chains)) assert.equal(explorer, null)
 
     const { wallet } = await browser.ask<{ wallet: Wallet }>('POST', at('/wallets'), { mode: 'test', name: 'W' }, 201)

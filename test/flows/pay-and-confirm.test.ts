@@ -21,7 +21,7 @@ import {
 } from '../support/sandbox/payer-fixture.ts'
 import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** One-second blocks, one of them for a confirmation, and a look every 400 ms. */
+/** Blocks come every second, one of them is needed as a confirmation, and the watcher polls every 400 ms. */
 const CONFIRMED_MS_MAX = 5_000
 
 describe('a payment, from the first signature to the chain', () => {
@@ -153,7 +153,7 @@ describe('a payment, from the first signature to the chain', () => {
   test('a suspended grant pays no more from the next request on, and its agent is told so', async () => {
     const payer = await createPayer(fixture)
     assert.equal((await pay(fixture, payer)).status, 201)
-    // A workspace's admin does this in the dashboard.
+    // In production, an admin of the workspace does this in the dashboard.
     const rows = await fixture.query('select id from accounts where slug = $1', [payer.slug])
     const ways = openContext(readConfig(fixture.environment()), {
       clock: createClock(),

@@ -34,7 +34,7 @@ const FORBIDDEN = { status: 403, type: 'forbidden' }
 const NOT_FOUND = { status: 404, type: 'not_found' }
 const INVALID = { status: 400, type: 'validation_failed' }
 
-/** Specification, part 7, and what a refusal tells (D18a). */
+/** The response to every refusal, with its details (D18a). */
 const CASES: readonly Case[] = [
   { ...INVALID, code: 'amount_invalid', payment: () => ({ amount_usdc: '1.0000001' }) },
   { ...INVALID, code: 'address_invalid', payment: () => ({ to: '0x1234' }) },

@@ -74,7 +74,8 @@ describe('a chain that takes blocks back', () => {
     const fence = await makeWallet(fixture, payer)
     await fixture.control('/faucet', { mode: 'test', address: fence, amount_usdc: '1' })
     await mine(2 * CONFIRMATIONS)
-    // It stands beside the payment or above: when it is told, the payment's new block has been read.
+    // This deposit is in the payment's block or a later one. Once it is reported, the payment's new block has been
+    // read.
     await waitForDeposits(fixture, fence)
     const second = await fixture.chains.test.listTransfers(payer.wallet)
     assert.deepEqual([first.length, second.length], [1, 1])

@@ -23,7 +23,7 @@ import {
 import { RECIPIENT } from '../support/context/seed.ts'
 import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** D14, D16, with an enclave and a chain that are real: what each of the two allows is seen apart. */
+/** Uses a real enclave and a real chain, so that each of them shows which of the two policies it allows (D14, D16). */
 describe('a payment while its policy is replaced', () => {
   let fixture: SandboxFixture
   let ways: ReturnType<typeof openContext>
@@ -43,7 +43,7 @@ describe('a payment while its policy is replaced', () => {
     const next = await openNext(ctx, owned, old, makeTerms(1, { dailyCapMicro: microUsdc(7_000_000n) }))
     assert.equal(expectPayment(await pay(owned, '5')).status, 'pending')
 
-    // The enclave has answered, and nothing of it was written down.
+    // The enclave has responded, and the service has recorded nothing.
     await signAndCrash(ctx, owned, { grantId: next.id, change: 'activate' })
     expectRefusal(await pay(owned, '10.000001'), 'amount_too_large')
     const { status, failureCode } = expectPayment(await pay(owned, '1.000001'))

@@ -7,7 +7,7 @@ import { startRoundTripCounter, type RoundTripCounter } from '../support/databas
 import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
-/** Round trips to the database are what a request costs: each of these bounds is a promise of the architecture. */
+/** Round trips to the database dominate the cost of a request. The architecture promises each of these bounds. */
 const READ_TRIPS_MAX = 2
 const PAYMENT_TRIPS_MAX = 4
 /** Opens the connections and prepares the statements. */
@@ -65,7 +65,7 @@ describe('round trips to the database', () => {
     return call(base, 'POST', '/v1/payments', { key, body })
   }
 
-  /** One request at a time; what one of them leaves behind for later counts too. */
+  /** Makes one request at a time. Writes that the request leaves for later count too. */
   async function checkTrips(tripsMax: number, request: () => Promise<JsonAnswer>): Promise<void> {
     for (let index = 0; index < WARM_UPS; index += 1) await request()
     const before = wire.count()

@@ -10,7 +10,7 @@ import { openTestService, paymentBody, type TestService } from '../support/servi
 
 const NEEDED_WEI = 200_000n * 10n ** 9n
 
-/** `TEST_GAS=self`; live payments are sponsored as before. */
+/** Sets `TEST_GAS=self`. Live payments are still sponsored. */
 function payOwnGas(config: Config): Config {
   return { ...config, chains: { ...config.chains, test: { ...config.chains.test, gas: 'self' } } }
 }

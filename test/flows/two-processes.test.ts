@@ -14,7 +14,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const PARALLEL = 50
-/** A key's rate for payments is 30 a minute. */
+/** A key may make 30 payments a minute. */
 const KEYS = 4
 const AGENT_CAP = 100
 const HOUR_SECONDS = 60 * 60
@@ -77,7 +77,7 @@ describe('two server processes on one database', () => {
     const keys = await makeKeys(fixture, payer, KEYS)
     const create = (index: number, id: string): Promise<JsonAnswer> =>
       call(baseOf(index), 'POST', '/v1/agents', { key: keyOf(keys, index), body: { id } })
-    // The payer has one already.
+    // The payer already has one agent.
     for (let index = 0; index < AGENT_CAP - 4; index += 1) assert.equal((await create(index, `a${index}`)).status, 201)
     const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => create(index, `late ${index}`)))
     assert.deepEqual(countOutcomes(answers), { 201: 3, agent_cap_reached: 7 })
@@ -167,7 +167,7 @@ function keyOf(keys: readonly string[], index: number): string {
   return key
 }
 
-/** How often each status of success and each error code came. */
+/** Counts the responses by their success status or error code. */
 function countOutcomes(answers: readonly JsonAnswer[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status, body } of answers) {

@@ -111,7 +111,7 @@ function contentOf({ start, end, tail }: TemplateElement): Span {
   return { start: start + 1, end: end - (tail ? 1 : 2) }
 }
 
-/** The specifier, if it is written out: a string, or a template without placeholders. */
+/** Returns the specifier if it is written out: a string, or a template without placeholders. */
 function readSpecifier({ type, start, end }: Span & { readonly type: string }, text: string): string | null {
   const written = text.slice(start + 1, end - 1)
   if (type === 'Literal') return /^['"]/.test(text.slice(start)) ? written : null

@@ -5,7 +5,7 @@ export interface Violation {
   readonly path: string
   /** The first line is 1. */
   readonly line: number
-  /** What is wrong, and what to write instead. */
+  /** The fault, and the code to write instead. */
   readonly message: string
 }
 
@@ -18,7 +18,7 @@ export interface Rule {
 export interface Ban {
   readonly name: string
   readonly pattern: RegExp
-  /** What to use instead. The message ends with it. */
+  /** The code to use instead. The message ends with it. */
   readonly instead: string
   /** Whether the ban applies to this file. */
   holdsIn(module: Module): boolean

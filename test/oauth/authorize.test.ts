@@ -17,7 +17,9 @@ import {
   type RegisteredClient,
 } from '../support/service/oauth-server.ts'
 
-/** Faults that are never answered at the redirect URI: id and reference, what is changed, the error's code and parameter. */
+/**
+ * Faults that are never reported at the redirect URI: name, changed parameters, error code, and the parameter at fault.
+ */
 const PAGES: readonly (readonly [string, Changes, string, string?])[] = [
   ['A1 client_id twice (2.1 section 3.1)', { client_id: ['a', 'b'] }, 'invalid_request', 'client_id'],
   ['A1 redirect_uri twice', { redirect_uri: [REDIRECT_URI, REDIRECT_URI] }, 'invalid_request', 'redirect_uri'],
@@ -32,7 +34,10 @@ const PAGES: readonly (readonly [string, Changes, string, string?])[] = [
   ['A12 NUL in a parameter that nobody knows', { utm_source: '\u0000' }, 'invalid_request'],
 ]
 
-/** Faults that a signed-in user's browser carries to the client: id and reference, what is changed, error and parameter. */
+/**
+ * Faults that a signed-in user's browser reports to the client: name, changed parameters, error code, and the parameter
+ * at fault.
+ */
 const FAULTS: readonly (readonly [string, Changes, string, string])[] = [
   ['A2 response_type twice (2.1 section 3.1)', { response_type: ['code', 'code'] }, 'invalid_request', 'response_type'],
   ['A2 scope twice', { scope: ['wallet:read', 'wallet:read'] }, 'invalid_request', 'scope'],
@@ -90,7 +95,7 @@ const FAULTS: readonly (readonly [string, Changes, string, string])[] = [
   ['an agent_id that can be none', { agent_id: '..' }, 'invalid_request', 'agent_id'],
 ]
 
-/** What is taken, and the part of the kept request that shows it. */
+/** Accepted requests: name, changed parameters, and the stored values that show the effect. */
 const TAKEN: readonly (readonly [string, Changes, Partial<AuthorizationRequest>])[] = [
   ['a whole request', {}, { state: 'state-1', scopes: ['wallet:read'], resource: null, agentId: null }],
   [
@@ -162,7 +167,7 @@ describe('the authorization endpoint', () => {
       assert.ok(location.startsWith(`${REDIRECT_URI}?error=${error}&error_description=`), location)
       const answer = [...new URL(location).searchParams]
       const state = 'state' in changes ? changes['state'] : 'state-1'
-      // A17: once, and equal to the issuer (RFC 9207, section 2).
+      // The issuer appears once, and is ours (RFC 9207, section 2).
       assert.deepEqual(
         answer.filter(([name]) => name === 'iss'),
         [['iss', AUTH_URL]],
@@ -171,7 +176,7 @@ describe('the authorization endpoint', () => {
         answer.filter(([name]) => name === 'state'),
         state === null || state === '' ? [] : [['state', state]],
       )
-      // A21.
+      // Only characters that an error description may contain (RFC 6749, section 5.2).
       assert.match(
         new URL(location).searchParams.get('error_description') ?? '',
         /^[\x20\x21\x23-\x5b\x5d-\x7e]{10,300}$/,

@@ -20,7 +20,7 @@ import {
   type RegisteredClient,
 } from '../support/service/oauth-server.ts'
 
-/** Facts, section 1.K, as far as HTTP shows it; the rest is in a browser. */
+/** The parts of the consent form that HTTP shows. The tests in a browser cover the rest. */
 describe('the consent form', () => {
   let given: OauthServer
   let client: RegisteredClient

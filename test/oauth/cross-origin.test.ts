@@ -11,7 +11,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['/oauth/token', 'POST'],
   ['/oauth/revoke', 'POST'],
 ]
-/** What SDKs in browsers send (facts, L2). */
+/** Headers that SDKs in browsers send. */
 const SDK_HEADERS = [
   'content-type',
   'authorization',
@@ -22,7 +22,7 @@ const SDK_HEADERS = [
 ]
 const ORIGIN = ['origin', 'https://app.example']
 
-/** D41; facts, H7, L2 and A15. */
+/** Pages of other origins may call the endpoints that browser clients need, and no others (D41). */
 describe('pages of other sites', () => {
   let given: OauthServer
   before(async () => {

@@ -151,7 +151,7 @@ async function expectTyped(processing: Promise<unknown>, error: string): Promise
   })
 }
 
-/** As `fetch` would have answered. */
+/** Converts a response to the one that `fetch` would return. */
 function toResponse({ status, headers, text }: Answer): Response {
   const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as [string, string])
   return new Response(text, { status, headers: pairs })

@@ -10,7 +10,7 @@ import {
   type RegisteredClient,
 } from '../support/service/oauth-server.ts'
 
-/** D33; facts, L1 and L6. */
+/** The limits keep one address or client from using up the server (D33). */
 describe('the limits of the authorization server', () => {
   let given: OauthServer
   let client: RegisteredClient
@@ -33,7 +33,7 @@ describe('the limits of the authorization server', () => {
       await exhaust(60, () => post(client.client_id))
       const answer = await post(client.client_id)
       expectLimited(answer)
-      // Another client, another address, and requests that name no client have budgets of their own.
+      // Another client, another address, and requests without a client have separate limits.
       const other = await given.register()
       assert.notEqual((await post(other.client_id)).status, 429)
       assert.notEqual((await post(client.client_id, newAddress())).status, 429)
@@ -88,7 +88,7 @@ describe('the limits of the authorization server', () => {
     for (let index = 0; index < limit; index += 1) assert.notEqual((await ask()).status, 429, `request ${index + 1}`)
   }
 
-  /** Answers for how many seconds to wait. */
+  /** Checks a 429, and returns the number of seconds to wait. */
   function expectLimited(answer: Answer): number {
     const description = expectOauthError(answer, 'temporarily_unavailable', 429)
     const seconds = String(answer.headers['retry-after'])

@@ -12,7 +12,7 @@ import {
 const AS_PATH = '/.well-known/oauth-authorization-server'
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
 
-/** Facts, section 1.H; RFC 8414; RFC 9728. */
+/** The metadata of the authorization server (RFC 8414) and of the resources (RFC 9728). */
 describe('the metadata', () => {
   let given: OauthServer
   before(async () => {

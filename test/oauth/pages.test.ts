@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { expectPage, openOauthServer, type OauthServer } from '../support/service/oauth-server.ts'
 
-/** Facts, K1, K9 and K10. */
+/** The error page must not be framed, must not pass on its address, and must not repeat the request's values. */
 describe('the page of an error', () => {
   let given: OauthServer
   before(async () => {
@@ -16,7 +16,7 @@ describe('the page of an error', () => {
     for (const part of [`default-src 'none'`, `style-src 'self'`, `base-uri 'none'`, `frame-ancestors 'none'`]) {
       assert.ok(policy.includes(part), part)
     }
-    // K2.
+    // `form-action` would block the redirect to the client after a decision.
     assert.ok(!policy.includes('form-action'))
     assert.equal(headers['x-frame-options'], 'DENY')
     assert.equal(headers['referrer-policy'], 'same-origin')

@@ -11,8 +11,8 @@ import {
 } from '../support/service/oauth-server.ts'
 
 /**
- * The registered URI and the one that is asked for. The whole table of strings is beside
- * `server/src/oauth/redirect-uri.ts`; here stand those whose way through HTTP could change them (facts, section 1.B).
+ * The registered URI and the requested one. The full table is in the test of `server/src/oauth/redirect-uri.ts`. This
+ * table has those URIs that their transport over HTTP could change.
  */
 const REFUSED: readonly (readonly [string, string, string])[] = [
   ['B1 a trailing slash', 'https://app.example/cb', 'https://app.example/cb/'],
@@ -40,7 +40,7 @@ const REFUSED: readonly (readonly [string, string, string])[] = [
   ['B14 our own port of loopback', 'http://localhost/cb', `${AUTH_URL}/cb`],
 ]
 
-/** What VS Code, Claude Code, Cursor and ChatGPT do (facts, section 2.3). */
+/** The redirect URIs of VS Code, Claude Code, Cursor and ChatGPT. */
 const TAKEN: readonly (readonly [string, string, string])[] = [
   ['the same https URI', 'https://vscode.dev/redirect', 'https://vscode.dev/redirect'],
   ['B5 another port of 127.0.0.1', 'http://127.0.0.1:33418/', 'http://127.0.0.1:51004/'],
@@ -75,7 +75,7 @@ describe('a redirect URI over HTTP', () => {
       const client = await given.register({ redirect_uris: ['https://other.example/', registered] })
       const approved = await given.approveCode(client, { redirect_uri: requested })
       assert.equal(approved.redirectUri, requested)
-      // D7: the token request compares with what was asked for, not with what was registered.
+      // The token request must repeat the requested URI, not the registered one (D7).
       const other = requested === registered ? `${requested}x` : registered
       expectOauthError(await given.exchange(approved, { redirect_uri: other }), 'invalid_grant')
       readTokens(await given.exchange(approved))

@@ -15,7 +15,7 @@ import {
 const PATH = '/oauth/register'
 const URIS = [REDIRECT_URI]
 
-/** Facts, section 1.J: what is sent, and what of the answer it decides. */
+/** Accepted registrations: the body, and the fields of the response that follow from it. */
 const TAKEN: readonly (readonly [string, Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>])[] = [
   ['D36a no scope, which is all', { redirect_uris: URIS }, { scope: 'wallet:read wallet:transfer x402:pay' }],
   [
@@ -96,7 +96,7 @@ const TAKEN: readonly (readonly [string, Readonly<Record<string, unknown>>, Read
   ],
 ]
 
-/** What is refused: the body, and the error of RFC 7591, section 3.2.2. */
+/** Rejected registrations: the body, and the error (RFC 7591, section 3.2.2). */
 const REFUSED: readonly (readonly [string, Call['body'], 'invalid_redirect_uri' | 'invalid_client_metadata'])[] = [
   ['J6 no redirect_uris', {}, 'invalid_redirect_uri'],
   ['J6 redirect_uris of null', { redirect_uris: null }, 'invalid_redirect_uri'],

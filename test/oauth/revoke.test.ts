@@ -13,7 +13,7 @@ import {
 const PATH = '/oauth/revoke'
 const UNKNOWN_CLIENT = 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-/** Facts, section 1.F; RFC 7009; D36. */
+/** Revocation ends the whole connection, whichever of its tokens is revoked (RFC 7009, D36). */
 describe('revocation', () => {
   let given: OauthServer
   let client: RegisteredClient

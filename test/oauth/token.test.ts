@@ -20,7 +20,7 @@ import {
 const PATH = '/oauth/token'
 const UNKNOWN_CLIENT = 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-/** What is changed in a whole exchange, and the error. None of them uses the code up. */
+/** Changes to a valid exchange, and the resulting error. None of them uses up the code. */
 const EXCHANGE_FAULTS: readonly (readonly [string, Changes, string])[] = [
   ['D12 no grant_type', { grant_type: null }, 'invalid_request'],
   ['D12 an empty grant_type', { grant_type: '' }, 'invalid_request'],
@@ -81,7 +81,7 @@ describe('the token endpoint', () => {
     beforeEach(async () => {
       approved = await given.approveCode(client)
     })
-    // Nothing here uses the code up.
+    // The code must still work after each test.
     afterEach(async () => {
       readTokens(await given.exchange(approved))
     })

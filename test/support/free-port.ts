@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below the range from which systems take the ports of outgoing connections: those come and go at any moment. */
+/** Below the range from which systems choose the ports of outgoing connections, which can be taken at any moment. */
 const PORT_MIN = 10_000
 const PORT_MAX = 32_000
 
-/** Finds a port on which nobody listens. */
+/** Finds a port that nobody listens on. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORT_MIN, PORT_MAX)

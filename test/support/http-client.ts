@@ -14,16 +14,16 @@ export interface Call {
   readonly path: string
   /** An API key, for `Authorization: Bearer`. */
   readonly key?: string
-  /** Names and values in turn, so that a header may be sent twice. */
+  /** Names and values alternate, so that a header may be sent twice. */
   readonly headers?: readonly string[]
-  /** Bytes and strings are sent as they stand, anything else as JSON. */
+  /** Bytes and strings are sent unchanged, all other values as JSON. */
   readonly body?: unknown
   readonly type?: string | null
-  /** What the `Host` header says; where it goes by default. */
+  /** The value of the `Host` header; by default, the host that the request is sent to. */
   readonly host?: string
 }
 
-/** One request on a connection of its own. */
+/** Sends one request on its own connection. */
 export async function send(
   url: string,
   { method, path, key, headers = [], body, type, host: namedHost }: Call,
@@ -62,7 +62,7 @@ export async function send(
   })
 }
 
-/** One request, and the JSON of its answer. */
+/** Sends one request, and returns the JSON of its response. */
 export async function call(
   base: string,
   method: string,
@@ -73,7 +73,7 @@ export async function call(
   return { ...answer, body: (answer.text === '' ? {} : JSON.parse(answer.text)) as AnswerBody }
 }
 
-/** Sends bytes as they stand, and reads until the server ends the connection. */
+/** Sends bytes unchanged, and reads until the server ends the connection. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<Answer> {
   const { hostname, port } = new URL(url)
   const text = await new Promise<string>((resolve, reject) => {
@@ -97,7 +97,7 @@ export interface ErrorBody {
   readonly details?: unknown
 }
 
-/** Reads an error, holding it to all that the specification says of one (part 7, D4, D6). */
+/** Reads an error response, and checks everything that all errors have in common (D4, D6). */
 export function readError(answer: Answer): ErrorBody {
   const body = JSON.parse(answer.text) as { error: ErrorBody }
   const { error } = body
@@ -122,7 +122,7 @@ export function expectError(
   return error
 }
 
-/** Reads an answer of success in the shape that the caller expects. */
+/** Reads a successful response, in the shape that the caller expects. */
 export function readBody<Body>(answer: Answer, status: number): Body {
   assert.equal(answer.status, status, answer.text)
   assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
@@ -138,11 +138,11 @@ function toPayload(body: unknown): Buffer | null {
 }
 
 export interface JsonAnswer extends Answer {
-  /** The JSON that came. A member that did not come is missing, whatever its type says. */
+  /** The JSON of the response. A field that was not sent is undefined, whatever its type says. */
   readonly body: AnswerBody
 }
 
-/** The members of all answers, of the service and of the sandbox's control API. */
+/** The fields of all responses, of the service and of the sandbox's control API. */
 export interface AnswerBody {
   readonly agent: WireAgent
   readonly payment: WirePayment

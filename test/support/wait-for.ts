@@ -4,9 +4,9 @@ const POLL_MS = 25
 const WAIT_MS_MAX = 20_000
 
 /**
- * Looks until there is something to see, and returns it. Null, undefined and false are nothing.
+ * Calls a function until it returns a value, and returns this value. Null, undefined and false do not count.
  *
- * @throws Error that names what was waited for, after `msMax`.
+ * @throws Error that names the awaited condition, after `msMax`.
  */
 export async function waitFor<Found>(
   what: string,

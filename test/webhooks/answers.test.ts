@@ -23,7 +23,8 @@ interface Expected {
   readonly body: Buffer | string | null
 }
 
-// What an answer may be below HTTP is tried in `post-json.*.test.ts`; here, what is made of it and kept.
+// `post-json.*.test.ts` tests all kinds of responses. These tests cover what the service concludes from a response and
+// stores.
 
 const SUCCESSES: Readonly<Record<string, readonly [Answer, number, Buffer | string]>> = {
   '200': [(response) => response.end('thanks'), 200, 'thanks'],

@@ -71,7 +71,7 @@ describe('an event', () => {
       await transaction.batch([...appendEvent(kept)])
       await open.promise
     })
-    // As long as it is not committed, nobody hears of it.
+    // Until the transaction commits, no sender sees the event.
     await sending.lookedAround()
     assert.equal(receiver.received.length, 0)
     open.resolve()
@@ -125,7 +125,7 @@ describe('an event', () => {
       id: subscription.endpoint.id,
       actor: OPERATOR,
     })
-    // An answer that repeats all that it was sent.
+    // A response that repeats everything that the request contained.
     subscription.receiver.reply((response, { rawHeaders, body }) =>
       response.writeHead(500).end(rawHeaders.join() + body),
     )

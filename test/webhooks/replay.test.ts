@@ -81,7 +81,7 @@ describe('a replay', () => {
     assert.equal(receiver.received.length, 7)
     receiver.reply(200)
     assert.equal((await ended(await replay(delivery))).delivery.status, 'succeeded')
-    // The first one stays as it ended.
+    // The first delivery keeps its final status.
     assert.equal((await ended(delivery)).delivery.status, 'failed')
   })
 
@@ -160,7 +160,7 @@ describe('a replay', () => {
     await changeEndpoint(ctx, { ...subject, change: { events: ['payment.confirmed'] }, actor: OPERATOR })
     receiver.reply(200)
     sending.advance(MINUTE_MS)
-    // What it wanted when it happened it still gets; what it did not, never.
+    // The endpoint still receives events that it was subscribed to when they happened, and never others.
     await sending.logWhen(endpoint, failed, ({ delivery }) => delivery.status === 'succeeded')
     await sending.lookedAround()
     assert.deepEqual(

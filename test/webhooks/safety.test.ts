@@ -18,7 +18,8 @@ import { openSenderFixture, type SenderFixture } from '../support/context/sender
 
 const PUBLIC = '93.184.216.34'
 
-// Each address and spelling is tried in `allowed-address.test.ts` and `check-url.test.ts`, each way to it in `agents.test.ts`.
+// `allowed-address.test.ts` and `check-url.test.ts` test each address and spelling, and `agents.test.ts` each kind of
+// connection.
 
 describe('where events go', () => {
   let sending: SenderFixture
@@ -50,7 +51,7 @@ describe('where events go', () => {
     await dns.close()
   })
 
-  /** What an event's first attempt at the URL comes to, under the policy of production. */
+  /** Returns the error of an event's first attempt at the URL, under the policy of production. */
   async function attemptAt(url: string): Promise<AttemptError | null | undefined> {
     const strict = {
       ...ctx,
@@ -136,7 +137,7 @@ describe('where events go', () => {
     await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change, actor: OPERATOR }), {
       code: 'url_not_allowed',
     })
-    // What was another's yesterday may be ours today.
+    // An address that was someone else's yesterday may be ours today.
     const ours = { ...ctx, outbound: { ...ctx.outbound, ownOrigins: [new URL(receiver.url).origin] } }
     const event = await announce(ctx, account)
     sending.startSender({ ctx: ours })

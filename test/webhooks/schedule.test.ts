@@ -53,7 +53,7 @@ describe('the schedule', () => {
       )
       assert.deepEqual([delivery.status, delivery.attempts], ['pending', made])
       assert.equal(Number(delivery.nextAttemptAt), endOf(attempts.at(-1)) + delayMs)
-      // Not a moment earlier: another one is sent meanwhile, and this is not.
+      // The retry is not sent early: another delivery is sent in the meantime, and this one is not.
       sending.advance(delayMs - 20 * SECOND_MS)
       await sending.lookedAround()
       assert.equal(receiver.received.length, made)
@@ -178,7 +178,7 @@ describe('the schedule', () => {
       assert.equal(disabledAt, null, `on day ${day}`)
       assert.equal(Number(failingSince), endOf(first.attempts[0]))
     }
-    // What is still to be tried of the last one fails too.
+    // The remaining attempts of the last one fail too.
     sending.advance(DAY_MS)
     const { disabledBecause } = await waitFor('the endpoint to be disabled', async () => {
       const found = await getEndpoint(ctx, subject)

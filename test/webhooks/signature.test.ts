@@ -16,7 +16,7 @@ import {
   type Subscription,
 } from '../support/context/sender-fixture.ts'
 
-/** What jsonb, or a second serialization, would not leave as it is. */
+/** Values that jsonb, or a second serialization, would change. */
 const AWKWARD = {
   payment: {
     z: 1,
@@ -134,7 +134,7 @@ describe('what is sent', () => {
   })
 })
 
-/** By exactly these, in this order. */
+/** Checks that exactly these secrets signed the delivery, in this order. */
 function assertSignedBy(received: Received | undefined, secrets: readonly string[]): void {
   assert.ok(received !== undefined)
   const { seconds, hex } = signatureOf(received)

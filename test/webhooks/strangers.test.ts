@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts'
 const ENDPOINTS = 240
 const EVENTS = 6
 const STEADY_EVENTS = 10
-/** Longer than the test waits for anything: while it lasts, what hangs gives no place back. */
+/** Longer than the test waits for anything, so hanging attempts keep their places. */
 const ENDLESS_MS = 120_000
 
 const HANGING = 'select id from webhook_endpoints where hangs and account_id = any ($1) order by id'
@@ -37,7 +37,7 @@ describe('a stranger whose endpoints take every post and never answer', () => {
       sending.startSender({ attemptMs: ENDLESS_MS })
       await waitFor('each workspace to hold a place', () => hanging.waiting.now >= workspaces)
       await sendOneByOne(account, receiver)
-      // All of them went past what hangs: not one attempt of that has ended.
+      // All events of the other workspace were delivered while every hanging attempt was still open.
       assert.equal(hanging.waiting.now, hanging.received.length)
     })
   }
@@ -52,7 +52,8 @@ describe('a stranger whose endpoints take every post and never answer', () => {
     assert.equal((await hangingEndpoints(ids)).length, ENDPOINTS)
     const { account, receiver } = await openSteady()
     for (const ctx of [sending.ctx, sending.given.openAnother()]) sending.startSender({ ctx, attemptMs: ENDLESS_MS })
-    // Counted in the database: the receiver may still read posts of before that were given up meanwhile.
+    // Counted in the database, because the receiver may still be reading older posts that have timed out in the
+    // meantime.
     const underWay = async (): Promise<unknown[]> => await readRows(sending.ctx.db, UNDER_WAY, [ids])
     await waitFor('an attempt to each of them', async () => (await underWay()).length === ENDPOINTS)
     await sendOneByOne(account, receiver)
@@ -86,7 +87,7 @@ describe('a stranger whose endpoints take every post and never answer', () => {
     return { account, receiver }
   }
 
-  /** Each when the one before it has arrived. */
+  /** Sends each event after the previous one has arrived. */
   async function sendOneByOne(account: Account, receiver: Receiver): Promise<void> {
     for (let sent = 1; sent <= STEADY_EVENTS; sent += 1) {
       await announce(sending.ctx, account)

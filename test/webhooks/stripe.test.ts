@@ -12,7 +12,7 @@ import { openSenderFixture, type SenderFixture, type Subscription } from '../sup
 const REFUSED = Stripe.errors.StripeSignatureVerificationError
 const TEXT = 'é✓ "\\ \u2028 \u{1F980}'
 
-// Case 1: the form of the signature is one that a widely used verifier takes as it is (D44).
+// Case 1: a widely used verifier accepts the signature's format unchanged (D44).
 describe("the verifier of `stripe`'s own package", () => {
   let sending: SenderFixture
   let account: Account
@@ -89,7 +89,7 @@ describe("the verifier of `stripe`'s own package", () => {
   })
 })
 
-/** `laterSeconds`: when it is verified, after it was signed. */
+/** Verifies a delivery, `laterSeconds` after it was signed. */
 function verify(received: Received, secret: string, laterSeconds?: number): Stripe.Event {
   if (laterSeconds === undefined) return Stripe.webhooks.constructEvent(received.body, headerOf(received), secret)
   const at = (timeOf(received) + laterSeconds) * 1_000

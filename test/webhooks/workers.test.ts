@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const IN_FLIGHT_MAX = 4
-/** As long as an answer takes that is not there at once. */
+/** The time that a slow response takes. */
 const WORK_MS = 5
 
 describe('senders', () => {
@@ -41,7 +41,7 @@ describe('senders', () => {
     await announceMany(ctx, account, { count: 60, from: ctx.clock.now() })
     const another = sending.given.openAnother()
     await openConnections(ctx.db, another.db)
-    // One of them has a clock that is ahead by less than a lease leaves room for.
+    // One worker has a clock that is ahead, but by less than a lease allows.
     const contexts = [ctx, another, later(another, LEASE_MS / 2)]
     for (const context of contexts) sending.startSender({ ctx: context })
     for (const { receiver, endpoint } of subscriptions) {
@@ -76,7 +76,7 @@ describe('senders', () => {
     await announceMany(ctx, account, { count: 20, from: ctx.clock.now() })
     const healthyAccount = await makeAccount(ctx)
     const healthy = await Promise.all([1, 2, 3].map(() => sending.subscribe(healthyAccount)))
-    // Due after all that hangs.
+    // This event is due after all deliveries that hang.
     sending.advance(1_000)
     sending.startSender()
     for (const { receiver } of hanging) await receiver.arrived(IN_FLIGHT_MAX)
@@ -84,7 +84,7 @@ describe('senders', () => {
     sending.advance(1_000)
     await allEnded(healthyAccount)
     for (const { receiver } of healthy) assertEachOnce(receiver.received, 50)
-    // Not one of those that hang has been let go of meanwhile.
+    // None of the hanging attempts has ended in the meantime.
     for (const { receiver } of hanging) assert.equal(receiver.waiting.now, IN_FLIGHT_MAX)
     for (const release of releases) release()
     await allEnded(account)
@@ -167,7 +167,7 @@ describe('senders', () => {
       await gate.close()
     })
 
-    /** Tells whether it is held by now. */
+    /** Holds the next matching statement. Returns a function that returns whether it is held yet. */
     function holdNext(marker: string, side: 'request' | 'answer'): () => boolean {
       let isHeld = false
       void gate.hold(marker, side).held.then(() => (isHeld = true))
@@ -180,7 +180,7 @@ describe('senders', () => {
       const event = await announce(ctx, account)
       sending.startSender({ ctx: dying.context })
       await waitFor('the statement to be held', isHeld)
-      // As if the process had died there.
+      // Cuts the connection, as if the process had died at this point.
       gate.cut()
       sending.startSender()
       sending.advance(LEASE_MS / 2)
@@ -247,7 +247,7 @@ describe('senders', () => {
   }
 })
 
-/** So many, each another event, and each with the first attempt's number. */
+/** Checks that this many deliveries arrived, each of another event, and each with the number of the first attempt. */
 function assertEachOnce(received: readonly { eventId: string; attempt: number }[], count: number): void {
   assert.equal(received.length, count)
   assert.equal(new Set(received.map(({ eventId }) => eventId)).size, count)

@@ -47,7 +47,7 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
     saveAfter = performance.now() + Math.max(SAVE_INTERVAL_MS, tookMs / SAVE_TIME_SHARE_MAX)
   }
   const tick = async (): Promise<void> => {
-    // Clients can also ask the node to mine.
+    // A client may have mined a block itself since the last tick. That also makes the chain active.
     if (height !== (await readHeight(rpcUrl))) touch()
     if (mining && (await isDue())) {
       await callRpc(rpcUrl, 'evm_mine')

@@ -94,7 +94,8 @@ test('every entry of the abi in use is one of the contract', () => {
   assert.deepEqual(foreign, [])
 })
 
-// One line for each ABI entry, with names, types and mutability, but without what a written signature leaves out.
+// Returns one line for each ABI entry, with names, types and mutability, but without the parts that a written signature
+// omits.
 const describeEntry = (entry: AbiItem): string => {
   if (entry.type === 'function') {
     return `${formatAbiItem(entry, { includeName: true })} ${entry.stateMutability} ${formatAbiParams(entry.outputs)}`

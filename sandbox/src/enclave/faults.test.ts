@@ -139,7 +139,7 @@ test('a failure is kept under its key, but a refusal by policy, a limit, and wha
   await waitForLanding(start, 6n)
 })
 
-/** What the API reports for a send with this fault, in order: `status`, or `status+hash`. */
+/** The reports of the API for a send with this fault, in order: `status`, or `status+hash`. */
 async function watchTelling(fault: StatusFault, last: string): Promise<{ told: string[]; tx: WireTransaction }> {
   await enclave.orderFault(fault)
   const { transaction_id } = await pay()

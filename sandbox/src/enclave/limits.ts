@@ -17,7 +17,7 @@ export const REFERENCE_CHARS_MAX = 64
 export const NAME_CHARS_MAX = 50
 export const RULES_MAX = 100
 export const CONDITIONS_MAX = 100
-/** The provider's limit on the values of an `in` condition. */
+/** The provider's limit on the number of values in an `in` condition. */
 export const IN_VALUES_MAX = 100
 export const ABI_ITEMS_MAX = 200
 /** Types in typed data, and members of each. */

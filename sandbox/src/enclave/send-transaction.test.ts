@@ -100,7 +100,7 @@ test('as with the provider, a sponsored payment is pending without a hash for a 
       return status === 'finalized'
     })
     assert.deepEqual(told, ['pending', 'broadcasted', 'confirmed', 'finalized'])
-    // The response itself took part of the first 400 ms.
+    // The realistic profile shows no hash for at least 400 ms. The response took a part of that time.
     assert.ok(hashAfterMs > 300, `${hashAfterMs} ms`)
   } finally {
     await realistic.stop()

@@ -18,7 +18,7 @@ const VIOLATION = {
   status: 400,
   error: { error: 'RPC request denied due to policy violation', code: 'policy_violation' },
 }
-/** EIP-3009, with the members in the order that USDC uses. */
+/** EIP-3009, with the fields in the order that USDC uses. */
 const AUTHORIZATION = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },

@@ -148,7 +148,10 @@ export function openTransactionStore(db: DatabaseSync) {
       const nonce = statements.findLastNonce.get(sender, caip2)?.['nonce']
       return typeof nonce === 'number' ? nonce : null
     },
-    /** Broadcasts not seen mined, ordered by sender and nonce, starting after `after`. */
+    /**
+     * Broadcast transactions that have not been seen in a block yet, ordered by sender and nonce, starting after
+     * `after`.
+     */
     listOpen: (caip2: string, after: OpenPosition, limit: number) =>
       statements.listOpen.all(caip2, after.sender, after.nonce, limit).map(parseBroadcast),
     listSenders: (caip2: string) => statements.listSenders.all(caip2).map((row) => String(row['sender'])),

@@ -24,7 +24,10 @@ export interface Program {
   readonly ready: Readonly<Record<string, unknown>>
   /** Moves its clock. Resolves once it confirms, or has exited. */
   setClockOffset(offsetMs: number): Promise<void>
-  /** Lets it finish, within a time limit. May be called twice, and after it has exited. */
+  /**
+   * Asks the program to stop (SIGTERM), and kills it if it is still running after `STOP_MS_MAX`. Further calls have no
+   * effect.
+   */
   stop(): Promise<void>
   /** Ends it with a signal, which does not count as an exit on its own. Resolves when it has exited. */
   kill(signal: NodeJS.Signals): Promise<void>

@@ -14,7 +14,7 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A folder that goes with the process. */
+/** A folder that is deleted when the process ends. */
 export const makeFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'bursar chain '))
   folders.push(folder)

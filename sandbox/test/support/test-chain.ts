@@ -27,17 +27,17 @@ export interface TestChain {
   setMining(mining: boolean): void
   /** Replaces the last blocks by empty ones. */
   reorg(blocks: number): Promise<void>
-  /** Waits until the USDC is there. */
+  /** Waits until the USDC has arrived. */
   mint(to: Address, amountMicro: bigint): Promise<void>
   balanceOf(address: Address): Promise<bigint>
-  /** Sets how much of the chain's coin the address has. */
+  /** Sets the address's balance of the chain's own coin. */
   setCoin(address: Address, amountWei: bigint): Promise<void>
   /** Waits until the transaction is mined. */
   findReceipt(hash: Hash): Promise<Receipt>
   stop(): Promise<void>
 }
 
-/** Starts one of the sandbox's chains, with its USDC contract, on a free port and in a directory of its own. */
+/** Starts one of the sandbox's chains on a free port, with its USDC contract and its own directory. */
 export async function startTestChain(): Promise<TestChain> {
   const dataDir = await makeDataDir()
   const chain = await startChain({

@@ -10,7 +10,7 @@ import type {
 } from '../../src/enclave/schemas.ts'
 import type { TypedData } from '../../src/enclave/typed-data.ts'
 
-/** What the tests call of the provider's official SDK: the real client on the other side of the wire. */
+/** The functions of the provider's official SDK that the tests call: the real client on the other side of the wire. */
 export interface SdkClient {
   wallets(): {
     create(params: CreateWalletBody & { idempotency_key?: string }): Promise<WalletRecord>
@@ -81,5 +81,5 @@ interface Sdk {
   generateP256KeyPair(): Promise<{ publicKey: string; privateKey: string }>
 }
 
-/** The SDK is the server's dependency; the enclave's own code does without it. */
+/** The SDK is a dependency of the server. The enclave's own code does not use it. */
 export const sdk = createRequire(new URL('../../../server/package.json', import.meta.url))('@privy-io/node') as Sdk

@@ -21,24 +21,24 @@ export interface TestEnclave {
   readonly url: string
   readonly dataDir: string
   readonly client: SdkClient
-  /** A client that gives up after that time. */
+  /** Creates a client that times out after `timeoutMs`. */
   createClient(timeoutMs: number): SdkClient
-  /** A raw request with the app's credentials, unless `headers` say otherwise. */
+  /** Sends a raw request, with the app's credentials unless `headers` replaces them. */
   request(
     method: string,
     path: string,
     options?: { body?: unknown; headers?: Record<string, string> },
   ): Promise<RawAnswer>
   orderFault(fault: Fault, count?: number): Promise<void>
-  /** Any call of the control endpoint. */
+  /** Calls an endpoint of the control API. */
   control(path: string, body: object): Promise<void>
-  /** Ordered faults that no request has met yet. */
+  /** Counts the ordered faults that no request has met yet. */
   countFaults(): Promise<number>
   orderFailingTransfers(count: number): Promise<void>
   moveClock(offsetMs: number): Promise<void>
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>
 }
 
@@ -55,13 +55,13 @@ export async function removeDataDir(dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true, force: true })
 }
 
-/** Starts the enclave as the process that the sandbox starts, on a free port. */
+/** Starts the enclave as a process on a free port, as the sandbox does. */
 export async function startTestEnclave(options: {
   dataDir: string
   rpcUrl: string
-  /** Where its clients reach it, if that is not where it listens. */
+  /** The address that clients use, if the enclave listens on another one. */
   publicUrl?: string
-  /** `fast` by default: tests need not wait as the provider's clients must. */
+  /** `fast` by default, so that tests do not wait as long as the provider's clients must. */
   profile?: Profile
 }): Promise<TestEnclave> {
   const child = fork(fileURLToPath(new URL('../../src/enclave/main.ts', import.meta.url)), {

@@ -20,7 +20,10 @@ export interface KeyPair {
   readonly privateKey: string
 }
 
-/** A wallet of a passkey, and an agent whose signer may transfer up to `maxMicro` to `PAYEE`, as the owner has signed. */
+/**
+ * A wallet owned by a passkey, and an agent whose signer may transfer up to `maxMicro` to `PAYEE`. The owner has signed
+ * this.
+ */
 export interface TestGrant {
   readonly passkey: SoftwarePasskey
   readonly wallet: WalletRecord
@@ -45,7 +48,7 @@ export async function openGrant(enclave: TestEnclave, usdc: Address, maxMicro = 
   return { passkey, wallet: granted, policy, signer, agent }
 }
 
-/** A change of a wallet with the owner's passkey over the very request (D15). */
+/** Changes a wallet. The owner's passkey signs exactly this request (D15). */
 export async function signedUpdate(
   enclave: TestEnclave,
   { wallet, passkey, body }: { wallet: WalletRecord; passkey: SoftwarePasskey; body: UpdateWalletBody },
@@ -64,7 +67,7 @@ export async function signedUpdate(
   })
 }
 
-/** The signature header's value for a request that a passkey authorizes. */
+/** Returns the signature header for a request that a passkey authorizes. */
 export function assertRequest(
   passkey: SoftwarePasskey,
   { method, url, body, expiry }: { method: string; url: string; body: unknown; expiry?: number },

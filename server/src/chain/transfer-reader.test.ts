@@ -96,7 +96,7 @@ describe('readTransfers', () => {
   }
 
   it('does not mistake missing blocks of a node for a range without transfers', async () => {
-    // Several machines answer for this node: the first one has the block, the next one does not.
+    // Several machines respond for this node: the first one has the block, the next one does not.
     let asked = 0
     nodes[0].intercept = answer('eth_getBlockByNumber', ({ params }) => {
       if (params[0] === '0x64') asked += 1

@@ -3,7 +3,9 @@ import type { Session } from '../domain/sessions/session.ts'
 import { Problem } from '../values/problem.ts'
 
 const SESSION_EXPORTS_MAX = 1
-/** Each reads page after page, for as long as its client takes them. */
+/**
+ * The most exports that run at once in this process. Each occupies resources until its client has read the last page.
+ */
 const EXPORTS_MAX = 3
 const FULL_RETRY_SECONDS = 30
 /** From the first query to the last byte. */

@@ -123,12 +123,12 @@ async function write([first = [], ...others]: readonly (readonly Payment[])[]): 
   return await read(openCsv(first, { next: async () => pages.shift() ?? null }))
 }
 
-/** With the byte order mark, which decoders leave out. */
+/** Reads the text with its byte order mark, which decoders remove. */
 async function read(source: Readable): Promise<string> {
   return (await buffer(source)).toString('utf8')
 }
 
-/** Lets everything run that is due. */
+/** Lets all pending callbacks run. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { enableCoalescing, coalesceWrites } from './coalesce-writes.ts'
 
-/** Counts how often something is handed to the operating system. */
+/** Counts the writes that are handed to the operating system. */
 class CountingSocket extends Socket {
   writes = 0
 

@@ -22,7 +22,7 @@ describe('writes that nobody waits for', () => {
 
   test('above 100 they are dropped, with one warning', async () => {
     const { writes, written, finish, warnings } = makeWrites()
-    // The first one is being written and waits no more.
+    // The first one is already being written, so it no longer waits.
     for (let index = 0; index <= 105; index += 1) writes.add(query(String(index)))
     assert.equal(warnings(), 1)
     for (let count = 1; count <= 101; count += 1) {
@@ -59,7 +59,7 @@ describe('writes that nobody waits for', () => {
   })
 })
 
-/** Each write ends when it is told to. */
+/** Returns writes that each end only when the test ends them. */
 function makeWrites() {
   const written: string[] = []
   let [current, warnings] = [Promise.withResolvers<void>(), 0]

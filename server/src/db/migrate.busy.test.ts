@@ -8,7 +8,7 @@ import { readMigrations } from './migration.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 
 const PATIENT = { tableTimeoutMs: 200, triesMax: 500, pauseMs: 10 }
-/** Longer than the database takes to see a deadlock. */
+/** Longer than PostgreSQL takes to detect a deadlock. */
 const UNTIL_DEADLOCK = { ...PATIENT, tableTimeoutMs: 20_000 }
 const INDEX_BUILD = `query ilike 'create %index concurrently%' and wait_event_type = 'Lock'`
 const MIGRATION_WAITS = `query like '%lock table grants%' and wait_event_type = 'Lock'`
@@ -16,7 +16,7 @@ const HAS_LOOKED = `clock_timestamp() - query_start > 1.5 * current_setting('dea
 
 describe('migrate, beside a process that is at work', () => {
   let fresh: FreshDatabase
-  /** Of that process. */
+  /** A connection of the worker process. */
   let worker: pg.Client
   let observer: pg.Client
   let warnings: object[]
@@ -55,7 +55,8 @@ describe('migrate, beside a process that is at work', () => {
     const migrated = start(UNTIL_DEADLOCK)
     await become(MIGRATION_WAITS)
     const went = worker.query('select 1 from grants')
-    // Each looks for a deadlock once, after a second of waiting: the worker has looked, and it is the migration that finds it.
+    // Each waiting session checks for a deadlock once, after one second. The worker has checked already, so the
+    // migration is the one that finds the deadlock.
     await become(`query like '%from grants' and wait_event_type = 'Lock' and ${HAS_LOOKED}`)
     await other.query('commit')
     await went
@@ -114,7 +115,7 @@ describe('migrate, beside a process that is at work', () => {
     await worker.query('lock table payments in row exclusive mode')
     const cut = assert.rejects(start(PATIENT), /terminat/)
     await become(INDEX_BUILD)
-    // While it looks for a deadlock, it does not count as waiting.
+    // While a session checks for a deadlock, PostgreSQL does not report it as waiting.
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where ${INDEX_BUILD}`
     await waitFor('the backend to be terminated', async () => (await observer.query(terminate)).rowCount !== 0)
     await cut
@@ -139,7 +140,7 @@ describe('migrate, beside a process that is at work', () => {
     return migrate(fresh.url, createClock(), { logger: { warn }, patience })
   }
 
-  /** What an older version of the service left. */
+  /** Applies the migrations of an older version of the service. */
   async function applyBefore(version: string): Promise<void> {
     await worker.query(`create table schema_migrations (
       version text primary key, checksum text not null, applied_at timestamptz not null)`)

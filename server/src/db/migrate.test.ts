@@ -7,7 +7,7 @@ import { createClock } from '../lib/clock.ts'
 import { migrate } from './migrate.ts'
 
 const FILES = readdirSync(new URL('../../migrations/', import.meta.url)).toSorted()
-/** The race is lost in one of several places, and not every time. */
+/** The race can be lost in several places, but is not lost every time. */
 const ROUNDS = 5
 
 describe('migrate', () => {

@@ -72,7 +72,7 @@ describe('a pipelined connection', () => {
     await waitFor('the backend to sleep', async () => (await other.query(asleep, [pid])).rowCount !== 0)
   }
 
-  /** The loss is noticed a moment after it happened; until then a statement may be lost with it. */
+  /** The client notices a lost connection only a moment later. Until then, a statement may be lost with it. */
   async function firstAnswer() {
     return await waitFor('a statement to be run', async () => {
       try {

@@ -32,7 +32,7 @@ const HEALTHY = {
   logRangeMax: 1_000,
 }
 
-/** What a chain reports about itself. Tests change single members. */
+/** The chain's report about itself. Tests change single fields. */
 interface ReportedFacts {
   chainId: string | undefined
   code: string

@@ -65,7 +65,7 @@ export function listWalletAddresses(mode: Mode, countMax: number): Query<Address
 
 /**
  * When the most recently confirmed payment of a mode was confirmed; null when none was. Looks at a bounded number of
- * workspaces. Uses `payments_listed`.
+ * workspaces. Uses the index `payments_listed`.
  */
 export function findLastConfirmed(mode: Mode, countMax: number): Query<Date | null> {
   return {

@@ -86,7 +86,7 @@ function matches(rules: readonly unknown[], wanted: PolicyTerms): boolean {
 }
 
 type Edit = (rules: Json) => unknown
-/** The members of the rule's conditions by their position in `buildPolicyRules`. */
+/** Returns the condition at a position of `buildPolicyRules`. */
 const condition = (rules: Json, i: number): Json => rules[0]?.['conditions']?.[i] as Json
 
 function rotate(list: Json[] | undefined): void {
@@ -147,7 +147,7 @@ const DIFFERENT: [string, Edit][] = [
   ['rules that are no rules', (rules) => rules.splice(0, 1, null as unknown as Json)],
 ]
 
-/** What two terms must have in common to be the same. */
+/** Returns the parts of two terms that must be equal for the terms to mean the same. */
 function meaning({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt }: PolicyTerms): string {
   const expiry = expiresAt === null ? 'never' : Math.floor(expiresAt.getTime() / 1000)
   return [chainId, maxPerTxMicro, recipientAllowlist.toSorted(), contractAllowlist.toSorted(), expiry].join(' ')

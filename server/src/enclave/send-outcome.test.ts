@@ -21,7 +21,7 @@ function refuse(status: number, body: unknown): StubAnswer {
 
 let stub: StubEnclave
 let enclave: ReturnType<StubEnclave['open']>
-/** For the outcomes that come of waiting in vain. */
+/** A client with a short timeout, for outcomes that occur after a timeout. */
 let hasty: typeof enclave
 before(async () => {
   stub = await startStubEnclave()
@@ -62,7 +62,7 @@ const PAGE: StubAnswer = (response) =>
 
 type Outcome = Exclude<TransferOutcome['kind'], 'accepted'>
 
-/** Every error that the provider documents or was seen to send, and what a proxy in between can return. */
+/** Every error that the provider documents or has been seen to send, and the responses of a proxy in between. */
 const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: string][] = [
   // This very transfer was rejected.
   [
@@ -259,7 +259,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'no_answer',
   ],
 
-  // A success that does not show what was done.
+  // A success without proof of what was done.
   [
     'a success that is no JSON',
     (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{'),

@@ -10,7 +10,7 @@ describe('shared reads', () => {
     assert.equal(begun(), 1)
     finish(0)
     assert.equal(await first, 0)
-    // Whoever asks now asks while the second one is under way.
+    // A caller that starts now starts while the second read is in progress.
     const last = read('a')
     assert.equal(begun(), 2)
     finish(1)
@@ -54,7 +54,7 @@ describe('shared reads', () => {
   })
 })
 
-/** Each read answers its number, when it is told to. */
+/** Returns reads that each return their number once the test lets them end. */
 function makeReads() {
   const reads = new SharedReads<number>()
   const runs: PromiseWithResolvers<number>[] = []

@@ -42,7 +42,7 @@ describe('the limiter', () => {
     const subject = await openSubject()
     await fill(subject, 'payments', START)
     assert.equal(await count(subject, 'payments', START + 59_999), null)
-    // Had the one above been counted, it would still stand in this window.
+    // If the previous request had been counted, it would still be in this window.
     const state = await count(subject, 'payments', START + 60_000)
     assert.equal(state?.remaining, 29)
   })
@@ -116,7 +116,7 @@ describe('the limiter', () => {
   }
 })
 
-/** The statement as it stands in front of whoever finds the subject. */
+/** Builds the statement as it is used together with a query that finds the subject. */
 function countRequest(subject: Buffer, bucket: Bucket, now: Date): Query<RateState | null> {
   return {
     name: 'test_count_request',

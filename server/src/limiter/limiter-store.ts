@@ -120,7 +120,7 @@ export function findAttempts(subject: Buffer, bucket: AttemptBucket, now: Date):
   }
 }
 
-/** Deletes at most `rowsMax` windows that have ended; returns how many. Uses `attempt_windows_by_end`. */
+/** Deletes at most `rowsMax` windows that have ended; returns how many. Uses the index `attempt_windows_by_end`. */
 export function deleteEndedAttempts(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_attempts',

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { toClientName } from './client-name.ts'
 
-/** Facts, J8. */
+/** A client chooses its name itself, and people see it when they decide. So the name must not deceive them. */
 describe('what a client calls itself', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['a name', 'Claude Code', 'Claude Code'],

@@ -5,7 +5,7 @@ import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.
 
 const OWN_ORIGINS = ['https://pay.example.com', 'http://localhost:4101']
 
-/** Ids: facts, section 1.B. */
+/** Redirect URIs that a client may register, each with the id of its case. */
 const ALLOWED: readonly (readonly [string, string])[] = [
   ['https', 'https://a.example/cb'],
   ['https with a port', 'https://a.example:8443/cb'],
@@ -107,7 +107,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['a reference without a scheme', '//a.example/cb'],
 ]
 
-/** The one that is registered, the one that is asked for, whether they match. */
+/** The registered URI, the requested URI, and whether they match. */
 const COMPARED: readonly (readonly [string, string, string, boolean])[] = [
   ['the same', 'https://a.example/cb', 'https://a.example/cb', true],
   ['a trailing slash, B1', 'https://a.example/cb', 'https://a.example/cb/', false],

@@ -7,7 +7,7 @@ const ORIGINS = { baseUrl: 'https://api.example.com', authUrl: 'http://localhost
 const parse = (...resources: string[]) =>
   parseResource(new Map(resources.length === 0 ? [] : [['resource', resources]]), ORIGINS)
 
-/** Facts, section 1.G. */
+/** A resource indicator (RFC 8707, section 2). */
 describe('a resource', () => {
   const ours: readonly (readonly [string, string])[] = [
     ['https://api.example.com', 'https://api.example.com'],

@@ -41,7 +41,7 @@ function describeOauthError(error: OauthError): Description {
   const common = { title: NOT_CONNECTED, error: error.error, parameter }
   if (error instanceof InvalidClient) {
     const advice = `The application's client id is not registered, or no longer registered. ${RECONNECT}`
-    // With a 401, the browser could ask for a password.
+    // This error is a 401 elsewhere. Here it is a 400, because a browser may ask for a password after a 401.
     return { ...common, advice, fault: { status: 400, message: error.message } }
   }
   const advice =

@@ -1,6 +1,6 @@
 import { banInCode, isServer, isShipped, type Rule } from '../rule.ts'
 
-// Rules about what a file may not take from its environment.
+// Rules about access to a file's environment.
 
 const CONFIG_FILES = ['server/src/config.ts', 'sandbox/src/config.ts', 'sandbox/src/enclave/config.ts']
 const CLOCK_FILE = 'server/src/lib/clock.ts'
@@ -9,7 +9,7 @@ const MONEY_FILE = 'server/src/values/money.ts'
 const MONEY_FREE_PATTERN = /^server\/src\/doctor\//
 const AMOUNT_WORDS = '(?:amount|micro|usdc|cap|spent|balance|allowance|maxPerTx)'
 
-/** Any use of `process` other than a member by its name. An alias would hide what is read. */
+/** Any use of `process` except a property with a fixed name. An alias would hide which properties are read. */
 const BARE_PROCESS = String.raw`(?<![.\w$])process\b(?!\s*(?:\?\.|\.)\s*\w|\s*:)`
 const READS_ENVIRONMENT = String.raw`\bprocess\s*(?:\?\.|\.)\s*(?:env|loadEnvFile)\b|\bimport\s*\.\s*meta\s*\.\s*env\b`
 

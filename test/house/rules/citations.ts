@@ -24,7 +24,7 @@ export const CITATIONS_RESOLVE: Rule = {
   },
 }
 
-/** A number tells a reader nothing: the reason stands in words, and the number may follow. */
+/** A number alone tells a reader nothing. A comment states the reason in words, and may add the number. */
 export const NO_BARE_CITATIONS: Rule = {
   name: 'no comment consists of a citation only',
   check: (tree) => tree.texts.filter(({ path }) => CITING_PATTERN.test(path)).flatMap(listBareCitations),
@@ -32,10 +32,10 @@ export const NO_BARE_CITATIONS: Rule = {
 
 /** A name of a file or folder in a document. */
 const NAMED_FILE = /`(?<name>(?:[a-z][\w.-]*\/)*(?:[a-z][\w.-]*\.(?:tsx?|mjs|sql)|[\w.-]+\.md|[a-z][\w.-]*\/))`/g
-/** Its recipes name files that are to be made. */
+/** Its instructions name files that a reader has yet to create. */
 const RECIPES = 'CONTRIBUTING.md'
 
-/** Documents are read by people who look for a file by its name: it has to be there. */
+/** Readers of a document look for a file by its name, so the file must exist. */
 export const NAMED_FILES_EXIST: Rule = {
   name: 'every file that a document names exists',
   check: (tree) => {
@@ -86,7 +86,7 @@ function expand(match: RegExpExecArray, kind: string): Citation[] {
   return numbers.map((number) => ({ target: `${kind} ${number}`, index: match.index }))
 }
 
-/** A block comment, or lines that each begin with a comment, or a comment behind code. */
+/** A block comment, consecutive line comments, or a comment after code. */
 const COMMENT = /\/\*[\s\S]*?\*\/|(?:^[ \t]*(?:\/\/|--).*\n?)+|(?<=[;,{})\]] +)(?:\/\/|-- ).*$/gm
 const COMMENT_SIGNS = /\/\*+|\*+\/|^[ \t]*\*|\/\/|--/gm
 const CITED =

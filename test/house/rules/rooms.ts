@@ -1,7 +1,10 @@
 import { dirname } from 'node:path/posix'
 import { isServer, type Rule } from '../rule.ts'
 
-/** About what a person can read in one sitting. A folder inside a room is read on its own, so it counts on its own. */
+/**
+ * About as much as a person can read in one sitting. A folder inside a room is read separately, so it counts
+ * separately.
+ */
 const ROOM_LINES_MAX = 1_600
 /** Blank lines and comments. */
 const NO_CODE_PATTERN = /^\s*(?:\/\/.*|\/?\*.*)?$/

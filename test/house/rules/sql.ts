@@ -18,7 +18,7 @@ const WRITE_PATTERN =
   /\b(?:insert\s+into|delete\s+from|update|merge\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?(?:\w+\.)?"?([a-z_]+)"?(?:\s*$|\s*[;)(]|\s+(?:as\s+\w+\s+|\w+\s+)?(?:set\b|\(|select\b|values\b|where\b|using\b|default\b|returning\b))/gi
 
 /**
- * It compares the database's clock with ours, so it has to read it. The result is neither stored nor used in a
+ * This file compares the database's clock with ours, so it has to read it. The result is neither stored nor used in a
  * decision.
  */
 const CLOCK_INSPECTOR = 'server/src/db/inspect-database.ts'

@@ -2,7 +2,10 @@ import type { Rule } from '../rule.ts'
 
 /** The folders of the sandbox that may import the server. The rest of the sandbox starts it as a program. */
 const SERVER_DRIVERS = ['sandbox/src/control/']
-/** What the dashboard's endpoints accept and return. The dashboard takes its types from here, and nothing at run time. */
+/**
+ * The folder with the schemas of the dashboard's endpoints. The dashboard imports only their types, so nothing at run
+ * time.
+ */
 const CONTRACT = 'server/src/console/contract/'
 
 export const WORKSPACE_BORDERS: Rule = {

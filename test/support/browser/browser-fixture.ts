@@ -7,34 +7,36 @@ import { launchBrowser, openPerson, type Person } from './launch-browser.ts'
 import { share } from '../sandbox/share.ts'
 import { createSandboxWorkspace } from '../sandbox/create-sandbox-workspace.ts'
 
-/** A sandbox, a browser, and the people who sit before it. */
+/** A sandbox, a browser, and the people who use it. */
 export interface BrowserFixture {
   readonly host: AgentHost
   readonly browser: Browser
-  /** Somebody comes, with an empty browser, an address of their own, and an authenticator. */
+  /** Adds a person with an empty browser, an address of their own, and an authenticator. */
   enter(options?: EnterOptions): Promise<Person>
-  /** Everybody leaves. Throws when a page of anybody complained. */
+  /** Closes all people's browsers. Throws if any page reported a fault. */
   leave(): Promise<void>
 }
 
-/** With a sandbox of its own. */
+/** A fixture with its own sandbox. */
 export interface OwnBrowserFixture extends BrowserFixture {
   close(): Promise<void>
 }
 
 type EnterOptions = Parameters<typeof openPerson>[1] & {
-  /** They go where pages have cause to complain: what browsers refuse others, they report as a fault. */
+  /**
+   * This person visits pages on which faults are normal: when the browser blocks a hostile page, it reports a fault.
+   */
   readonly faultsExpected?: boolean
 }
 
-/** The Chromium that the test files in one process share. */
+/** Opens the Chromium that the test files in one process share. */
 export function openBrowser(): Promise<Browser> {
   return share('browser', launchBrowser)
 }
 
 /**
- * Opens a fixture in the shared Chromium. Its workspace is like the demo workspace, and belongs to this fixture alone; the
- * sandbox itself is shared, so nothing may be changed in it that others would notice.
+ * Opens a fixture in the shared Chromium. Its workspace is like the demo workspace, and only this fixture uses it.
+ * Other tests use the same sandbox, so a test must not change anything that they could notice.
  */
 export async function openBrowserFixture(): Promise<BrowserFixture> {
   const [browser, sandbox] = await Promise.all([openBrowser(), share('sandbox', () => startSandbox({}))])
@@ -51,7 +53,7 @@ export async function openOwnBrowserFixture(
 }
 
 async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
-  // Sign-in ceremonies are limited by address (D33): each person comes from another one, by way of a proxy.
+  // Sign-in ceremonies are limited by address (D33), so each person has their own address, set by a proxy.
   const sandbox = await startThrowAwaySandbox({ serverEnv: { TRUSTED_PROXIES: '127.0.0.1', ...serverEnv } })
   return { ...sandbox, close: () => sandbox.remove() }
 }

@@ -5,23 +5,26 @@ import { join } from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** A folder for pictures of every page, to be looked at. */
+/** The folder for screenshots of every page, for people to look at. */
 const SCREENSHOTS = process.env['BURSAR_SCREENSHOTS']
 const HEIGHT = 900
 const WIDTHS = { desktop: 1280, phone: 375, small: 320 } as const
 const SCHEMES = ['light', 'dark'] as const
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** What a page is inspected by: put into it by the test, since the page itself would not let it in. */
+/** The code that inspects a page. The test injects it, because the page's own policy would block it. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Until nothing is being loaded any more. */
+/** Resolves when nothing is loading any more. */
 const SETTLED = `new Promise((resolve) => {
   const look = () => (document.querySelector('[aria-busy=true]') === null ? resolve() : requestAnimationFrame(look))
   look()
 })`
 
-/** The open page scrolls sideways on no screen, down to a small phone, and has nothing that axe objects to, in either theme. */
+/**
+ * Checks that the open page does not scroll sideways on any screen, down to a small phone, and that axe finds no fault
+ * in either theme.
+ */
 export async function inspectPage(page: Page, name: string): Promise<void> {
   await page.evaluate(SETTLED)
   await page.evaluate(AXE)
@@ -32,10 +35,10 @@ export async function inspectPage(page: Page, name: string): Promise<void> {
     if (device === 'small') continue
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme })
-      // Colours on their way from one theme to the other have no contrast to measure.
+      // While colors change from one theme to the other, their contrast can't be measured.
       await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))')
       await takePicture(page, `${name}-${colorScheme}-${device}`)
-      // The themes differ in nothing but colours.
+      // The themes differ only in their colors.
       const rules = colorScheme === 'light' ? undefined : COLOR_RULES
       const options = JSON.stringify({
         resultTypes: ['violations'],

@@ -10,19 +10,25 @@ import { chromium, type Browser, type BrowserContext, type CDPSession, type Page
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/bursar', import.meta.url))
 const SYSTEM_BROWSER = '/usr/bin/chromium'
-/** What a page may take until it shows what is waited for; the machine may be busy. */
+/** The time that a page has to show what a test waits for; the machine may be busy. */
 const TIMEOUT_MS = 20_000
 
-/** A Chromium: `CHROMIUM_PATH`, the system's, or the one that npm brought. Web security is as in anybody's browser. */
+/**
+ * Launches a Chromium: the one at `CHROMIUM_PATH`, the system's, or the one that npm installed. Its web security is on,
+ * as in any user's browser.
+ */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? (await findBrowser())
-  // Without a sandbox of its own, since tests run as root too; they open our pages only. Sites under `.example`
-  // (RFC 2606) are on this computer.
+  // Chromium's own sandbox is off, because tests may run as root and open only our pages. Names under `.example` (RFC
+  // 2606) lead to this computer.
   const names = '--host-resolver-rules=MAP *.example 127.0.0.1'
   return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-zygote', names] })
 }
 
-/** A person's browser, empty, with an authenticator that says yes: a passkey made in it can be found again in it. */
+/**
+ * Opens an empty browser for a person, with an authenticator that confirms every request. It can find the passkeys that
+ * were made in it.
+ */
 export async function openPerson(
   browser: Browser,
   options: Parameters<Browser['newContext']>[0] = {},
@@ -40,7 +46,7 @@ export async function openPerson(
 export interface Person {
   readonly context: BrowserContext
   readonly page: Page
-  /** What pages complained of: scripts that failed, and whatever the Content Security Policy stopped. */
+  /** The faults that pages reported: scripts that failed, and content that the Content Security Policy blocked. */
   readonly faults: readonly string[]
   readonly authenticator: Authenticator
   close(): Promise<void>
@@ -51,7 +57,7 @@ export interface Authenticator {
   readonly id: string
 }
 
-/** Authenticators belong to a page; another page of the same person needs one with the same passkeys. */
+/** An authenticator belongs to one page. Another page of the same person needs one with the same passkeys. */
 async function addAuthenticator(page: Page): Promise<Authenticator> {
   const session = await page.context().newCDPSession(page)
   await session.send('WebAuthn.enable')
@@ -68,7 +74,7 @@ async function addAuthenticator(page: Page): Promise<Authenticator> {
   return { session, id: authenticatorId }
 }
 
-/** Lays one authenticator aside and takes up another, which holds the passkeys given; answers it. */
+/** Replaces an authenticator by a new one with the given passkeys. Returns the new one. */
 export async function swapAuthenticator(
   page: Page,
   { session, id }: Authenticator,
@@ -83,7 +89,7 @@ export async function swapAuthenticator(
   return authenticator
 }
 
-/** The passkeys in an authenticator. */
+/** Returns the passkeys in an authenticator. */
 export async function readCredentials({ session, id }: Authenticator) {
   return (await session.send('WebAuthn.getCredentials', { authenticatorId: id })).credentials
 }
@@ -91,7 +97,7 @@ export async function readCredentials({ session, id }: Authenticator) {
 function watch(page: Page, faults: string[]): void {
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('console', (message) => {
-    // A refused request is told as an error too, and some tests refuse on purpose.
+    // Chromium also logs an error for a rejected request, and some tests cause rejections on purpose.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text())
   })
 }
@@ -100,7 +106,7 @@ async function findBrowser(): Promise<string> {
   if (existsSync(SYSTEM_BROWSER)) return SYSTEM_BROWSER
   const unpacked = join(CACHE, 'chromium')
   if (existsSync(unpacked)) return unpacked
-  // Not where the package itself would put it, in the system's temporary folder: that is other people's too.
+  // The package itself would unpack Chromium into the system's temporary folder, which other users share.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const packed = join(entry.slice(0, entry.indexOf(join('chromium', 'build'))), 'chromium', 'bin', 'chromium.br')
   await mkdir(dirname(unpacked), { recursive: true })

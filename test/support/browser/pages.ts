@@ -1,17 +1,19 @@
 import type { Locator, Page } from 'playwright-core'
 import type { AgentHost } from '../sandbox/agent-host.ts'
 
-/** What a person does on the dashboard's pages, found by role and name as assistive technology finds it. */
+/**
+ * A person's actions on the dashboard's pages. Elements are found by role and name, as assistive technology finds them.
+ */
 
 const TABS_MAX = 60
 
-/** Signs up from any page of the shell, and answers the recovery codes. Ends where the person wanted to go. */
+/** Signs up from any page of the dashboard, and returns the recovery codes. Ends on the page that the person opened. */
 export async function signUp(page: Page, name: string, path = '/sign-up'): Promise<string[]> {
   await page.goto(path)
   return await fillSignUp(page, name)
 }
 
-/** The same, on the sign-up page that is open. */
+/** Signs up on the open sign-up page, and returns the recovery codes. */
 export async function fillSignUp(page: Page, name: string): Promise<string[]> {
   await page.getByLabel('Your name').fill(name)
   await button(page, 'Create a passkey').click()
@@ -33,17 +35,17 @@ export async function signOut(page: Page, name: string): Promise<void> {
   await heading(page, 'Sign in').waitFor()
 }
 
-/** What opens under the person's name. */
+/** Finds the menu that opens under the person's name. */
 export function personMenu(page: Page): Locator {
   return page.getByRole('navigation', { name: 'Workspaces and account' })
 }
 
-/** On the sign-in page that is open. */
+/** Signs in on the open sign-in page. */
 export async function signIn(page: Page): Promise<void> {
   await button(page, 'Sign in with a passkey').click()
 }
 
-/** Opens what an application sends the person to, up to the page on which they decide. */
+/** Opens an authorization URL as an application would. Ends on the page on which the person decides. */
 export async function openConsent(page: Page, url: URL): Promise<void> {
   await page.goto(url.href)
   await consentHeading(page).waitFor()
@@ -53,7 +55,7 @@ export function consentHeading(page: Page): Locator {
   return page.getByRole('heading', { level: 1, name: /wants to act for you$/ })
 }
 
-/** Once it can be pressed: the page waits a moment, so that nobody approves by accident. */
+/** Returns the button once it is enabled. The page enables it after a moment, so that nobody approves by accident. */
 export async function approveButton(page: Page): Promise<Locator> {
   const approve = page.getByRole('button', { name: 'Approve', disabled: false })
   await approve.waitFor()
@@ -64,7 +66,7 @@ export async function approve(page: Page): Promise<void> {
   await (await approveButton(page)).click()
 }
 
-/** Opens an invitation as somebody signed in, and joins. */
+/** Opens an invitation as a signed-in person, and accepts it. */
 export async function acceptInvitation(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.getByRole('button', { name: /^Join / }).click()
@@ -77,28 +79,28 @@ export async function joinDemo(page: Page, name: string, { workspace }: Pick<Age
   await acceptInvitation(page, workspace.invite_url)
 }
 
-/** How often an application was let in to a workspace, as its audit log says. The page's person must belong to it. */
+/** Counts the approved connections in a workspace's audit log. The page's person must be a member. */
 export async function countApprovals(page: Page, slug: string): Promise<number> {
   const response = await page.request.get(`/console/workspaces/${slug}/audit`)
   const { entries } = (await response.json()) as { entries: readonly { action: string }[] }
   return entries.filter(({ action }) => action === 'connection.approved').length
 }
 
-/** Confirms in the dialog that is open, and waits until it is done: while it is open, nothing else is to be found. */
+/** Confirms in the open dialog, and waits until it is closed. While it is open, no other element can be found. */
 export async function confirm(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('alertdialog')
   await dialog.getByRole('button', { name, exact: true }).click()
   await dialog.waitFor({ state: 'hidden' })
 }
 
-/** Makes a link on the members page that is open, and answers it. */
+/** Creates an invitation on the open members page, and returns its link. */
 export async function createInvitation(page: Page, role: 'Viewer' | 'Admin' | 'Owner'): Promise<string> {
   await page.getByLabel('Role', { exact: true }).selectOption(role)
   await button(page, 'Create link').click()
   return await page.getByLabel(`Link for a new ${role.toLowerCase()}`).inputValue()
 }
 
-/** Presses the Tab key until the element has the focus, as somebody without a mouse does. */
+/** Presses the Tab key until the element has the focus, as a person without a mouse does. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor()
   for (let presses = 0; presses < TABS_MAX; presses += 1) {

@@ -3,16 +3,16 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createSelfSigned } from '../wires/self-signed.ts'
 
-/** Somebody else's web site, as a browser of `launchBrowser` meets it. */
+/** A web site of somebody else, which a browser of `launchBrowser` can open. */
 export interface Site {
   readonly origin: string
   close(): Promise<void>
 }
 
 interface SiteOptions {
-  /** 127.0.0.1, localhost, or a name under `.example`, which the browser finds on this computer too. */
+  /** 127.0.0.1, localhost, or a name under `.example`, which the browser also finds on this computer. */
   readonly host?: string
-  /** By TLS, with a certificate that nobody vouches for. */
+  /** Whether the site uses TLS, with a certificate that no authority has signed. */
   readonly isSecure?: boolean
 }
 

@@ -2,7 +2,7 @@ import type { Database } from '../../../server/src/db/database.ts'
 import type { QueryResultRow as Row } from 'pg'
 import { readRows } from '../database/read-rows.ts'
 
-/** A log's rows as they stand in the database, oldest first, without ids and times. */
+/** Returns the rows of an audit log in the database, oldest first, without ids and times. */
 export async function readAudit(db: Database, logId: string): Promise<Row[]> {
   return await readRows(
     db,
@@ -11,7 +11,7 @@ export async function readAudit(db: Database, logId: string): Promise<Row[]> {
   )
 }
 
-/** What a log says was done, oldest first. */
+/** Returns the actions of an audit log, oldest first. */
 export async function listAuditActions(db: Database, logId: string): Promise<string[]> {
   return (await readAudit(db, logId)).map((row) => String(row['action']))
 }

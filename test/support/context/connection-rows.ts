@@ -29,16 +29,16 @@ export interface SeedConnectionOptions {
   readonly account?: Account
   readonly mode?: Mode
   readonly agentId?: AgentId
-  /** Who consents; a new owner of the workspace where none is given. */
+  /** The member who consents. By default, a new owner of the workspace. */
   readonly membership?: Membership
   readonly client?: Client
   readonly redirectUri?: string
-  /** What is asked for, and granted. */
+  /** The scopes that are requested and granted. */
   readonly scopes?: readonly Scope[]
   readonly resource?: string | null
 }
 
-/** A request that waits for its decision. */
+/** An authorization request that waits for a decision. */
 export interface SeededRequest {
   readonly membership: Membership
   readonly mode: Mode
@@ -49,7 +49,7 @@ export interface SeededRequest {
   readonly handle: string
 }
 
-/** A connection that was approved, with its code. */
+/** An approved connection, with its code. */
 export interface SeededConnection extends SeededRequest {
   readonly code: string
 }
@@ -80,7 +80,7 @@ export async function seedRequest(ctx: Ways, options: SeedConnectionOptions = {}
   return { membership, mode, agentId, client, redirectUri, verifier, handle }
 }
 
-/** Registers a client, opens a request of it, and approves that as an owner of the workspace. */
+/** Registers a client, opens a request, and approves it as an owner of the workspace. */
 export async function seedConnection(ctx: Ways, options: SeedConnectionOptions = {}): Promise<SeededConnection> {
   const request = await seedRequest(ctx, options)
   const { membership, mode, agentId, handle } = request
@@ -93,12 +93,12 @@ export async function seedConnection(ctx: Ways, options: SeedConnectionOptions =
   return { ...request, code: decided.code }
 }
 
-/** Of the session in which a member decides, having proved to be there this moment. */
+/** The session of a member who has just proved their identity. */
 export function sessionOf({ clock }: Pick<Context, 'clock'>, { userId }: Pick<Membership, 'userId'>) {
   return { userId, verifiedAt: clock.now() }
 }
 
-/** The same, with its code exchanged. */
+/** Seeds a connection, and exchanges its code. */
 export async function seedTokens(ctx: Ways, options: SeedConnectionOptions = {}): Promise<ConnectedClient> {
   const seeded = await seedConnection(ctx, options)
   return { ...seeded, tokens: issued(await exchange(ctx, seeded)) }
@@ -112,7 +112,7 @@ export interface CodeExchange {
   readonly resource: string | null
 }
 
-/** Exchanges the code as its client does; `change` replaces parameters. */
+/** Exchanges the code as the client does; `change` replaces parameters. */
 export function exchange(
   ctx: Ways,
   { code, client, redirectUri, verifier }: SeededConnection,
@@ -122,7 +122,7 @@ export function exchange(
   return exchangeCode(ctx, { ...parameters, ...change })
 }
 
-/** Refreshes as the connection's client does. */
+/** Refreshes the token as the client does. */
 export function refresh(
   ctx: Ways,
   { client }: Pick<SeededConnection, 'client'>,
@@ -146,7 +146,7 @@ export function seedAccount(ctx: Ways): Promise<Account> {
   return createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan: 'developer', actor: OPERATOR })
 }
 
-/** A person without passkeys, as a member of the workspace. */
+/** Adds a person without passkeys to the workspace. */
 export async function seedMember(ctx: Ways, account: Account, role: Role = 'owner'): Promise<Membership> {
   const createdAt = ctx.clock.now()
   const userId = createId('user', createdAt)
@@ -161,7 +161,7 @@ export async function seedMember(ctx: Ways, account: Account, role: Role = 'owne
   return membership
 }
 
-/** Makes the membership anew; it must have been left before. */
+/** Creates the membership again, after the person has left. */
 export async function joinWorkspace(ctx: Ways, { account, userId, role, createdAt }: Membership): Promise<void> {
   await readRows(ctx.db, 'insert into members (account_id, user_id, role, created_at) values ($1, $2, $3, $4)', [
     account.id,
@@ -183,7 +183,7 @@ export async function setRole(ctx: Ways, { account, userId }: Membership, role: 
   ])
 }
 
-/** What stands in the one connection of the workspace. */
+/** Reads the row of the workspace's only connection. */
 export async function readConnection(
   ctx: Ways,
   { membership }: Pick<SeededRequest, 'membership'>,
@@ -200,7 +200,7 @@ export async function readConnection(
   return { id: row['id'], revokedBecause: row['revoked_because'], currentRefreshTokens: Number(row['current']) }
 }
 
-/** What a log tells of connections, in the order in which it was written down. */
+/** Returns the connection actions of an audit log, in the order in which they were recorded. */
 export async function listActions(ctx: Ways, logId: string): Promise<string[]> {
   const rows = await readRows(
     ctx.db,
@@ -210,7 +210,7 @@ export async function listActions(ctx: Ways, logId: string): Promise<string[]> {
   return rows.map((row) => String(row['action']))
 }
 
-/** The same ways with a clock that stands until it is moved. */
+/** Returns a context whose clock stands still until it is moved. */
 export function stopClock(ctx: Ways): Ways & { move: (milliseconds: number) => void } {
   let time = ctx.clock.now().getTime()
   return {

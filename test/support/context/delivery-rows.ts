@@ -60,7 +60,7 @@ export function makeEvent(ctx: Context, account: Pick<Account, 'id'>, changes: P
   }
 }
 
-/** An event as whoever makes it true announces it. */
+/** Appends an event, as the service does when something happens. */
 export async function announce(
   ctx: Context,
   account: Pick<Account, 'id'>,
@@ -71,7 +71,7 @@ export async function announce(
   return event
 }
 
-/** Many events at once, each a millisecond after the one before. */
+/** Appends many events at once, one millisecond apart. */
 export async function announceMany(
   ctx: Context,
   account: Account,
@@ -83,7 +83,7 @@ export async function announceMany(
   await ctx.db.transaction((transaction) => transaction.commit(events.flatMap((event) => [...appendEvent(event)])))
 }
 
-/** Room for whatever a test has due. */
+/** More places than any test has due deliveries. */
 export const ALL_FREE: Places = { free: 10_000, held: new Map() }
 
 export async function claim(
@@ -98,7 +98,7 @@ export async function claim(
   return await claimDeliveries(ctx, { hangs, inFlightMax, limit, places, leaseMs: LEASE_MS })
 }
 
-/** Claims what must be the only thing that is due. */
+/** Claims the only delivery that is due. */
 export async function claimOne(ctx: Context): Promise<ClaimedDelivery> {
   const claimed = await claim(ctx)
   const [one] = claimed
@@ -106,7 +106,7 @@ export async function claimOne(ctx: Context): Promise<ClaimedDelivery> {
   return one
 }
 
-/** What came of an attempt that is over now. */
+/** Returns the outcome of an attempt that ends now. */
 export function outcomeOf(ctx: Context, changes: Partial<AttemptOutcome> = {}): AttemptOutcome {
   const durationMs = changes.durationMs ?? 120
   const startedAt = new Date(ctx.clock.now().getTime() - durationMs)
@@ -124,7 +124,7 @@ export async function readDelivery(ctx: Context, { accountId, id }: Pick<Deliver
   return (await getDelivery(ctx, { accountId, id })).delivery
 }
 
-/** The only delivery of an endpoint, as it stands. */
+/** Reads the only delivery of an endpoint. */
 export async function readOnlyDelivery(ctx: Context, accountId: string, endpointId: string): Promise<Delivery> {
   const rows = await readRows(ctx.db, 'select id from deliveries where account_id = $1 and endpoint_id = $2', [
     accountId,
@@ -141,7 +141,7 @@ export async function countDeliveries(ctx: Context, accountId: string): Promise<
   return Number(rows[0]?.['count'])
 }
 
-/** Ends what other tests have left in the queues. */
+/** Ends the deliveries that other tests have left in the queues. */
 export async function clearQueues(ctx: Context): Promise<void> {
   await readRows(
     ctx.db,

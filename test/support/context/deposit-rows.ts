@@ -14,7 +14,7 @@ export function makeTxHash(): Hex {
   return `0x${randomBytes(32).toString('hex')}`
 }
 
-/** A transfer of USDC stands in the fake chain, in its head unless told otherwise. */
+/** Adds a transfer of USDC to the fake chain, in its head block by default. */
 export function pay(ctx: Context, chain: FakeChain, change: Partial<FakeLog> & Pick<FakeLog, 'to'>): FakeLog {
   const { usdc } = ctx.chains.test
   const log = { txHash: makeTxHash(), contract: usdc, from: RECIPIENT, amountMicro: 1_500_000n, ...change }
@@ -23,12 +23,12 @@ export function pay(ctx: Context, chain: FakeChain, change: Partial<FakeLog> & P
   return placed
 }
 
-/** The test mode's. */
+/** Reads the cursor of the test chain. */
 export async function readCursor(ctx: Pick<Context, 'db'>): Promise<DepositCursor | null> {
   return await ctx.db.runRelaxed(findCursor('test'))
 }
 
-/** A wallet's, in the order of their blocks, each with its transaction, its place and its block. */
+/** Lists a wallet's deposits by block, each with its transaction, log index and block. */
 export async function listDeposits(ctx: Pick<Context, 'db'>, wallet: Address): Promise<Row[]> {
   return await readRows(
     ctx.db,
@@ -38,7 +38,7 @@ export async function listDeposits(ctx: Pick<Context, 'db'>, wallet: Address): P
   )
 }
 
-/** The transactions that `inbound.received` has told of for a wallet, as often as it has. */
+/** Lists the transactions in the wallet's `inbound.received` events, one entry per event. */
 export async function listToldDeposits(ctx: Pick<Context, 'db'>, wallet: Address): Promise<string[]> {
   const rows = await readRows(
     ctx.db,

@@ -8,17 +8,20 @@ import {
 import type { Config } from '../../../server/src/config.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 
-/** Wallets, signers and policies need no chain. */
+/** No chain runs here, because wallets, signers and policies do not need one. */
 const NO_CHAIN = 'http://127.0.0.1:9'
 
-/** The sandbox's enclave, by itself: it keeps wallets, signers and policies, and verifies the owner's signature. */
+/**
+ * The sandbox's enclave, without the rest of the sandbox. It stores wallets, signers and policies, and verifies the
+ * owner's signature.
+ */
 export interface SandboxEnclave {
-  /** Makes a configuration use it. */
+  /** Returns a configuration that uses this enclave. */
   readonly use: (config: Config) => Config
   close(): Promise<void>
 }
 
-/** The same behind a proxy, where requests are held up and lost, and with a clock that can be moved. */
+/** The sandbox's enclave behind a proxy that can hold up and lose requests, and with a clock that can be moved. */
 export interface ProxiedEnclave extends SandboxEnclave {
   readonly proxy: EnclaveProxy
   moveClock(offsetMs: number): Promise<void>

@@ -20,7 +20,7 @@ import { justProved, makePasskey, seedOwner } from './people.ts'
 import { readRows } from '../database/read-rows.ts'
 import { agent } from './seed.ts'
 
-/** A workspace with an agent and a wallet, and the passkey that owns it: whatever is granted, that signs. */
+/** A workspace with an agent and a wallet, and the passkey that owns the wallet and signs every grant. */
 export interface Owned {
   readonly accountId: string
   readonly mode: 'test'
@@ -30,7 +30,10 @@ export interface Owned {
   readonly actor: Extract<Actor, { kind: 'user' | 'key' | 'client' }>
 }
 
-/** Needs an enclave that keeps what it is told. */
+/**
+ * Creates a workspace with an owner, a wallet of the owner's passkey, and an agent. Requires an enclave that stores
+ * wallets and policies, such as the sandbox's.
+ */
 export async function openOwned(ctx: Context): Promise<Owned> {
   const account = await createAccount(ctx, { name: 'Grants', plan: 'developer', actor: OPERATOR })
   const { userId } = await seedOwner(ctx, account)
@@ -43,7 +46,7 @@ export async function openOwned(ctx: Context): Promise<Owned> {
   return { ...place, agentId, wallet, owner, actor }
 }
 
-/** In whole USDC. */
+/** Makes the terms of a grant. `maxPerTx` is in whole USDC. */
 export function makeTerms(maxPerTx = 1, change: Partial<GrantTerms> = {}): GrantTerms {
   return {
     maxPerTxMicro: microUsdc(BigInt(maxPerTx) * 1_000_000n),
@@ -54,7 +57,7 @@ export function makeTerms(maxPerTx = 1, change: Partial<GrantTerms> = {}): Grant
   }
 }
 
-/** A grant that waits for its signature. */
+/** Opens a grant that waits for its signature. */
 export function openPending(ctx: Context, owned: Owned, terms: GrantTerms = makeTerms()): Promise<Grant> {
   const { accountId, mode, agentId, wallet, actor } = owned
   return openGrant(ctx, { accountId, mode, agentId, wallet: wallet.address, ...terms, actor })
@@ -68,11 +71,11 @@ export async function openActive(ctx: Context, owned: Owned, terms: GrantTerms =
 export interface GrantPair {
   readonly owned: Owned
   readonly old: Grant
-  /** Waits to take the old one's place. */
+  /** Is to replace the old grant once it is signed. */
   readonly next: Grant
 }
 
-/** An active grant of 1 USDC a payment, and one of 2 that is to replace it. */
+/** Creates an active grant of 1 USDC per payment, and one of 2 USDC that is to replace it. */
 export async function openPair(ctx: Context): Promise<GrantPair> {
   const owned = await openOwned(ctx)
   const old = await openActive(ctx, owned)
@@ -88,7 +91,7 @@ export function openNext(
   return openReplacement(ctx, { accountId, grantId, terms, actor })
 }
 
-/** Signs, as the wallet's owner, what there must be to sign. */
+/** Signs a change that requires the wallet owner's signature. */
 export async function signChange(
   ctx: Context,
   { accountId, owner, actor }: Owned,
@@ -99,7 +102,7 @@ export async function signChange(
   return await submitSignature(ctx, { accountId, grantId, assertion: owner.assert(request.challenge), actor })
 }
 
-/** The same where the service dies after the enclave's answer, before it has written it down. */
+/** Signs a change, and lets the service crash after the enclave's response, before it has recorded it. */
 export async function signAndCrash(
   ctx: Context,
   owned: Owned,
@@ -114,7 +117,7 @@ export async function signAndCrash(
   }
 }
 
-/** What makes the enclave as wished without a signature, because it is so already. */
+/** Applies a change that requires no signature, because the enclave already is in the wanted state. */
 export async function changeUnsigned(
   ctx: Context,
   { accountId, actor }: Owned,
@@ -125,13 +128,13 @@ export async function changeUnsigned(
   return request.grant
 }
 
-/** The policies that the enclave enforces for somebody on the wallet. */
+/** Lists the policies that the enclave enforces for signers on the wallet. */
 export async function listEnforced(ctx: Context, { wallet }: Owned): Promise<string[]> {
   const { signers } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
   return signers.flatMap(({ policyIds }) => [...policyIds])
 }
 
-/** Each grant's status and what took its place. */
+/** Returns each grant's status and its replacement. */
 export async function readFates(
   ctx: Context,
   { accountId }: Owned,
@@ -141,7 +144,7 @@ export async function readFates(
   return read.map(({ status, replacedBy }) => [status, replacedBy] as const)
 }
 
-/** Type and grant of each event, in the order in which they are listed. */
+/** Returns the type and grant of each event, in the listed order. */
 export async function listGrantEvents(ctx: Context, { accountId }: Owned): Promise<unknown[]> {
   const text = "select type, data->'grant'->>'id' as grant_id from events where account_id = $1 order by id"
   const rows = await readRows(ctx.db, text, [accountId])

@@ -15,7 +15,10 @@ import { readRows } from '../database/read-rows.ts'
 const WIDE = microUsdc(10n ** 18n)
 const SEND_WINDOW_MS = 2_000
 
-/** A payment as it would stand had it been made then, without its events. `status` pending by default, without a hash. */
+/**
+ * Inserts a payment as if it had been created at a given time, without its events. `status` is pending by default,
+ * without a hash.
+ */
 export async function seedPayment(
   ctx: Context,
   seeded: Seed,
@@ -83,8 +86,8 @@ export async function seedPayment(
 }
 
 /**
- * Many payments at once, a millisecond apart, the last one a millisecond before `before`; the memo of each ends with its
- * number, from 1. Answers their ids, the oldest first.
+ * Inserts many payments at once, one millisecond apart, the last one a millisecond before `before`. Each memo ends with
+ * the payment's number, from 1. Returns their ids, oldest first.
  */
 export async function seedManyPayments(
   ctx: Context,

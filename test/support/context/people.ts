@@ -20,14 +20,14 @@ export interface Person {
   readonly userId: string
   readonly passkey: SoftwarePasskey
   readonly session: Session
-  /** The session's: what the cookie holds. */
+  /** The session's secret, which the cookie contains. */
   readonly secret: string
   readonly recoveryCodes: string[]
 }
 
 export const DEVICE = 'Test browser'
 
-/** Signs a person up with a passkey that lives in software. */
+/** Signs a person up with a software passkey. */
 export async function signUpPerson(ctx: Context, name = 'Ada'): Promise<Person> {
   const { ceremony, options } = await openSignUp(ctx, { name, policy: 'open' })
   const passkey = makePasskey(ctx, options.user.id)
@@ -36,32 +36,32 @@ export async function signUpPerson(ctx: Context, name = 'Ada'): Promise<Person> 
   return { userId: session.userId, passkey, session, secret, recoveryCodes }
 }
 
-/** Signs a person up who has a workspace of their own, so that the audit log tells of them. */
+/** Signs up a person with a workspace, so that an audit log records their actions. */
 export async function signUpMember(ctx: Context, name?: string): Promise<Person> {
   const person = await signUpPerson(ctx, name)
   await createWorkspace(ctx, { userId: person.userId, name: 'Analytical Engines' })
   return person
 }
 
-/** Signs a person in again, on another browser so to speak. */
+/** Signs a person in again, as in another browser. */
 export async function signInPerson(ctx: Context, { passkey }: Pick<Person, 'passkey'>): Promise<IssuedSession> {
   const { ceremony, options } = await openSignIn(ctx)
   return await signIn(ctx, { ceremony, response: answer(passkey, options), device: DEVICE })
 }
 
-/** Signs a person up and makes them a member of a workspace. */
+/** Signs up a person and makes them a member of a workspace. */
 export async function seedOwner(ctx: Context, account: Account, role: Role = 'owner'): Promise<Person> {
   const person = await signUpPerson(ctx)
   await addMember(ctx, { account, userId: person.userId, role, actor: OPERATOR })
   return person
 }
 
-/** Of a session whose person has proved to be there this moment. */
+/** The proof of a session whose person has just proved their identity. */
 export function justProved({ clock }: Pick<Context, 'clock'>): { verifiedAt: Date } {
   return { verifiedAt: clock.now() }
 }
 
-/** A passkey for this service that was not registered yet. */
+/** Makes a passkey for this service that has not been registered yet. */
 export function makePasskey(ctx: Pick<Context, 'relyingParty'>, userHandle: string): SoftwarePasskey {
   return createSoftwarePasskey({ rpId: ctx.relyingParty.id, origin: ctx.relyingParty.origin, userHandle })
 }

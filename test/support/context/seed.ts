@@ -26,7 +26,7 @@ export interface Seed {
   readonly agentId: AgentId
   readonly wallet: Address
   readonly grant: Grant
-  /** An API key's secret. */
+  /** The secret of an API key. */
   readonly key: string
 }
 
@@ -40,7 +40,7 @@ export interface SeedOptions {
   readonly expiresAt?: Date | null
 }
 
-/** A workspace with a key, an agent, a wallet and an active grant, as the owner's signature would have left them. */
+/** Inserts a workspace with a key, an agent, a wallet and an active grant, as if the owner had signed it. */
 export async function seed(ctx: Context, options: SeedOptions = {}): Promise<Seed> {
   const { mode = 'test', plan = 'developer' } = options
   const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan, actor: OPERATOR })
@@ -104,7 +104,7 @@ export async function seedGrant(
   return active
 }
 
-/** A payment of the seeded agent from the seeded wallet. */
+/** Builds a payment of the seeded agent from the seeded wallet. */
 export function paymentRequest(
   seeded: Seed,
   changes: Partial<PaymentRequest> & { amountUsdc?: string } = {},

@@ -14,7 +14,7 @@ import { startReceiver, type Receiver, type Reply } from '../wires/receiver.ts'
 import { openTestContext, type TestContext } from './test-context.ts'
 import { waitFor } from '../wait-for.ts'
 
-/** An endpoint with whoever is behind it. */
+/** An endpoint and its receiver. */
 export interface Subscription {
   readonly receiver: Receiver
   readonly endpoint: WebhookEndpoint
@@ -29,7 +29,7 @@ export interface Log {
 const CANCEL = `update deliveries set status = 'canceled', next_attempt_at = null, leased_until = null, finished_at = $1
   where status = 'pending'`
 
-/** Everything between an event and its receivers, with a clock that can be moved, and senders that are stopped at the end. */
+/** Delivers events to receivers, with a clock that can be moved. Stops its senders at the end. */
 export interface SenderFixture {
   readonly given: TestContext
   readonly ctx: Context
@@ -40,13 +40,13 @@ export interface SenderFixture {
   startSender(options?: { ctx?: Context; attemptMs?: number }): Loop
   /** Moves the clock, forward or back. */
   advance(milliseconds: number): void
-  /** Deliveries of an endpoint, oldest first. */
+  /** Returns the deliveries of an endpoint, oldest first. */
   logs(endpoint: WebhookEndpoint): Promise<Log[]>
-  /** The one delivery of the event to the endpoint, once it looks so. */
+  /** Waits until the event's only delivery to the endpoint satisfies `looks`, and returns it. */
   logWhen(endpoint: WebhookEndpoint, event: { id: string }, looks: (log: Log) => boolean): Promise<Log>
-  /** Until a sender has looked what is due, later than now. */
+  /** Waits until a sender has polled once more for due deliveries. */
   lookedAround(): Promise<void>
-  /** Stops the senders of a test, closes its receivers, and leaves nothing due for the next one. */
+  /** Stops the senders of a test, closes its receivers, and leaves no delivery due for the next test. */
   reset(): Promise<void>
   close(): Promise<void>
 }
@@ -76,7 +76,7 @@ export async function openSenderFixture(): Promise<SenderFixture> {
     const [stopping, closing] = [senders, receivers]
     senders = []
     receivers = []
-    // What is under way ends with its connection.
+    // Closing the connections ends the attempts that are in progress.
     await Promise.all(closing.map((receiver) => receiver.close()))
     await Promise.all(stopping.map((sender) => sender.stop()))
     await readRows(ctx.db, CANCEL, [ctx.clock.now()])
@@ -119,7 +119,7 @@ export async function openSenderFixture(): Promise<SenderFixture> {
   }
 }
 
-/** An event of the account, and its one delivery once that has ended so. */
+/** Appends an event of the account, and returns its only delivery once that has ended as expected. */
 export async function deliverOne(
   sending: SenderFixture,
   account: Account,
@@ -130,7 +130,7 @@ export async function deliverOne(
   return { event, ...(await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)) }
 }
 
-/** When the attempt ended. */
+/** Returns the time when the attempt ended. */
 export function endOf(attempt: DeliveryAttempt | undefined): number {
   assert.ok(attempt !== undefined)
   return attempt.startedAt.getTime() + attempt.durationMs

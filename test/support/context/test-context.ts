@@ -14,14 +14,17 @@ export interface TestContext {
   readonly clock: MovableClock
   readonly enclave: FakeEnclave
   readonly chains: { readonly test: FakeChain; readonly live: FakeChain }
-  /** Another process, as far as the database can tell: its own connections, the same wires. */
+  /**
+   * Opens a context that looks to the database like another process: it has its own connections, but the same enclave
+   * and chains.
+   */
   openAnother(): Context
   close(): Promise<void>
 }
 
 /**
- * The service's own context on a fresh database, with the enclave and the chains replaced at the socket. `change` is
- * handed the configuration that fits them.
+ * Opens the service's own context on a fresh database, with fake servers instead of the enclave and the chains.
+ * `change` receives the configuration for these.
  */
 export async function openTestContext(change: (config: Config) => Config = (config) => config): Promise<TestContext> {
   const [database, enclave, test, live] = await Promise.all([
@@ -35,7 +38,7 @@ export async function openTestContext(change: (config: Config) => Config = (conf
     AUTH_URL: 'http://localhost:4101',
     PORT: '0',
     DATABASE_URL: database.url,
-    // Enough for a race; many test files share the server's connections.
+    // Enough for a race. The limit is low because many test files share the server's connections.
     DATABASE_CONNECTIONS: '5',
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     PRIVY_APP_ID: 'app',

@@ -9,7 +9,7 @@ import { listEndpoints } from '../../../server/src/domain/webhooks/queries.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { announce, readDelivery } from './delivery-rows.ts'
 
-/** An endpoint of the workspace for every kind of event: the first that there is, else a new one. */
+/** Returns the workspace's first endpoint, or creates one for every kind of event. */
 export async function seedEndpoint(
   ctx: Context,
   { account, mode = 'test' }: { account: Account; mode?: Mode },
@@ -20,7 +20,7 @@ export async function seedEndpoint(
   return (await createEndpoint(ctx, { ...wanted, actor: OPERATOR })).endpoint
 }
 
-/** A new event's delivery to the endpoint. */
+/** Appends an event, and returns its delivery to the endpoint. */
 export async function seedDelivery(
   ctx: Context,
   { accountId, id, mode }: WebhookEndpoint,

@@ -5,9 +5,12 @@ import { migrate } from '../../../server/src/db/migrate.ts'
 import { createClock } from '../../../server/src/lib/clock.ts'
 
 const MIGRATIONS_FOLDER = new URL('../../../server/migrations/', import.meta.url)
-/** Named by what it is made of: a server that is kept between runs may hold an older one. */
+/**
+ * The name contains a hash of the migrations, because a server that is kept between runs may hold a template of older
+ * migrations.
+ */
 const TEMPLATE = `bursar_template_${hash('sha256', readMigrations()).slice(0, 12)}`
-/** Any number, the same in every test process: whoever has this lock makes the template. */
+/** An arbitrary number, the same in every test process. The process that holds this lock makes the template. */
 const TEMPLATE_LOCK = 7_301_946
 
 export interface FreshDatabase {
@@ -15,9 +18,7 @@ export interface FreshDatabase {
   drop(): Promise<void>
 }
 
-/**
- * A database of its own for a test file: migrated, cloned from a template that the first file makes, or `empty`.
- */
+/** Creates a database for a test file: `empty`, or cloned from a migrated template, which the first file makes. */
 export async function createFreshDatabase({ empty = false } = {}): Promise<FreshDatabase> {
   const server = process.env['BURSAR_TEST_DATABASE_URL']
   if (server === undefined) throw new Error('run the tests with npm test: it starts the PostgreSQL that they need')

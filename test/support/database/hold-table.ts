@@ -1,6 +1,9 @@
 import type { Database } from '../../../server/src/db/database.ts'
 
-/** Locks a table, so that whoever reads or writes it waits, until what it answers is called: in time for `db`'s limits. */
+/**
+ * Locks a table, so that all reads and writes of it wait until the returned function is called. Call it before the time
+ * limits of `db` expire.
+ */
 export async function holdTable(db: Database, table: string): Promise<() => Promise<void>> {
   const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const text = `lock table ${table} in access exclusive mode`

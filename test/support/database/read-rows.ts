@@ -2,12 +2,14 @@ import pg from 'pg'
 import type { Database } from '../../../server/src/db/database.ts'
 import type { QueryResultRow as Row } from 'pg'
 
-/** What stands in the database, past the stores. */
+/** Runs a query directly on the database, without the stores. */
 export function readRows(db: Database, text: string, values: readonly unknown[] = []): Promise<Row[]> {
   return db.runDurable({ name: '', text, values, read: (rows) => [...rows] })
 }
 
-/** Runs a statement that takes longer than the service allows its own: it makes tens of thousands of rows. */
+/**
+ * Runs a statement that takes longer than the service allows, for example because it inserts tens of thousands of rows.
+ */
 export async function runUnlimited(url: string, text: string, values: readonly unknown[]): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -18,7 +20,7 @@ export async function runUnlimited(url: string, text: string, values: readonly u
   }
 }
 
-/** The types of an account's events, in the order of the alphabet. */
+/** Returns the types of an account's events, in alphabetical order. */
 export async function listEventTypes(db: Database, accountId: string): Promise<string[]> {
   const rows = await readRows(db, 'select type from events where account_id = $1 order by type', [accountId])
   return rows.map((row) => String(row['type']))
@@ -29,10 +31,13 @@ export async function readAllowance(db: Database, accountId: string): Promise<nu
   return Number(rows[0]?.['used'] ?? 0)
 }
 
-/** More than any pool holds in a test, and long enough that all of them are open at once. */
+/** More connections than any pool has in a test. Each is used long enough that all are open at once. */
 const WARMING = { connections: 10, seconds: 0.05 }
 
-/** Opens a pool's connections before a race, which would else be run one behind the other on the first of them. */
+/**
+ * Opens the connections of pools before a race. Otherwise its statements would run one after the other on the first
+ * connection.
+ */
 export async function openConnections(...databases: readonly Database[]): Promise<void> {
   await Promise.all(
     databases.flatMap((db) =>

@@ -1,14 +1,17 @@
 import { startTcpProxy } from '../wires/tcp-proxy.ts'
 
-/** A wire to PostgreSQL that counts how often its client waited for an answer before it went on. */
+/** A connection to PostgreSQL that counts how often its client has waited for a response. */
 export interface RoundTripCounter {
   readonly url: string
-  /** Round trips since the start: what is sent before the next answer arrives is one, on however many connections. */
+  /**
+   * Round trips since the start. Everything that is sent before the next answer counts as one round trip, even on
+   * several connections.
+   */
   count(): number
   close(): Promise<void>
 }
 
-/** Far more than one turn of the event loop: what was sent together is counted together. */
+/** Far longer than one turn of the event loop, so that everything that is sent together is counted together. */
 const LATENCY_MS = 3
 
 export async function startRoundTripCounter(databaseUrl: string): Promise<RoundTripCounter> {

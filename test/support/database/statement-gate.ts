@@ -1,10 +1,10 @@
 import { startTcpProxy, type Tap, type TcpProxy } from '../wires/tcp-proxy.ts'
 
-/** A wire to PostgreSQL that can hold one statement, or the answer to it. */
+/** A connection to PostgreSQL that can hold back one statement, or the response to it. */
 export interface StatementGate extends TcpProxy {
   /**
-   * Holds the next statement that carries `marker`, its name say, or PostgreSQL's answer to it. What is held never goes
-   * on: it ends with its client.
+   * Holds back the next statement that contains `marker`, such as its name, or PostgreSQL's response to it. It is never
+   * passed on, and ends with its connection.
    */
   hold(marker: string, side: 'request' | 'answer'): { readonly held: Promise<void> }
 }

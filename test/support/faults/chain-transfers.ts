@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { entryPointAddress } from '../../../sandbox/src/chain/account-contracts.ts'
 import type { FaultFixture } from './fault-fixture.ts'
 
-/** A Transfer log of USDC, as the chain itself has it. */
+/** A Transfer log of USDC, as the chain reports it. */
 export interface ChainTransfer {
   readonly txHash: string
   readonly logIndex: number
   readonly from: string
   readonly to: string
   readonly amountMicro: bigint
-  /** When its block was mined, by the sandbox's clock. */
+  /** The time when its block was mined, by the sandbox's clock. */
   readonly landedAtMs: number
-  /** The user operation that made it: the next one that the EntryPoint tells of in the same transaction. */
+  /** The user operation that made the transfer: the next one that the EntryPoint reports in the same transaction. */
   readonly operationHash: string | null
 }
 
@@ -31,12 +31,12 @@ const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a
 const OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 const BLOCKS_PER_REQUEST = 200
 const SECOND_MS = 1_000
-/** Nothing is on its way to the chain any more when so much time has passed without a transfer. */
+/** If no transfer has arrived for this time, none is on its way to the chain. */
 const QUIET_MS = 7_000
 const QUIET_MS_MAX = 90_000
 const QUIET_POLL_MS = 500
 
-/** Every transfer out of the wallets that pay, in the chain's order. */
+/** Lists every transfer from the paying wallets, in the chain's order. */
 export async function listChainTransfers(fixture: Chain): Promise<ChainTransfer[]> {
   const logs = await listLogs(fixture, 0, await readHead(fixture))
   const wallets = new Set(fixture.payers.map(({ wallet }) => wallet.toLowerCase()))
@@ -59,7 +59,7 @@ export async function listChainTransfers(fixture: Chain): Promise<ChainTransfer[
   })
 }
 
-/** Waits until no transfer has come for a while, so that the clock can be moved with nothing on its way. */
+/** Waits until no transfer has arrived for a while, so that moving the clock affects none. */
 export async function waitForQuietChain(fixture: Chain): Promise<void> {
   const deadline = performance.now() + QUIET_MS_MAX
   let seen = await readHead(fixture)

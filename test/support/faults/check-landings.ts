@@ -15,15 +15,15 @@ export interface RecordedPayment {
   readonly txHash: string | null
   readonly logIndex: number | null
   readonly createdAtMs: number
-  /** The types of its events. */
+  /** The types of the payment's events. */
   readonly events: readonly string[]
 }
 
-/** What the enclave signed, from its own file: the payment by its reference id. */
+/** One send, as recorded in the enclave's own database. `referenceId` is the payment's id. */
 export interface SignedSend {
   readonly referenceId: string
   readonly operationHash: string
-  /** What was ordered to become of it; null is nothing special. */
+  /** The fault that this send was given; null if none. */
   readonly fault: string | null
 }
 
@@ -32,7 +32,7 @@ export interface Evidence {
   readonly payments: readonly RecordedPayment[]
   readonly transfers: readonly ChainTransfer[]
   readonly sends: readonly SignedSend[]
-  /** By idempotency key, the id that the service acknowledged. */
+  /** The ids that the service acknowledged, by idempotency key. */
   readonly acknowledged: ReadonlyMap<string, string>
 }
 
@@ -42,7 +42,7 @@ export interface Violation {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** Nothing is sent later than this after it was recorded (D24b), so by the time of landing a window is so much shorter. */
+/** A send lands at most this long after it was recorded (D24b). Windows by landing time are shorter by this time. */
 const LATENESS_MS = 11 * 60 * 1_000
 const FINAL_EVENT: Readonly<Record<string, readonly string[]>> = {
   pending: [],
@@ -73,7 +73,7 @@ export function toRecordedPayment(row: Row): RecordedPayment {
   }
 }
 
-/** Everything that must never be, whatever the provider does. */
+/** Returns every violation of the rules that must hold whatever the provider does. */
 export function findViolations(evidence: Evidence): Violation[] {
   return [
     ...checkTransfers(evidence),
@@ -84,7 +84,10 @@ export function findViolations(evidence: Evidence): Violation[] {
   ]
 }
 
-/** Every transfer on the chain belongs to exactly one payment, which is confirmed by that very log. */
+/**
+ * Checks that every transfer on the chain belongs to exactly one payment, and that this payment was confirmed by this
+ * log.
+ */
 function checkTransfers({ payments, transfers }: Evidence): Violation[] {
   const byLog = groupBy(payments, ({ txHash, logIndex }) => position(txHash, logIndex))
   return transfers.flatMap((transfer) => {
@@ -116,7 +119,10 @@ function checkPayments({ payments, transfers }: Evidence): Violation[] {
   ])
 }
 
-/** By what the enclave signed, so that the service's own idea of which log is whose is not relied on. */
+/**
+ * Checks the transfers against the enclave's record of what it signed. This does not rely on the service's own
+ * assignment of logs to payments.
+ */
 function checkSends({ payments, transfers, sends }: Evidence): Violation[] {
   const byOperation = groupBy(transfers, ({ operationHash }) => operationHash ?? '')
   const byReference = groupBy(sends, ({ referenceId }) => referenceId)
@@ -153,8 +159,8 @@ function checkAcknowledged({ payments, acknowledged }: Evidence): Violation[] {
 }
 
 /**
- * No 24 hours over a cap: by the time of recording, which the cap is defined by, of what landed and of what may still
- * land; and by the time of landing, with the time that a send may take left out.
+ * Checks that no 24 hours exceed a cap. First by the time of recording, which defines the cap, for payments that landed
+ * or may still land. Then by the time of landing, with windows that are shorter by the time that a send may take.
  */
 function checkCaps({ payers, payments, transfers }: Evidence): Violation[] {
   const landedAt = new Map(transfers.map((transfer) => [position(transfer.txHash, transfer.logIndex), transfer]))
@@ -176,7 +182,7 @@ function checkCaps({ payers, payments, transfers }: Evidence): Violation[] {
   })
 }
 
-/** The fullest window's share of its cap, in percent: how near the caps were. */
+/** Returns the highest use of a cap in any window, in percent. It shows how close the run came to the caps. */
 export function findFullestWindow({ payers, payments }: Evidence): number {
   const shares = payers.map(({ agentId, wallet, capMicro }) => {
     const landed = payments
@@ -187,7 +193,7 @@ export function findFullestWindow({ payers, payments }: Evidence): number {
   return Math.max(0, ...shares)
 }
 
-/** The largest sum of any window: two amounts exactly one window apart are in no common one. */
+/** Returns the largest sum of any window. Two amounts that are exactly one window apart share no window. */
 function maxInWindow(
   amounts: readonly { readonly atMs: number; readonly amountMicro: bigint }[],
   windowMs: number,

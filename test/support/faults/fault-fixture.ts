@@ -2,30 +2,32 @@ import { findSandboxDatabase, type SandboxDatabase } from '../sandbox/sandbox-da
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
 import { call, type AnswerBody } from '../http-client.ts'
 
-/** Who pays from which wallet, and within which daily cap. */
+/** An agent, the wallet that it pays from, and its daily cap. */
 export interface Payer {
   readonly agentId: string
   readonly wallet: string
   readonly capMicro: bigint
 }
 
-/** A sandbox with several wallets, each used by several agents, and with enough keys for every payment to find a free one. */
+/**
+ * A sandbox with several wallets, each used by several agents. It has enough keys that every payment finds a free one.
+ */
 export interface FaultFixture {
   readonly sandbox: ThrowAwaySandbox
   readonly database: SandboxDatabase
   readonly payers: readonly Payer[]
-  /** Takes the keys in turn. */
+  /** Returns the keys in turn. */
   takeKey(): string
   readonly clock: SandboxClock
   control(path: string, body?: object): Promise<AnswerBody>
-  /** How often the enclave's sends and reads met each fault. */
+  /** Counts how often sends and reads at the enclave met each fault. */
   countFaults(): Promise<Readonly<Record<string, number>>>
 }
 
-/** How far the sandbox's clock was ahead of the real time, and since when: block times are real ones. */
+/** The sandbox clock's lead over the real time, and when it began. Blocks have real times. */
 export interface SandboxClock {
   advance(seconds: number): Promise<void>
-  /** The sandbox's time at a moment of real time. */
+  /** Converts a real time to the sandbox's time. */
   toSandboxTime(realMs: number): number
 }
 

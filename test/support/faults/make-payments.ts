@@ -6,26 +6,26 @@ import { formatUsdc, type FaultFixture } from './fault-fixture.ts'
 import { createRandom, pick } from './random.ts'
 
 export interface PaymentLoad {
-  /** So many are recorded; what a limit refuses comes on top. */
+  /** The number of payments to record. Orders that a limit refuses come on top. */
   readonly payments: number
   /** The share of the sends that meets a fault of the provider. */
   readonly share: number
   readonly seed: number
   readonly callers: number
-  /** The load comes in so many waves, with hours of the sandbox's clock between them. */
+  /** The number of waves of the load. Between two waves the sandbox's clock moves on by hours. */
   readonly waves: number
   readonly waveSeconds: number
   /** Moves the clock on while callers wait, so that requests without a response expire sooner. */
   readonly isHurried?: boolean
 }
 
-/** What the callers saw. */
+/** The load, as the callers saw it. */
 export interface LoadReport {
-  /** By idempotency key, the id of the payment that the service acknowledged. */
+  /** The ids that the service acknowledged, by idempotency key. */
   readonly acknowledged: Map<string, string>
-  /** Orders by the code of their last response, other than 201. */
+  /** The number of refused orders, by the code of their last response. */
   readonly refusals: Map<string, number>
-  /** Orders of which the last response did not tell the outcome. */
+  /** Orders whose last response did not show the outcome. */
   abandoned: number
   retries: number
   orders: number
@@ -33,29 +33,29 @@ export interface LoadReport {
   recorded: number
 }
 
-/** Few amounts and recipients, so that payments equal each other. */
+/** Few amounts and recipients, so that some payments are equal. */
 const AMOUNTS = [10_000n, 20_000n, 50_000n, 100_000n, 250_000n] as const
 export const AMOUNT_MEAN = AMOUNTS.reduce((sum, amount) => sum + amount, 0n) / BigInt(AMOUNTS.length)
 const RECIPIENTS = 3
-/** One order in so many is never retried; the others are retried so often at the most. */
+/** One in this many orders is never retried. The others are retried up to a limit. */
 const ORDERS_PER_UNRETRIED = 3
 const RETRIES_MAX = 4
 const RETRY_MS = 250
-/** After 429 the next key is taken. */
+/** After a 429, the caller uses the next key, at most this often. */
 const KEY_CHANGES_MAX = 400
 const KEY_CHANGE_MS = 20
-/** Where caps are used up, a wave ends after so many times its orders, and more waves follow. */
+/** Once the caps are used up, a wave ends after this many times its orders, and more waves follow. */
 const WAVE_ORDERS_FACTOR = 2
 const WAVES_MORE_MAX = 4
-/** Every so many orders the enclave's clock is set anew, a few reads lag, and a transfer reverts. */
+/** After this many orders, the enclave's clock is changed, a few reads lag, and a transfer reverts. */
 const UNREST_EVERY = 25
 const CLOCK_SKEWS_SECONDS = [0, 0, 3, -3, 12, -12, 40, -40] as const
 const LAGGING_READS = 2
-/** How the clock is moved on while callers wait: about ten times as fast as it goes. */
+/** While callers wait, the clock moves on by `HURRY_SECONDS` every `HURRY_MS`: about ten times as fast as the real time. */
 const HURRY_MS = 1_500
 const HURRY_SECONDS = 15
 
-/** Payments of concurrent callers under random faults; resolves when all callers are done. */
+/** Makes payments with concurrent callers under random faults. Resolves when all callers have finished. */
 export async function makePayments(
   fixture: FaultFixture,
   load: PaymentLoad,
@@ -93,7 +93,7 @@ async function hurry(fixture: FaultFixture, work: Promise<void>): Promise<void> 
 interface Order {
   readonly body: { readonly idempotency_key: string }
   readonly retries: number
-  /** What else happens before it. */
+  /** A disturbance to cause before the order. */
   readonly unrest: number | null
 }
 
@@ -126,7 +126,7 @@ async function makeWave(
   const isOver = (): boolean => report.recorded >= recordedMax || report.orders >= ordersMax
   const work = async (): Promise<void> => {
     while (!isOver()) {
-      // Counted before it is known, so that no caller begins one too many.
+      // Counted before the result is known, so that no caller starts one order too many.
       report.orders += 1
       report.recorded += 1
       if (!(await pay(fixture, report, draw()))) report.recorded -= 1
@@ -135,7 +135,9 @@ async function makeWave(
   await Promise.all(Array.from({ length: callers }, work))
 }
 
-/** Pays as a caller would that retries with the same key while the outcome is open; returns whether a payment was recorded. */
+/**
+ * Pays like a caller that retries with the same key while the outcome is open. Returns whether a payment was recorded.
+ */
 async function pay(fixture: FaultFixture, report: LoadReport, { body, retries, unrest }: Order): Promise<boolean> {
   if (unrest !== null) await disturb(fixture, unrest)
   let answer = await send(fixture, body)
@@ -155,7 +157,7 @@ async function pay(fixture: FaultFixture, report: LoadReport, { body, retries, u
   return isRecorded
 }
 
-/** Each request has another key than the one before it: a key may pay 30 times a minute. */
+/** Uses another key for each request, because a key may make 30 payments a minute. */
 async function send(fixture: FaultFixture, body: object): Promise<JsonAnswer> {
   for (let changes = 0; ; changes += 1) {
     const answer = await call(fixture.sandbox.facts.base_url, 'POST', '/v1/payments', { key: fixture.takeKey(), body })

@@ -1,4 +1,4 @@
-/** Mulberry32: numbers from 0 up to 1, always the same ones for a seed. */
+/** Creates a generator of numbers from 0 up to 1 that are always the same for a seed (Mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -38,12 +38,15 @@ export interface FaultRun {
 }
 
 const WAVE_SECONDS = 7 * 60 * 60
-/** 24 hours hold four waves. The cap is what a payer spends in a little less on average. */
+/** 24 hours contain four waves. The cap is a little below the average that a payer spends in them. */
 const CAP_TENTHS_OF_WAVE = 36
-/** With fewer waves the cap is a fifth more than all of them: only payers that happen to pay much meet theirs. */
+/**
+ * With fewer waves, the cap is a fifth above the average of all of them, so only payers that spend more than others
+ * reach it.
+ */
 const TENTHS_OF_WAVE = 12
 
-/** Payments under random faults of the provider, then time for everything to settle, then what must be true. */
+/** Makes payments under random faults of the provider, waits until everything has settled, and checks the result. */
 export async function runFaults(options: FaultRunOptions): Promise<FaultRun> {
   const { payments, waves, wallets, agentsPerWallet, onProgress } = options
   const perWave = BigInt(Math.ceil(payments / waves / (wallets * agentsPerWallet)))
@@ -55,7 +58,7 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRun> {
     const faults = await fixture.countFaults()
     const transfers = await listChainTransfers(fixture)
     const recorded = (await fixture.database.query(PAYMENTS_WITH_EVENTS)).map(toRecordedPayment)
-    // The enclave's file is its own while it runs.
+    // The enclave has exclusive use of its file while it runs.
     await fixture.sandbox.stop()
     const sends = listSends(fixture.sandbox.dataDir)
     const { acknowledged } = report

@@ -5,25 +5,28 @@ import { createSandboxWorkspace } from './create-sandbox-workspace.ts'
 import { share } from './share.ts'
 import { call, type AnswerBody } from '../http-client.ts'
 
-/** What an agent host meets: the service of a sandbox, and a person who consents. */
+/** The service of a sandbox, as an agent host meets it, and a person who consents. */
 export interface AgentHost {
   readonly baseUrl: string
   readonly authUrl: string
   readonly controlUrl: string
   readonly dataDir: string
-  /** The demo workspace: its keys, wallets, agent, and an invitation to own it. */
+  /** The demo workspace: its keys, wallets, agent, and an invitation for an owner. */
   readonly workspace: SandboxFacts['workspace']
-  /** A POST to the sandbox's control API. Throws unless it succeeded. */
+  /** Sends a POST to the sandbox's control API. Throws unless it succeeds. */
   control(path: string, body: object): Promise<AnswerBody>
-  /** The person opens the address, and approves for the demo agent in test mode; answers where the browser is sent. */
+  /**
+   * Lets the person open the address and approve for the demo agent in test mode. Returns the address that the browser
+   * is sent to.
+   */
   consent(authorizeUrl: URL): Promise<URL>
-  /** A second server process on the same database. */
+  /** Starts a second server process on the same database. */
   addServer(): Promise<AddedServer>
-  /** The status of `GET /v1/me` with a token. */
+  /** Returns the status of `GET /v1/me` with a token. */
   statusOfMe(token: string): Promise<number>
 }
 
-/** With a sandbox of its own. */
+/** An agent host with its own sandbox. */
 export interface OwnAgentHost extends AgentHost {
   close(): Promise<void>
 }
@@ -33,7 +36,7 @@ export async function openAgentHost(serverEnv: Record<string, string> = {}): Pro
   return { ...openHostOf(sandbox, sandbox.facts.workspace), close: () => sandbox.remove() }
 }
 
-/** The sandbox that the test files in this process share, with a workspace for the caller alone. */
+/** Opens the sandbox that the test files in this process share, with a workspace that only the caller uses. */
 export async function openSharedAgentHost(): Promise<AgentHost> {
   const sandbox = await share('agent host', async () => {
     const started = await startThrowAwaySandbox()
@@ -42,7 +45,7 @@ export async function openSharedAgentHost(): Promise<AgentHost> {
   return openHostOf(sandbox, await createSandboxWorkspace(sandbox))
 }
 
-/** The same, of a sandbox that others use too, for one of its workspaces. */
+/** Opens one workspace of a sandbox that others use too. */
 export function openHostOf(sandbox: ThrowAwaySandbox, workspace: AgentHost['workspace']): AgentHost {
   const { base_url: baseUrl, auth_url: authUrl, control_url: controlUrl } = sandbox.facts
   const control = async (path: string, body: object): Promise<AnswerBody> => {

@@ -10,23 +10,25 @@ import {
 } from './oauth-client.ts'
 import { answerPage, formatPage, startSite } from '../browser/site.ts'
 
-/** An application that waits for the answer: on a loopback port, as one on a person's computer does, or on the web. */
+/**
+ * An application that waits for the response on a loopback port, like a program on a person's computer, or on the web.
+ */
 export interface ClientApp {
   readonly origin: string
-  /** What came to its redirect URI, in order. */
+  /** The requests to its redirect URI, in order. */
   readonly callbacks: readonly URL[]
-  /** The `Referer` of each. */
+  /** The `Referer` header of each of these requests. */
   readonly referrers: readonly (string | undefined)[]
-  /** An authorization with the redirect URI of its port. */
+  /** Starts an authorization, with a redirect URI that contains the application's port. */
   start(change?: Readonly<Record<string, string>>): Authorization
   close(): Promise<void>
 }
 
 interface ClientAppOptions {
   readonly name?: string
-  /** Served over https under this name, under `.example`; else on loopback. */
+  /** A name under `.example` at which the application is served over https. By default, it is served on loopback. */
   readonly host?: string
-  /** Where its redirect URI sends the browser on to. */
+  /** The address that its redirect URI redirects the browser to. */
   readonly sendsOnTo?: string
 }
 
@@ -42,7 +44,7 @@ export async function startClientApp(
   const site = await startSite(
     ({ url = '/', headers: { referer } }, response) => {
       const asked = new URL(url, site.origin)
-      // Browsers ask for an icon too.
+      // Browsers also request an icon.
       if (asked.pathname !== CALLBACK_PATH) {
         response.writeHead(404).end()
         return
@@ -56,7 +58,7 @@ export async function startClientApp(
   )
   try {
     const redirectUri = `${site.origin}${CALLBACK_PATH}`
-    // On loopback it is registered without its port (RFC 8252, section 7.3).
+    // On loopback, it is registered without its port (RFC 8252, section 7.3).
     const registered = host === undefined ? `http://127.0.0.1${CALLBACK_PATH}` : redirectUri
     const metadata = { client_name: name, redirect_uris: [registered] }
     const clientId = await registerClient(authorizationServer, metadata)
@@ -74,7 +76,10 @@ export async function startClientApp(
   }
 }
 
-/** The code of an answer that is whole: this authorization's state and our issuer, each once, and nothing else. */
+/**
+ * Returns the code of a callback. Checks that it has this authorization's state and our issuer, each once, and nothing
+ * else.
+ */
 export function readCode({ authUrl }: Pick<AgentHost, 'authUrl'>, { state }: Authorization, callback: URL): string {
   const { code = '', ...rest } = Object.fromEntries(callback.searchParams)
   assert.deepEqual(rest, { state, iss: authUrl })
@@ -90,7 +95,7 @@ interface Identity {
   readonly scopes: readonly string[]
 }
 
-/** Exchanges an answer's code, and asks with the token who one is. */
+/** Exchanges the code of a callback, and uses the token to ask who it acts for. */
 export async function connectWith(
   host: AgentHost,
   authorization: Authorization,

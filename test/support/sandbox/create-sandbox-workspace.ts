@@ -16,8 +16,8 @@ const FUND_USDC = '1000'
 const INVITATION_USES_MAX = 100
 
 /**
- * Makes a workspace like the sandbox's own demo workspace, with the same name and the same agent, but another slug. Test
- * files that share a sandbox each take one, so that none sees what another has done.
+ * Creates a workspace like the sandbox's own demo workspace, with the same name and the same agent, but another slug.
+ * Each test file in a shared sandbox creates one, so that no file sees what another has done.
  */
 export async function createSandboxWorkspace(sandbox: ThrowAwaySandbox): Promise<SandboxFacts['workspace']> {
   const { facts } = sandbox
@@ -46,7 +46,7 @@ export async function createSandboxWorkspace(sandbox: ThrowAwaySandbox): Promise
   return { slug, keys, wallets: { test, live }, agent_id: agentId, invite_url: inviteUrl }
 }
 
-/** Answers the secret of an invitation that makes whoever opens it an owner. */
+/** Returns the secret of an invitation for an owner. */
 async function invite({ dataDir, port }: ThrowAwaySandbox, slug: string): Promise<string> {
   const { url } = findSandboxDatabase({ dataDir, port })
   const db = new Database({ url, connectionsMax: 1 }, createLogger('silent'))

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { AgentHost } from './agent-host.ts'
 import { send, type Answer } from '../http-client.ts'
 
-/** What a client of the authorization server keeps of one authorization. */
+/** The values that a client of the authorization server keeps for one authorization. */
 export interface Authorization {
   readonly clientId: string
   readonly redirectUri: string
@@ -20,7 +20,7 @@ export interface TokenAnswer {
 
 const LOOPBACK_REDIRECT = 'http://127.0.0.1/callback'
 
-/** Registers a client; answers its id. */
+/** Registers a client, and returns its id. */
 export async function registerClient(
   { authUrl }: Pick<AgentHost, 'authUrl'>,
   metadata: Readonly<Record<string, unknown>> = {},
@@ -35,7 +35,7 @@ export async function registerClient(
   return body.client_id
 }
 
-/** Makes an authorization URL with everything that it needs; `change` replaces parameters. */
+/** Makes an authorization URL with all required parameters; `change` replaces parameters. */
 export function startAuthorization(
   { authUrl }: Pick<AgentHost, 'authUrl'>,
   clientId: string,
@@ -58,7 +58,7 @@ export function startAuthorization(
   return { clientId, redirectUri, verifier, state, url }
 }
 
-/** The authorization server, and the process of it that is asked, where that is not the one at its own address. */
+/** The authorization server, and the address of the process to ask, if it differs. */
 export interface OauthDoor {
   readonly authUrl: string
   readonly processUrl?: string
@@ -77,7 +77,7 @@ export async function refreshTokens(host: OauthDoor, clientId: string, refreshTo
   return await askForTokens(host, { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId })
 }
 
-/** Register, authorize, consent, exchange: the tokens of a new connection. */
+/** Registers, authorizes, consents and exchanges. Returns the tokens of a new connection. */
 export async function connect(host: AgentHost, change: Readonly<Record<string, string>> = {}) {
   const clientId = await registerClient(host)
   const authorization = startAuthorization(host, clientId, change)
@@ -90,7 +90,10 @@ async function askForTokens(door: OauthDoor, form: Record<string, string>): Prom
   return JSON.parse((await postForm(door, '/oauth/token', form)).text) as TokenAnswer
 }
 
-/** A form as a client posts it; the `Host` header names the authorization server, whichever process is asked. */
+/**
+ * Posts a form as a client does. The `Host` header names the authorization server, whichever process receives the
+ * request.
+ */
 export async function postForm(
   { authUrl, processUrl = authUrl }: OauthDoor,
   path: string,

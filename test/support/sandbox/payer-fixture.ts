@@ -5,10 +5,10 @@ import { call, type JsonAnswer, type WireAgent, type WirePayment } from '../http
 import { waitFor } from '../wait-for.ts'
 import type { SandboxFixture } from './sandbox-fixture.ts'
 
-/** What it takes to create a payer. */
+/** The parts of a sandbox that are needed to create a payer. */
 type SandboxAccess = Pick<SandboxFixture, 'control' | 'baseUrl'>
 
-/** Who pays: a workspace of its own with a key, an agent, a funded wallet and a signed grant. */
+/** A workspace that can pay, with a key, an agent, a funded wallet and a signed grant. */
 export interface PayerFixture {
   readonly slug: string
   readonly mode: Mode
@@ -16,7 +16,7 @@ export interface PayerFixture {
   readonly agentId: string
   readonly wallet: string
   readonly grantId: string
-  /** Nobody else is paid at this address. */
+  /** An address that only this payer pays. */
   readonly recipient: string
 }
 
@@ -37,7 +37,7 @@ export interface PayerOptions {
   readonly fundUsdc?: string
   readonly maxPerTxUsdc?: string
   readonly dailyCapUsdc?: string
-  /** Further members of the grant. */
+  /** Additional fields of the request that creates the grant. */
   readonly grant?: object
 }
 
@@ -67,7 +67,7 @@ export async function makeWallet(
   return answer.body.wallet.address
 }
 
-/** Answers the grant's id. */
+/** Creates and signs a grant, and returns its id. */
 export async function makeGrant(
   fixture: SandboxAccess,
   { slug, mode, agentId, wallet }: Pick<PayerFixture, 'slug' | 'mode' | 'agentId' | 'wallet'>,
@@ -90,7 +90,7 @@ export function makeAddress(): string {
   return getAddress(`0x${randomBytes(20).toString('hex')}`)
 }
 
-/** `change` replaces members of the body; `key` and `baseUrl` the way it goes. */
+/** Makes a payment. `change` replaces fields of the body; `key` and `baseUrl` replace the key and the address. */
 export async function pay(
   fixture: SandboxFixture,
   payer: PayerFixture,
@@ -117,7 +117,7 @@ export async function readAgent(fixture: SandboxFixture, { key, agentId }: Payer
   return answer.body.agent
 }
 
-/** As the records say, without the refresh that a GET would make. */
+/** Waits until the record has this status. Reads the database, because a GET would refresh the payment. */
 export async function waitForRecord(
   fixture: SandboxFixture,
   id: string,
@@ -132,7 +132,7 @@ export async function waitForRecord(
   )
 }
 
-/** The types of a payment's events, in order. */
+/** Returns the types of a payment's events, in order. */
 export async function listPaymentEvents(fixture: SandboxFixture, id: string): Promise<string[]> {
   const rows = await fixture.query(
     "select type from events where data -> 'payment' ->> 'id' = $1 order by created_at, id",
@@ -141,7 +141,7 @@ export async function listPaymentEvents(fixture: SandboxFixture, id: string): Pr
   return rows.map((row) => String(row['type']))
 }
 
-/** The deposits of a wallet as their events tell them, as often as they do. */
+/** Returns the deposits in a wallet's events, one entry per event. */
 export async function listDepositEvents(fixture: SandboxFixture, wallet: string): Promise<WireDeposit[]> {
   const rows = await fixture.query(
     `select data -> 'deposit' as deposit from events

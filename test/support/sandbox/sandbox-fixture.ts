@@ -15,28 +15,28 @@ import { openUsdcChain, type UsdcChain } from './usdc-chain.ts'
 /** A call to the control API that must succeed. */
 export type Control = (path: string, body?: object) => Promise<JsonAnswer>
 
-/** A whole sandbox with its data in a temporary folder, and every hand that a test needs on it. */
+/** A whole sandbox with its data in a temporary folder, and the functions that tests use to control it. */
 export interface SandboxFixture {
   readonly sandbox: Sandbox
   readonly dataDir: string
   readonly port: number
   readonly baseUrl: string
   readonly chains: Readonly<Record<Mode, UsdcChain>>
-  /** Stands in front of the enclave. */
+  /** The proxy in front of the enclave. */
   readonly enclave: EnclaveProxy
-  /** Settings of the server from its next start on. */
+  /** Settings that the server receives when it starts next. */
   readonly serverEnv: Record<string, string>
-  /** As the sandbox's own server has it. */
+  /** The same database that the sandbox's own server uses. */
   readonly databaseUrl: string
-  /** The server's whole environment, to open its parts in this process. */
+  /** Returns the server's whole environment, to open parts of the server in this process. */
   environment(): Record<string, string>
   control: Control
   advanceClock(seconds: number): Promise<void>
-  /** Asks PostgreSQL, past the service. */
+  /** Queries PostgreSQL directly, without the service. */
   query(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
-/** A sandbox of its own: nobody else notices what is done in it. */
+/** A sandbox of its own, so that a test can change anything in it. */
 export interface OwnSandboxFixture extends SandboxFixture {
   close(): Promise<void>
 }
@@ -44,13 +44,13 @@ export interface OwnSandboxFixture extends SandboxFixture {
 const ENCLAVE_OFFSET = 3
 
 export interface SandboxFixtureOptions {
-  /** Settings of the server; handed the first port, since proxies may stand in front of what listens there. */
+  /** Settings of the server. Receives the sandbox's first port, since proxies may stand in front of its programs. */
   readonly serverEnv?: (port: number) => Record<string, string> | Promise<Record<string, string>>
 }
 
 /**
- * The sandbox that the test files in this process share. They make workspaces of their own, and leave its clock, its
- * processes and its chains alone.
+ * Opens the sandbox that the test files in this process share. They create their own workspaces, and do not change its
+ * clock, its processes or its chains.
  */
 export function openSharedSandboxFixture(): Promise<SandboxFixture> {
   return share('sandbox fixture', openSandboxFixture)

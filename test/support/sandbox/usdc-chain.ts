@@ -1,8 +1,8 @@
-/** What a chain itself says of USDC, asked past the service. */
+/** Reads a chain's own records about USDC, without the service. */
 export interface UsdcChain {
-  /** micro-USDC, at the head. */
+  /** Returns the balance at the head, in micro-USDC. */
   balanceOf(address: string): Promise<bigint>
-  /** The Transfer events from a wallet, in the chain's order. */
+  /** Lists the Transfer events from a wallet, in the chain's order. */
   listTransfers(from: string): Promise<readonly ChainTransfer[]>
   call(method: string, params: readonly unknown[]): Promise<unknown>
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import type { FastifyRequest } from 'fastify'
 import type { HttpServer } from '../../../server/src/http/open-http.ts'
 
-/** Throws if any response so far was not what its schema says. */
+/** Throws if any response so far did not match its schema. */
 export type AssertChecked = () => void
 
 /**
- * Checks every response of the dashboard's endpoints against its schema: that it is valid, and that the serializer, which
- * drops and converts what a schema does not allow, has changed nothing. A response that is not becomes a 500, and is
- * remembered, since a test may expect an error.
+ * Checks every response of the dashboard's endpoints against its schema. The response must be valid, and the
+ * serializer, which drops and converts values that a schema does not allow, must not have changed it. A faulty response
+ * becomes a 500. It is also remembered, because a test may expect an error.
  */
 export function checkResponses(http: HttpServer): AssertChecked {
   const payloads = new WeakMap<FastifyRequest, unknown>()

@@ -15,11 +15,11 @@ export const ASSET = 'export {}'
 
 export interface ConsoleServer extends TestContext {
   readonly url: string
-  /** What a browser says in `Host`: under any other name there is no dashboard. */
+  /** The `Host` header of a browser. The dashboard is not served under any other name. */
   readonly host: string
 }
 
-/** The doors `/v1` and `/console` on a free port, over a fresh database, with a dashboard of one page and one asset. */
+/** Serves `/v1` and `/console` on a free port, with a fresh database and a dashboard of one page and one asset. */
 export async function openConsoleServer(
   change: (config: Config) => Config = (config) => config,
 ): Promise<ConsoleServer> {

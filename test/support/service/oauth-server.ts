@@ -8,17 +8,20 @@ import { openTestService, type TestService } from './test-service.ts'
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
-/** Where the tests' configuration says that the service is; it listens elsewhere. */
+/** The service's address in the tests' configuration. It listens on another one. */
 export const BASE_URL = 'http://localhost:4100'
 export const AUTH_URL = 'http://localhost:4101'
 
-/** Parameters to change: several values for a parameter that is repeated, null for one that is left out. */
+/** Parameters to change: several values to repeat a parameter, null to leave it out. */
 export type Changes = Readonly<Record<string, string | readonly string[] | null>>
 
 export interface OauthCall extends Call {
-  /** Where the request seems to come from: another address each time, to stay clear of the limits. */
+  /**
+   * The address that the request seems to come from. By default, each request has a new one, so that no rate limit is
+   * reached.
+   */
   readonly address?: string
-  /** Whose browser it comes from. */
+  /** The person whose browser sends the request. */
   readonly person?: Pick<Person, 'secret'>
 }
 
@@ -38,7 +41,7 @@ export interface WireTokens {
   readonly scope: string
 }
 
-/** A code that a person has just approved, and all that it is bound to. */
+/** A code that a person has just approved, with everything that it is bound to. */
 export interface ApprovedCode {
   readonly client: RegisteredClient
   readonly code: string
@@ -54,11 +57,11 @@ export interface OauthServer extends TestService {
   /** Posts a form. */
   post(path: string, fields: Changes | string, call?: Partial<OauthCall>): Promise<Answer>
   register(metadata?: Readonly<Record<string, unknown>>): Promise<RegisteredClient>
-  /** Asks for authorization with a whole request but for the changes. */
+  /** Requests authorization with all required parameters and the given changes. */
   authorize(client: RegisteredClient, changes?: Changes, call?: Partial<OauthCall>): Promise<Answer>
-  /** The handle of a request that awaits the owner's decision. */
+  /** Returns the handle of a request that waits for the owner's decision. */
   openRequest(client: RegisteredClient, changes?: Changes): Promise<string>
-  /** The owner approves in the browser, but for the changes. */
+  /** Approves as the owner in the browser, with the given changes. */
   consent(handle: string, changes?: Changes, call?: Partial<OauthCall>): Promise<Answer>
   approveCode(client?: RegisteredClient, changes?: Changes): Promise<ApprovedCode>
   exchange(approved: ApprovedCode, changes?: Changes, call?: Partial<OauthCall>): Promise<Answer>
@@ -66,7 +69,7 @@ export interface OauthServer extends TestService {
   refresh(tokens: Pick<WireTokens & ApprovedCode, 'client' | 'refresh_token'>, changes?: Changes): Promise<Answer>
 }
 
-/** A whole service that listens behind a proxy, with a workspace and its owner. */
+/** Opens a whole service behind a proxy, with a workspace and its owner. */
 export async function openOauthServer(
   change: (config: Config) => Config | Promise<Config> = (config) => config,
 ): Promise<OauthServer> {
@@ -141,10 +144,10 @@ export async function openOauthServer(
 }
 
 export const SAME_ORIGIN: readonly string[] = ['origin', AUTH_URL, 'sec-fetch-site', 'same-origin']
-/** The challenge of the standard's own example (RFC 7636, appendix B). */
+/** The challenge in the example of RFC 7636, appendix B. */
 export const CODE_CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
-/** A whole authorization request. */
+/** Builds a complete authorization request. */
 export function authorizationRequest({ client_id, redirect_uris }: RegisteredClient) {
   return {
     response_type: 'code',
@@ -174,7 +177,7 @@ export function locationOf(answer: Answer, status: number): string {
   return String(answer.headers.location)
 }
 
-/** The handle in the address of the consent page. */
+/** Returns the handle in the address of the consent page. */
 export function handleOf(answer: Answer): string {
   const location = locationOf(answer, 302)
   assert.match(location, /^http:\/\/localhost:4101\/consent\?request=svc_oar_[0-9A-Za-z]{49}$/)
@@ -186,7 +189,7 @@ export function readTokens(answer: Answer): WireTokens {
   return JSON.parse(answer.text) as WireTokens
 }
 
-/** Holds an answer to all that is said of the errors of the JSON endpoints (D35); answers its description. */
+/** Checks everything that the errors of the JSON endpoints have in common (D35), and returns the description. */
 export function expectOauthError(
   answer: Answer,
   error: string,
@@ -202,7 +205,7 @@ export function expectOauthError(
   return body.error_description
 }
 
-/** Holds an answer to being a page that nobody can frame, and that sends the browser nowhere. */
+/** Checks that a response is a page that can't be framed and that does not redirect the browser. */
 export function expectPage(answer: Answer, { status = 400, error, parameter }: ExpectedPage): void {
   assert.equal(answer.status, status, answer.text)
   assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8')

@@ -12,13 +12,16 @@ export interface TestService extends TestContext {
   readonly service: Service
   readonly url: string
   call(call: Call): Promise<Answer>
-  /** A fresh key of the seeded (account, mode), with a fresh rate budget. */
+  /** Issues a new key of the seeded account and mode, with its own rate limit. */
   issueKey(seeded: Seed, mode?: Mode): Promise<string>
-  /** How many agents, payments and events there are. */
+  /** Counts agents, payments and events. */
   countRows(): Promise<Readonly<Record<string, number>>>
 }
 
-/** The whole service on a free port, over a fresh database, with the enclave and the chains replaced at the socket. */
+/**
+ * Opens the whole service on a free port, with a fresh database, and fake servers instead of the enclave and the
+ * chains.
+ */
 export async function openTestService(
   change: (config: Config) => Config | Promise<Config> = (config) => config,
 ): Promise<TestService> {
@@ -34,7 +37,8 @@ export async function openTestService(
     ...given,
     service: { ...service, stop: () => (stopped ??= service.stop()) },
     url,
-    // An unknown host means the REST host (D1): what is beside it is on the host of AUTH_URL.
+    // A request with an unknown host is treated as one for the REST host (D1). All other paths are on the host of
+    // AUTH_URL.
     call: (call) => send(url, call.path.startsWith('/v1') ? call : { host: new URL(config.authUrl).host, ...call }),
     async issueKey(seeded, mode = seeded.mode) {
       return (await issueKey(given.context, { accountId: seeded.account.id, mode, actor: OPERATOR })).secret
@@ -54,7 +58,7 @@ export async function openTestService(
   }
 }
 
-/** A whole body of `POST /v1/payments` that would be paid. */
+/** Builds a valid body of `POST /v1/payments`, which would be paid. */
 export function paymentBody(seeded: Seed, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return { agent_id: seeded.agentId, wallet: seeded.wallet, to: RECIPIENT, amount_usdc: '1', ...changes }
 }

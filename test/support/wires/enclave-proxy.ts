@@ -1,20 +1,26 @@
 import { createServer, request as connectHttp, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Stands between the service and the enclave, and knows what is asked. */
+/** A proxy between the service and the enclave that reads the requests. */
 export interface EnclaveProxy {
-  /** The enclave's public address, which is part of what its clients sign. */
+  /** The enclave's public address. Clients sign it as part of their requests. */
   readonly url: string
-  /** Holds the next request of such a path (default: to sign), or the enclave's answer to it, until it is let go. */
+  /**
+   * Holds the next request to such a path (by default, to sign), or the enclave's response to it, until the test
+   * releases it.
+   */
   hold(side: 'request' | 'answer', path?: RegExp): Hold
-  /** Ends the connection of the next change of a wallet before the enclave has seen it, which it may do later. */
+  /**
+   * Ends the connection of the next change of a wallet before the enclave has received it. The request may still arrive
+   * later.
+   */
   loseChange(): LostChange
   /**
-   * Changes what the enclave answers to reads of such a path, which are counted from 1, until the returned function is
-   * called. What `change` returns is answered instead.
+   * Replaces the enclave's responses to reads of such a path by the result of `change`, until the returned function is
+   * called. Reads are counted from 1.
    */
   rewrite(path: RegExp, change: (answer: Json, reads: number) => unknown): () => void
-  /** What was asked, in order. */
+  /** The requests, in order. */
   readonly requests: readonly ProxiedRequest[]
   /** Ends every connection, and refuses new requests until `restore`. */
   cut(): void
@@ -22,18 +28,18 @@ export interface EnclaveProxy {
   close(): Promise<void>
 }
 
-/** As `JSON.parse` returns it, for members that are known to be there. */
+/** The type of a result of `JSON.parse`, for fields that are known to exist. */
 export type Json = { [member: string]: Json } & { map<Item>(change: (item: Json) => Item): Item[] }
 
 export interface Hold {
-  /** Resolves when there is something to hold. */
+  /** Resolves when the request or the response is held. */
   readonly held: Promise<void>
-  /** Lets it pass, and answers the status that the enclave gave. */
+  /** Releases it, and returns the status of the enclave's response. */
   release(): Promise<number>
 }
 
 export interface LostChange {
-  /** The request arrives after all; answers the status that the enclave gave. */
+  /** Lets the request arrive after all, and returns the status of the enclave's response. */
   arrive(): Promise<number>
 }
 
@@ -54,7 +60,9 @@ interface Gate {
 
 const SIGNING_PATH = /^\/v1\/wallets\/[^/]+\/rpc$/
 
-/** `findPort` is asked at each request: an enclave that must know its public address is started after the proxy. */
+/**
+ * `findPort` is called at each request, because an enclave that must know its public address starts after the proxy.
+ */
 export async function startEnclaveProxy(findPort: () => number): Promise<EnclaveProxy> {
   const requests: ProxiedRequest[] = []
   const gates: Gate[] = []
@@ -159,7 +167,7 @@ interface EnclaveAnswer {
   readonly body: Buffer
 }
 
-/** Header names and values, path and body go on as they came: all of them may be signed. */
+/** Forwards header names and values, path and body unchanged, because all of them may be signed. */
 async function forward(port: number, { method, path, headers, body }: ProxiedRequest): Promise<EnclaveAnswer> {
   return await new Promise((resolve, reject) => {
     const sent = connectHttp({ host: 'localhost', port, method, path, headers, agent: false }, (answer) => {
@@ -167,7 +175,7 @@ async function forward(port: number, { method, path, headers, body }: ProxiedReq
       answer.on('data', (chunk: Buffer) => chunks.push(chunk))
       answer.once('error', reject)
       answer.once('end', () => {
-        // How this body travels on is this server's own affair.
+        // The proxy's own server chooses how to transfer this body.
         const { 'transfer-encoding': _, connection: __, ...kept } = answer.headers
         resolve({ status: answer.statusCode ?? 502, headers: kept, body: Buffer.concat(chunks) })
       })

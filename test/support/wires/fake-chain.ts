@@ -13,22 +13,22 @@ export interface FakeOperation {
   readonly hash: Hex
   readonly isSuccess: boolean
   readonly after: number
-  /** The payer by default. */
+  /** By default, the payer. */
   readonly sender?: Hex
 }
 
 export interface FakeReceipt extends FakeTransfer {
   readonly blockNumber: bigint
   readonly reverted?: boolean
-  /** The sender of the transaction, where that is not the payer: a bundler. */
+  /** The sender of the transaction, if it is not the payer: a bundler. */
   readonly sender?: Hex
   /** Other transfers of the transaction, after the first one. */
   readonly others?: readonly FakeTransfer[]
-  /** The user operations in it: after the transfers that they emitted, so many in all. */
+  /** The user operations in the transaction. `after` is the number of transfers that precede the operation's event. */
   readonly operations?: readonly FakeOperation[]
 }
 
-/** A transfer in the chain's logs. Those of one block stand in it in the order of `logs`. */
+/** A transfer in the chain's logs. The logs of one block have the order of `logs`. */
 export interface FakeLog extends FakeTransfer {
   readonly txHash: Hex
   readonly blockNumber: bigint
@@ -40,7 +40,7 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** Thrown while a call is answered: the node refuses it with this code. */
+/** Throw this while a call is handled, to make the node refuse the call with this code. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number
@@ -51,31 +51,31 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** A chain that says what a test tells it to: JSON-RPC over HTTP, answered at once. */
+/** A chain that tests control: JSON-RPC over HTTP, with immediate responses. */
 export interface FakeChain extends FakeServer {
   readonly chainId: number
   head: bigint
-  /** Of every address that `balances` does not name. */
+  /** The balance of every address that `balances` does not contain. */
   balanceMicro: bigint
   readonly balances: Map<string, bigint>
-  /** The chain's own coin, of every address. */
+  /** The balance of every address in the chain's own coin. */
   coinWei: bigint
   readonly receipts: Map<string, FakeReceipt>
   readonly logs: FakeLog[]
-  /** Transactions that a node knows, mined or not, by hash. */
+  /** The transactions that a node knows, mined or not, by hash. */
   readonly transactions: Map<string, { readonly from: string; readonly nonce: bigint }>
-  /** How many nonces an address (in lower case) has used, at any block. */
+  /** The number of nonces that an address (in lower case) has used, at any block. */
   readonly nonces: Map<string, bigint>
-  /** While true, every call is answered with 503. */
+  /** While true, every response is a 503. */
   down: boolean
   calls: number
-  /** HTTP requests, each with one call or a batch of them. */
+  /** The number of HTTP requests. Each has one call or a batch of calls. */
   requests: number
-  /** Of the bodies that came and went. */
+  /** The size of all bodies that were received and sent. */
   bytes: number
-  /** Answers in the chain's place; undefined leaves the answer to it. */
+  /** Returns the result in the chain's place, or undefined to leave it to the chain. */
   intercept: (call: RpcCall) => unknown
-  /** The last blocks are others from now on, and empty. Answers the transfers that were in them. */
+  /** Replaces the last blocks by empty ones. Returns the transfers that were in them. */
   reorganize(blocks: number): FakeLog[]
 }
 
@@ -88,7 +88,7 @@ const SECONDS_PER_BLOCK = 2n
 const GAS_PRICE_WEI = 10n ** 9n
 const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F'
 
-/** Block hashes: the number, and how often it was taken back. */
+/** A block's hash contains its number, and how often it was reorganized. */
 const HASH_BASE = 1_000_000n
 const FORK_SHIFT = 64n
 
@@ -164,7 +164,7 @@ function answerCall(state: State, { method, params }: RpcCall): unknown {
       return toHex(GAS_PRICE_WEI)
     case 'eth_call': {
       const { to, data } = params[0] as { to: string; data: string }
-      // No contract stands where OP stack chains keep the price of publishing.
+      // There is no contract at the address where OP stack chains keep the price of publishing.
       if (to === GAS_PRICE_ORACLE) return '0x'
       const address = `0x${data.slice(-40)}`
       return toWord(state.balances.get(address) ?? state.balanceMicro)
@@ -191,7 +191,10 @@ interface LogFilter {
   readonly topics: readonly (string | null | readonly string[])[]
 }
 
-/** As nodes do, without a word of what lies above the head. Of receipts only what a search for one payment asks for. */
+/**
+ * Finds logs as nodes do: a node does not report that a range ends above its head. Logs of receipts are included only in
+ * a search for one payment.
+ */
 function findLogs(state: State, filter: LogFilter): unknown[] {
   const [from, to] = [BigInt(filter.fromBlock), BigInt(filter.toBlock)]
   const isInRange = ({ blockNumber }: { blockNumber: bigint }) =>

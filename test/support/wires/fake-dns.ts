@@ -5,7 +5,7 @@ const CODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 } as const
 const ANSWER_FLAGS = 0x8180
 const TTL_SECONDS = 60
 
-/** What a name server says of one name; nothing at all for `silent`. */
+/** The records that the name server has for a name; `silent` means no response. */
 export type DnsAnswer =
   | 'silent'
   | 'SERVFAIL'
@@ -15,12 +15,12 @@ export type DnsAnswer =
 export interface FakeDns {
   /** As `host:port`. */
   readonly server: string
-  /** Each question, as `name type`. */
+  /** Each query, as `name type`. */
   readonly questions: readonly string[]
   close(): Promise<void>
 }
 
-/** A name server on loopback (RFC 1035) that knows these names, and no other. */
+/** Starts a name server on loopback (RFC 1035) that knows only these names. */
 export async function startFakeDns(names: Readonly<Record<string, DnsAnswer>>): Promise<FakeDns> {
   const questions: string[] = []
   const socket = createSocket('udp4')
@@ -92,7 +92,7 @@ function ipv4Bytes(address: string): Buffer {
   return Buffer.from(address.split('.').map(Number))
 }
 
-/** `::` stands for the groups that are missing (RFC 4291, section 2.2). */
+/** `::` replaces groups of zeros (RFC 4291, section 2.2). */
 function ipv6Bytes(address: string): Buffer {
   const [left = '', right = ''] = address.split('::')
   const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { answerJson, startFakeServer, type FakeServer } from './fake-server.ts'
 
-/** One signing request as it arrived. */
+/** A signing request as it was received. */
 export interface SigningRequest {
   readonly walletId: string
   readonly referenceId: string
@@ -17,7 +17,7 @@ export interface ToldTransaction {
   readonly userOperationHash?: string
 }
 
-/** A response in the enclave's place. `isAccepted`: the transfer is accepted all the same. */
+/** A response in the enclave's place. If `isAccepted`, the transfer is accepted nevertheless. */
 export interface OddAnswer {
   readonly status: number
   readonly body: unknown
@@ -25,7 +25,7 @@ export interface OddAnswer {
   readonly isAccepted?: boolean
 }
 
-/** What the enclave does with a signing request: sign and answer, or one of the ways in which it does not. */
+/** The enclave's reaction to a signing request: it signs and responds, or fails in one of several ways. */
 export type Behaviour =
   | 'sign'
   | 'sign without hash'
@@ -36,21 +36,24 @@ export type Behaviour =
   | 'sign when released'
   | OddAnswer
 
-/** An enclave that signs nothing, but answers transfers at once, once for each reference id, or misbehaves as told. */
+/**
+ * An enclave that does not sign. It responds at once, with one transfer for each reference id, unless a test makes it
+ * misbehave.
+ */
 export interface FakeEnclave extends FakeServer {
-  /** Every signing request, in order, whatever became of it. */
+  /** Every signing request, in order, whatever its outcome. */
   readonly requests: SigningRequest[]
-  /** What was accepted: reference id to transaction hash. */
+  /** The transaction hashes of accepted transfers, by reference id. */
   readonly accepted: Map<string, string>
-  /** What look-ups tell of a reference id, where that is not the transaction as it was accepted. */
+  /** The results of look-ups by reference id, where they differ from the accepted transaction. */
   readonly told: Map<string, ToldTransaction>
   /** For 'sign when released'. */
   released: Promise<void>
-  /** While true, look-ups are answered with 503. */
+  /** While true, every response to a look-up is a 503. */
   blind: boolean
-  /** How many look-ups by reference id were answered. */
+  /** The number of look-ups by reference id that got a response. */
   lookUps: number
-  /** Asked for each signing request. */
+  /** Called for each signing request. */
   behave: (request: SigningRequest) => Behaviour
   /** The enclave's clock, which its `Date` headers show. */
   now: () => Date
@@ -112,7 +115,7 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
   return Object.assign(enclave, server)
 }
 
-/** A wallet of whoever asked for it, without signers. */
+/** Creates a wallet without signers for any caller. */
 function createWallet() {
   return {
     id: randomBytes(12).toString('hex'),

@@ -6,7 +6,7 @@ export interface FakeServer {
   close(): Promise<void>
 }
 
-/** Serves one handler on a free loopback port: the other end of a wire, for tests and benches. */
+/** Serves one handler on a free loopback port, as the other side for tests and benchmarks. */
 export async function startFakeServer(
   handle: (request: IncomingMessage, body: string, response: ServerResponse) => void,
 ): Promise<FakeServer> {

@@ -8,16 +8,16 @@ import { postJson, type OutboundOutcome, type OutboundRequest } from '../../../s
 
 export interface Poster {
   post(url: string, changes?: Partial<OutboundRequest>): Promise<OutboundOutcome>
-  /** Its connections. */
+  /** The poster's connections. */
   readonly agents: Agents
   close(): void
 }
 
-/** Longer than a busy machine needs to answer itself. */
+/** Longer than a busy machine needs to respond to itself. */
 const TIMEOUT_MS = 20_000
 const RESPONSE_BYTES_MAX = 16 * 1024
 
-/** A way to the outside, in which loopback counts as outside. */
+/** Opens a poster that treats loopback as an outside network. */
 export function openPoster(policy: Partial<OutboundPolicy> = {}): Poster {
   const outbound = openOutbound({ policy: { allowLoopback: true, ownOrigins: [], ...policy }, clock: createClock() })
   const base = { headers: {}, body: Buffer.from('{}'), timeoutMs: TIMEOUT_MS, responseBytesMax: RESPONSE_BYTES_MAX }
@@ -28,7 +28,10 @@ export function openPoster(policy: Partial<OutboundPolicy> = {}): Poster {
   }
 }
 
-/** What a post comes to in a process with this environment, as `status error`. `trusted`: an authority of its own. */
+/**
+ * Posts from a process with this environment, and returns the outcome as `status error`. `trusted` is an additional
+ * certificate authority.
+ */
 export async function postFromChild(url: string, environment: NodeJS.ProcessEnv, trusted = ''): Promise<string> {
   const program = `
     import { setDefaultCACertificates } from 'node:tls'

@@ -2,16 +2,16 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 
 export interface RawServer {
   readonly port: number
-  /** Each request as it came, its body included. */
+  /** Each request as it arrived, with its body. */
   readonly requests: readonly string[]
-  /** How many connections were made, and how many are open. */
+  /** How many connections were opened in all, and how many are open now. */
   readonly connections: { readonly made: number; readonly open: number }
   close(): Promise<void>
 }
 
 /**
- * A server below HTTP, for answers that no HTTP server would give: `answer` is called when a whole request has come, or
- * when its headers have, with `early`.
+ * A server below HTTP, for responses that no HTTP server would send. `answer` is called when a whole request has
+ * arrived, or, with `early`, when its headers have.
  */
 export async function startRawServer(
   answer: (socket: Socket, request: string) => void,
@@ -36,7 +36,7 @@ export async function startRawServer(
       answer(socket, request)
     })
   }
-  // A TLS server's own event comes after the handshake.
+  // A TLS server emits its own event after the handshake.
   server.on('setSecureContext' in server ? 'secureConnection' : 'connection', serve)
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)

@@ -12,33 +12,36 @@ import { waitFor } from '../wait-for.ts'
 export interface Received {
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** Names and values in turn, as they were spelled. */
+  /** Names and values alternate, spelled as they were sent. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
   readonly eventId: string
-  /** From 1, as its header says. */
+  /** The number of the attempt, from 1, as its header says. */
   readonly attempt: number
 }
 
-/** A status, or whatever else is to be done with the answer; it may be done later. */
+/** A status, or a function that handles the response, now or later. */
 export type Reply = number | ((response: ServerResponse, received: Received) => void)
 
 export interface Receiver {
   readonly url: string
   readonly received: readonly Received[]
-  /** How many wait for their answer, and how many ever did at once. */
+  /** How many requests wait for a response now, and the most that have ever waited at once. */
   readonly waiting: { readonly now: number; readonly max: number }
-  /** Of all that waited at once, whether two were of one event. */
+  /** Whether two requests of the same event have ever waited at once. */
   readonly hadTwoOfOne: boolean
-  /** What comes from now on is answered so. */
+  /** Sets the response to all later requests. */
   reply(reply: Reply): void
-  /** From now on nothing is answered, until the returned function does so. */
+  /** Holds back all later responses until the returned function is called. */
   hold(): (status?: number) => void
   arrived(count: number): Promise<void>
   close(): Promise<void>
 }
 
-/** The other side of webhooks: an endpoint on a free loopback port that keeps what it is sent. It answers 200. */
+/**
+ * Starts the receiving side of webhooks: an endpoint on a free loopback port that stores what it receives. It responds
+ * with 200 by default.
+ */
 export async function startReceiver(
   makeServer: (listener: RequestListener) => Server = (listener) => createServer(listener),
 ): Promise<Receiver> {

@@ -7,8 +7,8 @@ const FROM = '200101000000Z'
 const LATE = '491231235959Z'
 
 /**
- * A key and a certificate that it signed itself (RFC 5280, section 4.1), for a server that speaks TLS to a client which
- * is told to trust it, or which must not. Node makes keys and signatures, but no certificates. `until`: its end, as
+ * Creates a key and a self-signed certificate (RFC 5280, section 4.1), for TLS servers that a client must, or must not,
+ * trust. Node can create keys and signatures, but no certificates. `until` is the end of its validity, as
  * `YYMMDDhhmmssZ`.
  */
 export function createSelfSigned(host: string, { until = LATE } = {}): { key: string; cert: string } {
@@ -34,7 +34,7 @@ export function createSelfSigned(host: string, { until = LATE } = {}): { key: st
   }
 }
 
-/** DER (ITU-T X.690, section 10.1): tag, length in as few bytes as can be, content. */
+/** Encodes a value in DER (ITU-T X.690, section 10.1): tag, length in as few bytes as possible, content. */
 function encode(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts)
   const { length } = content

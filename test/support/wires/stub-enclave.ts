@@ -11,7 +11,7 @@ import { generateSignerKey } from '../../../server/src/enclave/signer-key.ts'
 import { parseAddress, type Address } from '../../../server/src/values/address.ts'
 import { microUsdc } from '../../../server/src/values/money.ts'
 
-/** For tests: a server on the wire that records what it is sent, and answers as the test says. */
+/** A server that records its requests, and responds as the test says. */
 export type StubEnclave = Awaited<ReturnType<typeof startStubEnclave>>
 
 export type ReceivedRequest = {
@@ -26,7 +26,7 @@ export type StubAnswer = (response: ServerResponse, request: ReceivedRequest) =>
 
 /** Longer than a busy machine needs to respond to itself. */
 const PATIENT_MS = 20_000
-/** For an enclave that is not going to respond. */
+/** A timeout for an enclave that never responds. */
 export const HASTY_MS = 300
 const STUB_APP_ID = 'app-test'
 export const STUB_APP_SECRET = 'APP-SECRET'
@@ -76,7 +76,7 @@ export async function startStubEnclave() {
 /** Signs every order of `makeOrder`. */
 export const ORDER_SIGNER = generateSignerKey()
 
-/** A transfer that the enclave can be asked for. */
+/** Makes an order for a transfer. */
 export function makeOrder(change: Partial<TransferOrder> = {}): TransferOrder {
   return {
     enclaveWalletId: 'w00000000000000000000001',
@@ -93,7 +93,7 @@ export function makeOrder(change: Partial<TransferOrder> = {}): TransferOrder {
   }
 }
 
-/** Accepts a transfer, and says this of it. */
+/** Makes a response that accepts a transfer, with this data. */
 export function acceptTransfer(data: object): StubAnswer {
   return (response) => sendJson(response, 200, { method: 'eth_sendTransaction', data })
 }
@@ -107,7 +107,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(JSON.stringify(body))
 }
 
-/** The object that a request's authorization signature covers, made of what was received. */
+/** Returns the object that a request's authorization signature covers, built from the received request. */
 export function signedObject(apiUrl: string, { method, path, headers, body }: ReceivedRequest) {
   const covered = Object.entries(headers).filter(
     ([name]) => name.startsWith('privy-') && name !== 'privy-authorization-signature' && name !== 'privy-client',

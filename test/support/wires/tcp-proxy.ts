@@ -1,16 +1,18 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** What a test does with the bytes of one connection; `pass` sends them on. Each is passed on at once by default. */
+/**
+ * How a test handles the bytes of one connection; `pass` forwards them. By default, all bytes are forwarded at once.
+ */
 export interface Tap {
   toServer?(chunk: Buffer, pass: (chunk: Buffer) => void): void
   toClient?(chunk: Buffer, pass: (chunk: Buffer) => void): void
 }
 
-/** A wire that can be cut: stands between a client and a server on loopback. */
+/** A proxy between a client and a server on loopback whose connections a test can cut. */
 export interface TcpProxy {
   /** The server's address with the proxy's host and port. */
   readonly url: string
-  /** From now on the server's answers are lost, while requests still reach it. */
+  /** Drops all later bytes from the server. Requests still reach it. */
   loseAnswers(): void
   /** Ends every connection, and refuses new ones until `restore`. */
   cut(): void

@@ -7,7 +7,7 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface DeletionBlockedNoticeProps {
   readonly grants: readonly Grant[]
-  /** Takes the focus, because it is the response to an attempt to delete. */
+  /** Whether the notice takes the focus: true if it responds to an attempt to delete. */
   readonly takesFocus: boolean
 }
 

@@ -51,7 +51,7 @@ export function detailsOf(details: Readonly<Record<string, unknown>>, name: stri
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
 }
 
-/** The error response that the agent received. */
+/** Formats a refusal as the error response that the agent received. */
 export function formatErrorResponse(refusal: {
   readonly code: string
   readonly message: string

@@ -31,7 +31,7 @@ export function addConsentRoute(http: HttpServer, control: ControlContext): void
     const location = await readRedirect(opened)
     const page = new URL(location, authorizeUrl)
     const handle = page.searchParams.get('request')
-    // If this is not our consent page, the client was sent an error at once.
+    // If the redirect does not lead to our consent page, it already carries an error to the client.
     if (page.origin !== authorizeUrl.origin || page.pathname !== '/consent' || handle === null) return { location }
     return { location: await readRedirect(await browser.post('/oauth/consent', { ...form, request: handle })) }
   })

@@ -91,7 +91,7 @@ describe('streams of changes', () => {
   test('a reader who is gone without a word keeps nobody out', async () => {
     const streams = makeStreams()
     const { session } = await seedOwner(given.context, account, 'viewer')
-    // Nobody reads them, so they never end by themselves.
+    // Nobody reads these streams, so they never end by themselves.
     for (let count = 0; count < 12; count += 1) openFor(streams, session)
     const { text } = read(openFor(streams, session))
     await waitFor('a look', () => text().includes('ready'))
@@ -125,12 +125,12 @@ describe('streams of changes', () => {
     const over = () => quiet.flatMap(({ isOver }, index) => (isOver() ? [index] : []))
     assert.deepEqual([over(), newcomer.isOver()], [[0], false])
     assert.match(quiet[0]?.text() ?? '', /retry: 60000\n\n$/)
-    // They have four now: the next one comes of somebody with five, and never of the newcomer.
+    // Everybody has four streams now. The next one to be closed belongs to somebody with five, never to the newcomer.
     const { session: another } = await seedOwner(given.context, last, 'viewer')
     read(openFor(streams, another, last))
     await waitFor('the end of another', () => over().length === 2)
     assert.deepEqual(over(), [0, 5])
-    // A workspace with room again, and one without.
+    // First a workspace that has room again, then one that has none.
     await refusesIn(streams, others[0] ?? first)
   })
 
@@ -144,7 +144,7 @@ describe('streams of changes', () => {
     await waitFor('its end', () => source.closed)
     const [before, beforeOfOthers] = [ours.count(), others.count()]
     await waitFor('some time, told by the looks of others', () => others.count() > beforeOfOthers + 2)
-    // One look may have been under way.
+    // One poll may have been in progress.
     assert.ok(ours.count() <= before + 1)
     await ours.streams.close()
     assert.throws(() => openFor(ours.streams, session), { type: 'unavailable' })
@@ -175,7 +175,7 @@ describe('streams of changes', () => {
     return streams
   }
 
-  /** Each look asks for the time once; nothing else does meanwhile. */
+  /** Counts polls. Each poll reads the clock once, and nothing else reads it meanwhile. */
   function countLooks() {
     let looks = 0
     const clock = {

@@ -11,7 +11,10 @@ const AMOUNT_CHARS_MAX = 100
 const amount = Type.String({ maxLength: AMOUNT_CHARS_MAX })
 const address = Type.String({ maxLength: ADDRESS_CHARS_MAX })
 
-/** What the dashboard shows beside a grant's status: one that is not revoked may be suspended or expired. */
+/**
+ * The state that people see. It is more specific than the status: a grant that is not revoked can be suspended or
+ * expired.
+ */
 export const grantState = Type.Enum([...GRANT_STATES])
 
 /** The grant of events, with what the dashboard shows beside it. */

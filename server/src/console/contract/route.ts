@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Role } from '../../domain/members/role.ts'
 
-/** Who may call an endpoint, and how often. `authorize.ts` enforces the role and the bucket. */
+/** Who may call an endpoint, and how often. `enforce-access.ts` enforces the role and the bucket. */
 export interface Access {
   /** The least that the caller must be: anyone, signed in, or a member of the path's workspace with at least this role. */
   readonly role: 'none' | 'session' | Role

@@ -40,7 +40,10 @@ function actingUserOf({ actor }: AuditEntry): string | null {
   return actor.kind === 'user' ? actor.id : null
 }
 
-/** Decided by the action, not by what the id looks like: people choose an agent's id freely. */
+/**
+ * Returns the user that the entry is about, or null. The action decides, because an agent's id can look like a user's
+ * id.
+ */
 function subjectUserOf({ action, subject }: AuditEntry): string | null {
   return action.startsWith('member.') ? subject : null
 }

@@ -6,8 +6,8 @@ import type { MicroUsdc } from '../../values/money.ts'
 export const CAP_WINDOW_MS = 24 * 60 * 60 * 1_000
 
 /**
- * A wallet that an agent can spend from now. There is one for each grant that is active, unexpired and not suspended
- * (D9).
+ * A wallet from which an agent can currently spend. There is one for each grant that is active, unexpired and not
+ * suspended (D9).
  */
 export interface SpendableWallet {
   readonly address: Address

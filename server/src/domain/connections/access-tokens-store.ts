@@ -84,7 +84,7 @@ export function countTokenRequest(
   }
 }
 
-/** Uses `access_tokens_by_end`. */
+/** Uses the index `access_tokens_by_end`. */
 export function deleteEndedAccessTokens(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_access_tokens',

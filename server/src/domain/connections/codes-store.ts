@@ -114,7 +114,7 @@ export function countCodeFailure(codeHash: Buffer): Query<boolean> {
   }
 }
 
-/** Uses `authorization_codes_by_end`. */
+/** Uses the index `authorization_codes_by_end`. */
 export function deleteEndedCodes(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_authorization_codes',

@@ -165,7 +165,7 @@ export function findConnectionId(accountId: string, id: string): Query<string | 
 
 /**
  * Deletes connections that ended before this time without an exchange of their code, once the code is deleted too;
- * returns their rate subjects. Such a connection never had a token. Uses `connections_never_exchanged`.
+ * returns their rate subjects. Such a connection never had a token. Uses the index `connections_never_exchanged`.
  */
 export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Query<Buffer[]> {
   return {
@@ -198,7 +198,7 @@ export function markRevoked(
 
 /**
  * Revokes every connection of an agent, including those whose code was not exchanged yet; returns the ids of those that
- * had not ended before. Uses `connections_of_agent`.
+ * had not ended before. Uses the index `connections_of_agent`.
  */
 export function revokeByAgent(
   { accountId, mode, agentId }: Pick<Connection, 'accountId' | 'mode' | 'agentId'>,

@@ -93,7 +93,7 @@ export function findRefreshToken(tokenHash: Buffer, now: Date): Query<StoredRefr
   }
 }
 
-/** Uses `refresh_tokens_by_end`. */
+/** Uses the index `refresh_tokens_by_end`. */
 export function deleteEndedRefreshTokens(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_refresh_tokens',

@@ -53,7 +53,10 @@ export function markClientUsed(id: string, now: Date): Query<boolean> {
   }
 }
 
-/** Deletes clients that no user has ever decided on and that have no open request. Uses `oauth_clients_never_used`. */
+/**
+ * Deletes clients that no user has ever decided on and that have no open request. Uses the index
+ * `oauth_clients_never_used`.
+ */
 export function deleteUnusedClients(createdBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_unused_oauth_clients',
@@ -146,7 +149,7 @@ export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest |
   }
 }
 
-/** Uses `authorization_requests_by_end`. */
+/** Uses the index `authorization_requests_by_end`. */
 export function deleteEndedRequests(endedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_authorization_requests',

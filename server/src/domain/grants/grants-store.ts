@@ -75,7 +75,7 @@ export function findGrant(accountId: string, id: string): Query<Grant | null> {
 
 /**
  * Returns how many agents have a grant on the wallet that is not revoked, and how many of these grants belong to this
- * agent. A pending replacement does not count as a further agent. Uses `grants_by_wallet`.
+ * agent. A pending replacement does not count as a further agent. Uses the index `grants_by_wallet`.
  */
 export function countLiveGrants(
   accountId: string,
@@ -96,7 +96,7 @@ export function countLiveGrants(
 }
 
 /**
- * Returns the enclave's policy ids of the agent's other grants on the wallet, without revoked ones. Uses
+ * Returns the enclave's policy ids of the agent's other grants on the wallet, without revoked ones. Uses the index
  * `grants_live_by_agent`.
  */
 export function listOtherPolicies(grant: Grant): Query<string[]> {
@@ -164,7 +164,8 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
 
 /**
  * active → revoked for the agent's one other grant on the wallet, if the enclave no longer enforces it: its policy is
- * not among `bound`. `replacedBy` is the grant that took its place. Uses `grants_one_active_per_agent_and_wallet`.
+ * not among `bound`. `replacedBy` is the grant that took its place. Uses the index
+ * `grants_one_active_per_agent_and_wallet`.
  */
 export function endUnbound(
   grant: Grant,
@@ -180,7 +181,7 @@ export function endUnbound(
   }
 }
 
-/** Returns the pending grant that is to replace this one. Uses `grants_one_pending_per_agent_and_wallet`. */
+/** Returns the pending grant that is to replace this one. Uses the index `grants_one_pending_per_agent_and_wallet`. */
 export function findPending(grant: Grant): Query<Grant | null> {
   return {
     name: 'find_pending_grant',
@@ -191,7 +192,7 @@ export function findPending(grant: Grant): Query<Grant | null> {
   }
 }
 
-/** An agent's grants that are not revoked, oldest first. Uses `grants_live_by_agent`. */
+/** An agent's grants that are not revoked, oldest first. Uses the index `grants_live_by_agent`. */
 export function listLiveGrants(
   accountId: string,
   mode: Mode,

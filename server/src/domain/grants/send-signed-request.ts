@@ -38,7 +38,7 @@ export async function sendSignedRequest(ctx: Context, lease: SignerLease, signed
     })
     lease.mayTakeEffect = wasSent
   } catch (error) {
-    // The enclave's client throws a `TypeError` before anything is sent.
+    // If the client throws a `TypeError`, nothing was sent.
     if (error instanceof EnclaveRefused || error instanceof TypeError) lease.mayTakeEffect = wasSent
     throw error
   }

@@ -113,7 +113,7 @@ export function revokeKeyRow(accountId: string, id: string, now: Date): Query<bo
   }
 }
 
-/** Uses `api_keys_by_secret_hash`. */
+/** Uses the index `api_keys_by_secret_hash`. */
 export function findKeyByHash(secretHash: Buffer): Query<ApiKey | null> {
   return {
     name: 'find_api_key_by_hash',
@@ -133,7 +133,7 @@ export function findKeyById(accountId: string, id: string): Query<ApiKey | null>
   }
 }
 
-/** Counts the keys that can authenticate now. Uses `api_keys_not_revoked`. */
+/** Counts the keys that can authenticate now. Uses the index `api_keys_not_revoked`. */
 export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query<number> {
   return {
     name: 'count_usable_api_keys',

@@ -79,7 +79,7 @@ export function findMembership(userId: string, slug: string): Query<Membership |
   }
 }
 
-/** A person's memberships, in the order of the workspaces' names. Uses `members_by_user`. */
+/** A person's memberships, in the order of the workspaces' names. Uses the index `members_by_user`. */
 export function listMembershipRows(userId: string): Query<Membership[]> {
   return {
     name: 'list_memberships',
@@ -181,7 +181,7 @@ export interface InvitationRow {
   readonly invitedBy: string | null
 }
 
-/** An invitation, whether it is open or not. Uses `invitations_by_secret_hash`. */
+/** An invitation, whether it is open or not. Uses the index `invitations_by_secret_hash`. */
 export function findInvitationRow(secretHash: Buffer): Query<InvitationRow | null> {
   return {
     name: 'find_invitation',

@@ -4,7 +4,7 @@ export interface Passkey {
   /** The base64url that WebAuthn gives it. */
   readonly credentialId: string
   readonly name: string
-  /** The public key as a COSE_Key (RFC 9053). */
+  /** The public key as a COSE_Key (RFC 9052, section 7). */
   readonly publicKeyCose: Buffer
   /** The number of signatures that the authenticator last reported. Always 0 if it does not count them. */
   readonly counter: number

@@ -85,7 +85,7 @@ export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
 
 /**
  * Locks people who signed up before this time and have never belonged to a workspace; returns their ids. People who are
- * locked by another transaction are left out. Uses `users_never_joined`.
+ * locked by another transaction are left out. Uses the index `users_never_joined`.
  */
 export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<string[]> {
   return {
@@ -150,7 +150,7 @@ export function takeCeremonyRow(secretHash: Buffer): Query<Ceremony | null> {
   }
 }
 
-/** Uses `ceremonies_by_end`. */
+/** Uses the index `ceremonies_by_end`. */
 export function deleteEndedCeremonies(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_ceremonies',
@@ -199,7 +199,7 @@ export function findPasskey(credentialId: string): Query<{ passkey: Passkey; use
   }
 }
 
-/** Oldest first. Uses `passkeys_by_user`. */
+/** Oldest first. Uses the index `passkeys_by_user`. */
 export function listPasskeyRows(userId: string): Query<Passkey[]> {
   return {
     name: 'list_passkeys',
@@ -259,7 +259,7 @@ export function deleteRecoveryCodes(userId: string): Query<boolean> {
   }
 }
 
-/** Uses a recovery code, once; returns its owner. Uses `recovery_codes_by_hash`. */
+/** Uses a recovery code, once; returns its owner. Uses the index `recovery_codes_by_hash`. */
 export function takeRecoveryCode(codeHash: Buffer, now: Date): Query<{ userId: string; userName: string } | null> {
   return {
     name: 'take_recovery_code',

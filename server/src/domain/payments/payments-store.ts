@@ -116,7 +116,7 @@ export function findPayment(accountId: string, mode: Mode, id: string): Query<Pa
   }
 }
 
-/** Uses `payments_by_idempotency_key`. Null as the key finds nothing. */
+/** Uses the index `payments_by_idempotency_key`. Null as the key finds nothing. */
 export function findPaymentByKey(accountId: string, mode: Mode, key: string | null): Query<Payment | null> {
   return {
     name: 'find_payment_by_key',
@@ -321,7 +321,7 @@ export function markFailed(payment: Payment, code: FailureCode, now: Date): Quer
 }
 
 /**
- * A page of the payments that wait for the chain and were created after `since`, oldest first. Uses
+ * A page of the payments that wait for the chain and were created after `since`, oldest first. Uses the index
  * `payments_awaiting_chain`. The conditions with `<>` mean the same as `status = 'pending'`, but with them the planner
  * cannot choose to read the whole of `payments_due_for_look` and sort it.
  */
@@ -340,7 +340,7 @@ export function listAwaitingChain(
   }
 }
 
-/** The payments of a wallet that wait for the chain. Uses `payments_holding_balance`. */
+/** The payments of a wallet that wait for the chain. Uses the index `payments_holding_balance`. */
 export function listAwaitingChainOfWallet(
   accountId: string,
   mode: Mode,

@@ -17,7 +17,7 @@ interface Row {
   readonly name: string
   /** The payment's record before the look-up. */
   readonly record?: { readonly txHash?: TxHash; readonly enclaveTransactionId?: string }
-  /** What the enclave reports; null: it never received the payment. */
+  /** The enclave's report; null if it never received the payment. */
   readonly told: ToldTransaction | null
   readonly settled: boolean
   readonly answer: readonly [status: string, txHash: TxHash | null, failure: string | null]
@@ -29,7 +29,7 @@ const broadcasted = { status: 'broadcasted', txHash: HASH }
 const givenUp = { status: 'failed', txHash: null }
 const pending: Row['answer'] = ['pending', null, null]
 
-/** What one look-up makes of each report of the provider (D23). */
+/** The expected result of one look-up, for each report of the provider (D23). */
 const ROWS: readonly Row[] = [
   { name: 'never received, within the send window', told: null, settled: false, answer: pending },
   {

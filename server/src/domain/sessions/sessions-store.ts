@@ -42,7 +42,7 @@ export function findSessionRow(secretHash: Buffer): Query<Session | null> {
   }
 }
 
-/** A person's sessions, ended ones included, the last used first. Uses `sessions_by_user`. */
+/** A person's sessions, ended ones included, the last used first. Uses the index `sessions_by_user`. */
 export function listSessionRows(userId: string): Query<Session[]> {
   return {
     name: 'list_sessions',
@@ -82,7 +82,7 @@ export function deleteSession(secretHash: Buffer): Query<boolean> {
   }
 }
 
-/** Ends all sessions of a person but one; returns how many of them were active. Uses `sessions_by_user`. */
+/** Ends all sessions of a person but one; returns how many of them were active. Uses the index `sessions_by_user`. */
 export function deleteOtherSessions(userId: string, secretHash: Buffer, now: Date, idleSince: Date): Query<number> {
   return {
     name: 'delete_other_sessions',
@@ -93,7 +93,7 @@ export function deleteOtherSessions(userId: string, secretHash: Buffer, now: Dat
   }
 }
 
-/** Ends a person's oldest sessions, so that at most `sessionsMax` are left. Uses `sessions_by_user`. */
+/** Ends a person's oldest sessions, so that at most `sessionsMax` are left. Uses the index `sessions_by_user`. */
 export function deleteOldestSessions(userId: string, sessionsMax: number): Query<number> {
   return {
     name: 'delete_oldest_sessions',
@@ -104,7 +104,7 @@ export function deleteOldestSessions(userId: string, sessionsMax: number): Query
   }
 }
 
-/** Uses `sessions_by_end`. */
+/** Uses the index `sessions_by_end`. */
 export function deleteEndedSessions(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_sessions',

@@ -128,7 +128,7 @@ export function countWalletsByOwner(userId: string): Query<[credentialId: string
   }
 }
 
-/** The addresses of all accounts' wallets of a mode that sort after `after`. Uses `wallets_of_mode`. */
+/** The addresses of all accounts' wallets of a mode that sort after `after`. Uses the index `wallets_of_mode`. */
 export function listAddresses(mode: Mode, after: Address | null, limit: number): Query<Address[]> {
   return {
     name: 'list_wallet_addresses',
@@ -138,7 +138,7 @@ export function listAddresses(mode: Mode, after: Address | null, limit: number):
   }
 }
 
-/** Which of these addresses are wallets of a mode, of any account. Uses `wallets_by_address`. */
+/** Which of these addresses are wallets of a mode, of any account. Uses the index `wallets_by_address`. */
 export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Query<Address[]> {
   return {
     name: 'list_wallets_among',

@@ -35,7 +35,7 @@ export interface LogFilter {
 }
 
 /**
- * Inserts a delivery for each endpoint that is subscribed to the event; returns how many. Uses
+ * Inserts a delivery for each endpoint that is subscribed to the event; returns how many. Uses the index
  * `webhook_endpoints_listed`.
  */
 export function insertDeliveries({ accountId, id, mode, type, createdAt }: DomainEvent): Query<number> {
@@ -123,7 +123,7 @@ const LOG_TEXTS = {
     order by id desc limit $9`,
 } as const
 
-/** Whether replays to an endpoint are queued or in progress. Uses `deliveries_replays_pending`. */
+/** Whether replays to an endpoint are queued or in progress. Uses the index `deliveries_replays_pending`. */
 export function hasPendingReplays(accountId: string, endpointId: string): Query<boolean> {
   return {
     name: 'has_pending_replays',

@@ -26,7 +26,7 @@ export function insertEndpoint(endpoint: WebhookEndpoint, secretSealed: Buffer):
   }
 }
 
-/** Oldest first. Uses `webhook_endpoints_listed`. */
+/** Oldest first. Uses the index `webhook_endpoints_listed`. */
 export function listEndpointRows(accountId: string, mode: Mode): Query<WebhookEndpoint[]> {
   return {
     name: 'list_webhook_endpoints',

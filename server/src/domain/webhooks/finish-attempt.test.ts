@@ -34,7 +34,7 @@ const HOUR_MS = DAY_MS / 24
 describe('finishing an attempt', () => {
   let given: TestContext
   let real: Context
-  /** With a clock that stands still. */
+  /** Uses a clock that stands still. */
   let ctx: Context
   let account: Account
   let endpoint: WebhookEndpoint

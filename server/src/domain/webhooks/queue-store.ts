@@ -315,7 +315,7 @@ export function listStoppedQueues(before: Date, limit: number): Query<(EndpointK
 
 /**
  * Cancels about `limit` of the oldest pending deliveries of an endpoint, or only of those due before a time; returns
- * how many. Uses `deliveries_due`.
+ * how many. Uses the index `deliveries_due`.
  */
 export function cancelDeliveries(
   endpoint: EndpointKey,
@@ -336,7 +336,7 @@ export function cancelDeliveries(
 
 /**
  * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts; returns how many.
- * Uses `deliveries_finished`.
+ * Uses the index `deliveries_finished`.
  */
 export function deleteFinishedDeliveries(before: Date, limit: number): Query<number> {
   return {
@@ -349,7 +349,9 @@ export function deleteFinishedDeliveries(before: Date, limit: number): Query<num
   }
 }
 
-/** Endpoints that were deleted before a time and have no deliveries left. Uses `webhook_endpoints_stopped`. */
+/**
+ * Endpoints that were deleted before a time and have no deliveries left. Uses the index `webhook_endpoints_stopped`.
+ */
 export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointKey[]> {
   return {
     name: 'list_empty_webhook_endpoints',

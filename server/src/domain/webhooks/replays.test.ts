@@ -37,7 +37,7 @@ const ADA = { kind: 'user', id: 'usr_ada' } as const
 describe('replays', () => {
   let given: TestContext
   let real: Context
-  /** With a clock that stands still. */
+  /** Uses a clock that stands still. */
   let ctx: Context
   let account: Account
   let endpoint: WebhookEndpoint
@@ -312,7 +312,7 @@ describe('replays', () => {
     return await readOnlyDelivery(ctx, account.id, endpoint.id)
   }
 
-  /** Claims what is due and returns the replay. */
+  /** Claims the due deliveries and returns the replay. */
   async function claimReplay(at: Context): Promise<ClaimedDelivery> {
     const claimed = (await claim(at)).find(({ delivery }) => delivery.trigger === 'replay')
     if (claimed === undefined) throw new Error('no replay was claimed')

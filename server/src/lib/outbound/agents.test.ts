@@ -43,9 +43,9 @@ describe('connections', () => {
     for (const connection of ['pooled', 'new', 'new'] as const) {
       for (const protocol of ['https:', 'http:'] as const) {
         const agent = agents.pick(new URL(`${protocol}//hook.example/`), connection)
-        // What it connects with; its type does not tell.
+        // The connection options, which the agent's type does not expose.
         const options = Reflect.get(agent, 'options') as TcpNetConnectOpts
-        // Node's own quarter of a second is less than a distant receiver, or one lost packet, takes.
+        // Node's default of 250 ms is too short for a distant receiver or one lost packet.
         assert.equal(options.autoSelectFamilyAttemptTimeout, 3_000)
         if (protocol === 'http:') dialled.push(await lookUp(options.lookup))
       }
@@ -94,7 +94,8 @@ describe('connections', () => {
     answers = [['127.0.0.1'], ['10.0.0.1']]
     assert.equal((await poster.post(url)).statusCode, 200)
     assert.deepEqual(asked, ['hook.localhost'])
-    // What waits in the pool leads to the address that was checked; only a new one asks again, and is refused.
+    // A pooled connection leads to the address that was checked. Only a new connection resolves the name again, and is
+    // refused.
     assert.equal((await poster.post(url)).statusCode, 200)
     assert.deepEqual(asked, ['hook.localhost'])
     poster.close()

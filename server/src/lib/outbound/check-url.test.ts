@@ -23,7 +23,7 @@ const LOOPBACK_SPELLINGS = words(`
   LOCALHOST ⓛocalhost %6cocalhost a.localhost
 `)
 
-/** Neither public nor loopback, in any policy. */
+/** Addresses that are neither public nor loopback, and that every policy refuses. */
 const PRIVATE_SPELLINGS = words(`
   10.0.0.1 0xa.1 167772161 012.0.0.1 192.168.1.1 192.168.257 3232235777 172.16.0.1 0xac.0x10.1 169.254.169.254
   2852039166 0xa9fea9fe 0251.0376.0251.0376 169.254.43518 １６９.２５４.１６９.２５４ 100.64.0.1 0.0.0.0 0 0x0

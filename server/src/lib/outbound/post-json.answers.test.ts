@@ -23,7 +23,7 @@ interface Expected {
 
 const INVALID: Expected = { status: null, error: 'invalid_response', body: null }
 
-/** What comes over the wire, and what is made of it: 200 without an error or a body, where nothing else is said. */
+/** The bytes on the wire and the expected result. By default, that is a 200 without an error or a body. */
 const ANSWERS: Readonly<Record<string, readonly [wire: string | Buffer | ((socket: Socket) => void), Expected]>> = {
   'an empty body': [`${HEAD}content-length: 0\r\n\r\n`, {}],
   '204 without a length': ['HTTP/1.1 204 No Content\r\n\r\n', { status: 204 }],
@@ -126,7 +126,7 @@ describe('an answer', () => {
     const outcome = await poster.post(`http://127.0.0.1:${server.port}/`)
     assert.equal(outcome.responseBody?.length, CAP)
     await waitFor('the connection to end', () => server.connections.open === 0)
-    // What the kernel's buffers hold, and no more.
+    // No more than the kernel's buffers hold.
     assert.ok(written < 64 * 1024 * 1024, `${written} bytes were written`)
   })
 
@@ -156,7 +156,7 @@ describe('an answer', () => {
       assert.deepEqual({ statusCode, text: String(responseBody) }, { statusCode: 413, text: 'big' })
       assert.equal(server.connections.made, made)
     }
-    // Though the other side never closes them.
+    // The connections are closed even if the other side never closes them.
     const { sockets, freeSockets } = poster.agents.pick(new URL(url), 'pooled')
     await waitFor('the connections to be closed', () => Object.keys({ ...sockets, ...freeSockets }).length === 0)
   })

@@ -12,7 +12,7 @@ const DRIP_MS = 20
 const HEAD = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`
 
-/** What comes over the wire, a piece at a time; the status that was seen, and what was read. */
+/** The bytes on the wire, sent piece by piece; the expected status; and the part of the body that was read. */
 const SLOW: Readonly<Record<string, readonly [string, string, number | null, RegExp | null]>> = {
   'no answer at all': ['', '', null, null],
   'headers that drip': [HEAD, 'x', null, null],
@@ -89,7 +89,7 @@ function drip(socket: Socket, start: string, piece: string): void {
   socket.on('close', () => clearInterval(timer))
 }
 
-/** A listener whose thread stands still: its kernel takes a connection or two, and drops what comes after. */
+/** Starts a listener whose thread is blocked. Its kernel accepts one or two connections and drops all later ones. */
 async function startDeafServer() {
   const program = `
     const { parentPort } = require('node:worker_threads')
@@ -102,7 +102,7 @@ async function startDeafServer() {
   const sockets: Socket[] = []
   return {
     port,
-    /** Until a connection is not taken any more. */
+    /** Connects until a connection is no longer accepted. */
     fill: async () => {
       for (let taken = true; taken;) {
         const socket = connect(port, '127.0.0.1').on('error', () => undefined)

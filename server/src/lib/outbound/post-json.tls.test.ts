@@ -14,7 +14,7 @@ describe('TLS', () => {
   const usual = getCACertificates('default')
   let poster: Poster
   before(() => {
-    // As if an authority had signed them.
+    // Makes these certificates trusted, as if an authority had signed them.
     setDefaultCACertificates([...usual, trusted.cert, expired.cert])
     poster = openPoster()
   })
@@ -38,7 +38,7 @@ describe('TLS', () => {
     await withServer(options, async (server) => {
       const { error, statusCode } = await poster.post(`https://${host}:${server.port}/`)
       assert.deepEqual({ error, statusCode }, { error: 'tls_error', statusCode: null })
-      // Neither over it, nor in the clear.
+      // Nothing was sent, neither encrypted nor in clear text.
       assert.equal(server.requests.length, 0)
     })
   }

@@ -153,7 +153,7 @@ export function findSigningParties(
 
 /**
  * Finds the oldest payment after which enough of the daily cap is free for `neededMicro`, once it has left the window.
- * Returns when it was created, or null if waiting does not help (D18a). Uses `payments_in_window`.
+ * Returns when it was created, or null if waiting does not help (D18a). Uses the index `payments_in_window`.
  */
 export function findReleasingPayment(parties: Parties, windowStart: Date, neededMicro: bigint): Query<Date | null> {
   return {

@@ -12,28 +12,32 @@ import { readFacts } from './admission-store.ts'
 
 const SETTLED = 1_000_000
 const ACCOUNTS = 200
-/** Pending payments of all other workspaces, made since the table was analyzed. */
+/** Pending payments of all other workspaces, created after the table was analyzed. */
 const OTHERS_PENDING = 20_000
-/** Of the wallet that pays: pending, and pending for longer than a payment reserves balance. */
+/**
+ * The paying wallet's pending payments, and those that have been pending for longer than a payment reserves balance.
+ */
 const OWN_PENDING = 5
 const STUCK = 300
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** The rows that were made here count their hashes from one, each batch anew. */
+/**
+ * Each batch of rows that this test inserts numbers its hashes from one, so at most this many accounts share a hash.
+ */
 const ACCOUNTS_SHARING_A_HASH_MAX = 7
-/** Pages that the three sums read together; the heights of their indexes are in it. */
+/** The pages that the three sums read together, including the levels of their indexes. */
 const PAGES_MAX = 60
 const NOW = new Date('2026-06-01T12:00:00Z')
 const BALANCE_BLOCK = 1_000_000n
-/** So many of all pending payments are due to be looked up; one in four has no hash yet. */
+/** The number of pending payments that are due for a look-up. One in four has no hash yet. */
 const DUE = 500
 const WITHOUT_HASH_EVERY = 4
-/** A page of the worker, and of the watcher. */
+/** The page size of the worker, and of the watcher. */
 const LOOKED_UP = 20
 const WATCHED = 500
 const ACCOUNT_KINDS = ['seen by the analysis', 'new since the analysis'] as const
 const PLAN_MODES = ['force_generic_plan', 'force_custom_plan'] as const
 
-/** A node of `explain (format json)`, as far as it is looked at. */
+/** The parts of a node of `explain (format json)` that this test uses. */
 interface PlanNode {
   readonly 'Node Type': string
   readonly 'Index Name'?: string
@@ -71,7 +75,7 @@ describe('the plans of statements over pending payments, among a million payment
         assert.equal(holding['Actual Rows'], OWN_PENDING)
         assert.equal(holding['Rows Removed by Filter'] ?? 0, 0)
         assert.ok(pages <= PAGES_MAX, `${pages} pages`)
-        // What is stuck for longer than a day reserves no balance (D24a).
+        // A payment that has been stuck for more than a day reserves no balance (D24a).
         assert.equal(Number(rows[0]?.['unmined']), OWN_PENDING)
       })
 
@@ -125,7 +129,7 @@ describe('the plans of statements over pending payments, among a million payment
     })
   }
 
-  /** Analyzed while next to nothing was pending, as a table is that is analyzed in a quiet hour. */
+  /** Fills the table after it was analyzed with almost nothing pending, as happens in a quiet hour. */
   async function fill(): Promise<void> {
     const columns = `account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc,
       status, tx_hash, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt, mined_block,
@@ -142,7 +146,7 @@ describe('the plans of statements over pending payments, among a million payment
         from generate_series(1, ${count}) as n`
     const client = new pg.Client({ connectionString: given.config.database.url })
     await client.connect()
-    // Filled without its checks and indexes; these are then built as the migrations define them.
+    // Fills the table without its checks and indexes, and then builds these as the migrations define them.
     const { rows: checks } = await client.query<{ name: string }>(
       `select conname as name from pg_constraint where conrelid = 'payments'::regclass and contype in ('c', 'f')`,
     )
@@ -154,16 +158,16 @@ describe('the plans of statements over pending payments, among a million payment
       'set synchronous_commit = off',
       ...checks.map(({ name }) => `alter table payments drop constraint ${name}`),
       ...indexes.map(({ name }) => `drop index ${name}`),
-      // Filling it takes most of the time of this test.
+      // Filling the table takes most of this test's time.
       'alter table payments set unlogged',
       `set maintenance_work_mem = '256MB'`,
-      // Nobody else analyzes it.
+      // Autovacuum must not analyze the table.
       'alter table payments set (autovacuum_enabled = false)',
       insert(`'acc_' || (n % ${ACCOUNTS})`, 0, SETTLED, true, `${2 * DAY_MS} + n * 2000.0`),
       ...indexes.map(({ definition }) => definition),
       `vacuum analyze payments`,
       insert(`'acc_' || (100 + n % 100)`, 2_000_000, OTHERS_PENDING, false, `n`),
-      // A workspace with a past of which the statistics know nothing.
+      // A workspace with a history that the statistics do not know.
       insert(`'acc_new'`, 3_000_000, 10_000, true, `${2 * DAY_MS} + n * 2000.0`),
       ...[`'acc_7'`, `'acc_new'`].flatMap((account, index) => [
         insert(account, 4_000_000 + index * 1_000, OWN_PENDING, false, `n`),
@@ -194,7 +198,7 @@ describe('the plans of statements over pending payments, among a million payment
       await transaction.batch([
         raw(`set local plan_cache_mode = ${planMode}`),
         raw(`prepare statement as ${text}`),
-        // A first time, which marks the pages that were never looked at.
+        // The first run marks pages that have never been read, so it is not measured.
         raw(`execute statement (${literals})`),
       ])
       const [explained] = await transaction.batch([
@@ -216,7 +220,7 @@ interface Explained {
   readonly pages: number
 }
 
-/** By these indexes and no other, and not much more than so many rows of payments. */
+/** Requires that the plan uses exactly these indexes, and reads not many more than `rowsMax` rows of payments. */
 function expectReads({ plan, scans }: Explained, indexes: readonly string[], rowsMax: number): void {
   const told = JSON.stringify(plan, null, 2)
   assert.deepEqual(scans.map((scan) => String(scan['Index Name'])).toSorted(), indexes, told)
@@ -230,11 +234,11 @@ function expectReads({ plan, scans }: Explained, indexes: readonly string[], row
 function toLiteral(value: unknown): string {
   const text = value instanceof Date ? value.toISOString() : String(value)
   if (value === null) return 'null'
-  // An array's text is its items with commas between them.
+  // An array is written as its items, separated by commas.
   return Array.isArray(value) ? `'{${text}}'` : `'${text}'`
 }
 
-/** Every scan of an index of payments: those of the other tables are named by them. */
+/** Returns every scan of the table of payments. The names of its indexes begin with `payments_`. */
 function scansOfPayments(node: PlanNode): PlanNode[] {
   const own = node['Index Name']?.startsWith('payments_') === true || node['Node Type'] === 'Seq Scan' ? [node] : []
   return [...own, ...(node.Plans ?? []).flatMap(scansOfPayments)]

@@ -6,7 +6,8 @@ import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments-store.ts'
 import type { EqualPayments } from './decide-match.ts'
 
 /**
- * Payments that are due for a look-up and that no attempt holds, the longest due first. Uses `payments_due_for_look`.
+ * Payments that are due for a look-up and that no attempt holds, the longest due first. Uses the index
+ * `payments_due_for_look`.
  */
 export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Payment[]> {
   return {

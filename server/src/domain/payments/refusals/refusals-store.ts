@@ -77,7 +77,7 @@ const listText = textOfMode('list_payment_refusals', (mode) =>
   }),
 )
 
-/** Newest first. Uses `payment_refusals_listed`. */
+/** Newest first. Uses the index `payment_refusals_listed`. */
 export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal>> {
   const { accountId, mode, agentId, below, limit, scanRowsMax } = scan
   return {
@@ -87,7 +87,10 @@ export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal
   }
 }
 
-/** Deletes at most `limit` refusals that are older than a time; returns how many. Uses `payment_refusals_by_time`. */
+/**
+ * Deletes at most `limit` refusals that are older than a time; returns how many. Uses the index
+ * `payment_refusals_by_time`.
+ */
 export function deleteOldRefusals(before: Date, limit: number): Query<number> {
   return {
     name: 'delete_old_payment_refusals',

@@ -103,7 +103,7 @@ const newestText = textOfMode(
     `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = ${mode} order by id desc limit $2`,
 )
 
-/** Uses `payments_listed`. */
+/** Uses the index `payments_listed`. */
 export function listNewestPayments(accountId: string, mode: Mode, limit: number): Query<Payment[]> {
   return { ...newestText(mode), values: [accountId, limit], read: all(PAYMENT_ROW, toPayment) }
 }

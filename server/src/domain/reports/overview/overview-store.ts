@@ -95,7 +95,7 @@ const refusalsText = textOfMode(
     ) newest`,
 )
 
-/** Counts the refusals of a range of ids, at most as many as are kept. Uses `payment_refusals_listed`. */
+/** Counts the refusals of a range of ids, at most as many as are kept. Uses the index `payment_refusals_listed`. */
 export function countRefusals(accountId: string, mode: Mode, from: string, below: string): Query<number> {
   return {
     ...refusalsText(mode),
