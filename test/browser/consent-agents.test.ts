@@ -79,7 +79,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     await button(page, 'Create a new agent').click()
     await page.getByLabel('New agent ID').fill(id)
     await button(page, 'Create agent').click()
-    await page.getByText(`“${id}” can’t spend yet`).waitFor()
+    await page.getByText(`“${id}” can’t spend now`).waitFor()
     assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
     await approve(page)
     const { me } = await connectWith(fixture.host, authorization, await arrive(page))
