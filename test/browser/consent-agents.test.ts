@@ -95,7 +95,9 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     assert.equal(await hasFocus(page, field), true)
     await approveButton(page)
     await field.fill('research-bot')
-    const obstacle = page.getByRole('status').filter({ hasText: 'create the new agent first, or cancel.' })
+    const obstacle = page
+      .getByRole('status')
+      .filter({ hasText: 'create the new agent first, or press Cancel in its form.' })
     await obstacle.waitFor()
     assert.equal(await button(page, 'Approve').isDisabled(), true)
     await page.getByRole('radio', { name: /^Live/ }).check()
