@@ -45,7 +45,7 @@ describe('what owners set out to do with keys, webhooks, people and applications
       await page.getByText('the database is down').waitFor()
 
       receiver.reply(200)
-      await button(page, 'Replay').click()
+      await button(page, 'Resend').click()
       await page.getByRole('main').getByText('Delivered', { exact: true }).first().waitFor()
       await receiver.arrived(2)
       assert.equal(receiver.received[1]?.eventId, receiver.received[0]?.eventId)

@@ -134,7 +134,7 @@ describe('people and their passkeys, in a browser', () => {
     await page.getByRole('link', { name: 'Use a recovery code' }).click()
     await page.getByLabel('Recovery code').fill(` ${code.toLowerCase().replaceAll('-', ' ')} `)
     await button(page, 'Sign in').click()
-    await page.getByText('you have 9 left').waitFor()
+    await page.getByText('You have 9 codes left').waitFor()
     await page.getByLabel('Passkey name').fill('New phone')
     await button(page, 'Add a passkey').click()
     await heading(page, 'Your workspaces').waitFor()
@@ -171,7 +171,7 @@ describe('people and their passkeys, in a browser', () => {
     await page.getByRole('alert').filter({ hasText: /code/ }).waitFor()
     await page.getByLabel('Recovery code').fill(fresh[9] ?? '')
     await button(page, 'Sign in').click()
-    await page.getByText('you have 9 left').waitFor()
+    await page.getByText('You have 9 codes left').waitFor()
   })
 
   test('one signs out everywhere else, and stays signed in here', async () => {

@@ -134,7 +134,7 @@ describe('what stands around every page', () => {
     await page.getByRole('option', { name: 'many-37' }).waitFor()
     await field.press('Enter')
     assert.equal(await field.inputValue(), 'many-37')
-    await page.getByText('many-37 may pay up to').waitFor()
+    await page.getByText('many-37 may pay from').waitFor()
     await inspectPage(page, 'grant-new-many')
     await field.fill('nobody')
     await page.getByText('No results.').waitFor()

@@ -29,7 +29,7 @@ describe('the enclave fails while somebody makes a wallet or a grant', () => {
     [
       503,
       ['wallet_not_created', /no wallet was added .* Create the wallet again/],
-      ['enclave_outcome_unknown', /did not confirm .* Check again in a few minutes/],
+      ['enclave_outcome_unknown', /did not confirm .* In a few minutes, check/],
     ],
     [400, refused, refused],
   ] as const) {

@@ -36,7 +36,7 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'webhook.secret_rotated': 'rotated a webhook secret',
   'webhook.disabled': 'disabled a webhook endpoint',
   'webhook.tested': 'sent a test event',
-  'webhook.replayed': 'replayed events',
+  'webhook.replayed': 'resent events',
   'client.registered': 'registered as an application',
   'connection.approved': 'approved a connection',
   'connection.denied': 'denied a connection',

@@ -9,7 +9,7 @@ const CEREMONY_TEXTS: Readonly<Record<string, string>> = {
     'This device already has a passkey for your account. Use that passkey, or add one on another device.',
   NotSupportedError: 'This device can’t create a passkey that Bursar accepts. Use another device.',
   ConstraintError: 'This device can’t verify you by fingerprint, face or PIN. Use another device.',
-  SecurityError: 'Passkeys don’t work at this address. Open Bursar at its configured address.',
+  SecurityError: 'Passkeys only work at the address that Bursar was set up for. Ask the server operator for it.',
 }
 
 /** The message to show for any error. */

@@ -15,26 +15,28 @@ const FULL: GrantSentenceValues = {
   recipients: [],
   expiresAt: UNTIL,
 }
-const HEAD = 'research-bot may pay up to 10 USDC per payment and up to 100 USDC in any 24 hours from Main wallet'
-const TAIL = `, until ${formatTime(UNTIL)}.`
+const HEAD = 'research-bot may pay from Main wallet'
+const LIMITS = ': up to 10 USDC per payment and up to 100 USDC in any 24 hours'
+const END = `, until ${formatTime(UNTIL)}.`
+const TAIL = `${LIMITS}${END}`
 
 describe('formatGrantSentence', () => {
   const rows: readonly (readonly [Partial<GrantSentenceValues>, string])[] = [
-    [{}, `${HEAD} to any recipient${TAIL}`],
-    [{ expiresAt: null }, `${HEAD} to any recipient, until it is revoked.`],
-    [{ expiresAt: undefined }, `${HEAD} to any recipient, until …`],
-    [{ recipients: [SHOP] }, `${HEAD} only to Shop${TAIL}`],
-    [{ recipients: [SHOP, NAMELESS] }, `${HEAD} only to Shop and 0x8617…070D${TAIL}`],
-    [{ recipients: [SHOP, NAMELESS, SHOP] }, `${HEAD} only to Shop, 0x8617…070D and Shop${TAIL}`],
-    [{ recipients: [SHOP, SHOP, SHOP, SHOP] }, `${HEAD} only to the 4 recipients listed${TAIL}`],
-    [{ recipients: null }, `${HEAD} to …${TAIL}`],
+    [{}, `${HEAD}, to any recipient${TAIL}`],
+    [{ expiresAt: null }, `${HEAD}, to any recipient${LIMITS}, until this grant is revoked.`],
+    [{ expiresAt: undefined }, `${HEAD}, to any recipient${LIMITS}, until …`],
+    [{ recipients: [SHOP] }, `${HEAD}, only to Shop${TAIL}`],
+    [{ recipients: [SHOP, NAMELESS] }, `${HEAD}, only to Shop and 0x8617…070D${TAIL}`],
+    [{ recipients: [SHOP, NAMELESS, SHOP] }, `${HEAD}, only to Shop, 0x8617…070D and Shop${TAIL}`],
+    [{ recipients: [SHOP, SHOP, SHOP, SHOP] }, `${HEAD}, only to the 4 recipients listed${TAIL}`],
+    [{ recipients: null }, `${HEAD}, to …${TAIL}`],
     [
       { maxPerTxUsdc: '0.000001', dailyCapUsdc: '1234567.5' },
-      `research-bot may pay up to 0.000001 USDC per payment and up to 1,234,567.50 USDC in any 24 hours from Main wallet to any recipient${TAIL}`,
+      `${HEAD}, to any recipient: up to 0.000001 USDC per payment and up to 1,234,567.50 USDC in any 24 hours${END}`,
     ],
     [
       { agentId: null, walletName: null, maxPerTxUsdc: null, dailyCapUsdc: null },
-      `… may pay up to … USDC per payment and up to … USDC in any 24 hours from … to any recipient${TAIL}`,
+      `… may pay from …, to any recipient: up to … USDC per payment and up to … USDC in any 24 hours${END}`,
     ],
   ]
   for (const [values, sentence] of rows) {
@@ -45,7 +47,7 @@ describe('formatGrantSentence', () => {
     const stressed = formatGrantSentence({ ...FULL, recipients: [SHOP] }).filter(({ isStrong }) => isStrong)
     assert.deepEqual(
       stressed.map(({ text }) => text),
-      ['research-bot', '10 USDC', '100 USDC', 'Main wallet', 'Shop', formatTime(UNTIL)],
+      ['research-bot', 'Main wallet', 'Shop', '10 USDC', '100 USDC', formatTime(UNTIL)],
     )
   })
 })

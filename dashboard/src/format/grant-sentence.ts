@@ -32,13 +32,14 @@ const GAP = '…'
 export function formatGrantSentence(values: GrantSentenceValues): readonly SentencePart[] {
   return [
     strong(values.agentId ?? GAP),
-    plain(' may pay up to '),
+    plain(' may pay from '),
+    strong(values.walletName ?? GAP),
+    ...recipients(values.recipients),
+    plain(': up to '),
     strong(amount(values.maxPerTxUsdc)),
     plain(' per payment and up to '),
     strong(amount(values.dailyCapUsdc)),
-    plain(' in any 24 hours from '),
-    strong(values.walletName ?? GAP),
-    ...recipients(values.recipients),
+    plain(' in any 24 hours'),
     ...end(values.expiresAt),
   ]
 }
@@ -49,18 +50,18 @@ function amount(usdc: string | null): string {
 }
 
 function recipients(list: GrantSentenceValues['recipients']): readonly SentencePart[] {
-  if (list === null) return [plain(' to '), strong(GAP)]
-  if (list.length === 0) return [plain(' to '), strong('any recipient')]
+  if (list === null) return [plain(', to '), strong(GAP)]
+  if (list.length === 0) return [plain(', to '), strong('any recipient')]
   const names = list.map(({ address, label }) => label ?? formatShortAddress(address))
-  if (names.length > RECIPIENTS_NAMED_MAX) return [plain(' only to '), strong(`the ${names.length} recipients listed`)]
+  if (names.length > RECIPIENTS_NAMED_MAX) return [plain(', only to '), strong(`the ${names.length} recipients listed`)]
   return names.flatMap((name, index) => [
-    plain(index === 0 ? ' only to ' : index === names.length - 1 ? ' and ' : ', '),
+    plain(index === 0 ? ', only to ' : index === names.length - 1 ? ' and ' : ', '),
     strong(name),
   ])
 }
 
 function end(expiresAt: GrantSentenceValues['expiresAt']): readonly SentencePart[] {
-  if (expiresAt === null) return [plain(', until it is '), strong('revoked'), plain('.')]
+  if (expiresAt === null) return [plain(', until this grant is '), strong('revoked'), plain('.')]
   if (expiresAt === undefined) return [plain(', until '), strong(GAP)]
   return [plain(', until '), strong(formatTime(expiresAt)), plain('.')]
 }

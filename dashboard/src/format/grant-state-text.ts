@@ -24,7 +24,7 @@ export function explainGrantState(grant: Pick<Grant, 'state' | 'status' | 'repla
     case 'expired':
       if (grant.status === 'pending')
         return 'This grant expired before it was signed. Discard it and create a new grant.'
-      return 'This grant has expired, so the agent can’t pay. Replace the grant with a later end date, or revoke it.'
+      return 'This grant has expired, so the agent can’t pay. Replace it with a grant that ends later, or revoke it.'
     case 'revoked':
       return grant.activated_at === null
         ? 'This grant was discarded before it was signed. It was never in force.'

@@ -9,7 +9,7 @@ test('the owner of a wallet is described as far as it is known', () => {
     [false, 'Ada', 'Laptop', 'Ada’s passkey “Laptop”'],
     [false, 'Ada', null, 'Ada’s passkey'],
     [false, null, 'Laptop', 'the passkey “Laptop”'],
-    [false, null, null, 'a passkey outside this workspace'],
+    [false, null, null, 'a passkey that was removed from its owner’s account'],
   ] as const
   for (const [is_mine, user_name, passkey_name, text] of rows) {
     assert.equal(formatOwner({ is_mine, user_name, passkey_name }), text)

@@ -5,7 +5,7 @@ export function formatOwner({ is_mine, user_name, passkey_name }: Wallet['owner'
   const passkey = passkey_name === null ? 'passkey' : `passkey “${passkey_name}”`
   if (is_mine) return `your ${passkey}`
   if (user_name !== null) return `${user_name}’s ${passkey}`
-  return passkey_name === null ? 'a passkey outside this workspace' : `the ${passkey}`
+  return passkey_name === null ? 'a passkey that was removed from its owner’s account' : `the ${passkey}`
 }
 
 /** The same, with a capital first letter. */

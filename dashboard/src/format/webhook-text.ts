@@ -9,7 +9,7 @@ export const EVENT_MEANINGS: Readonly<Record<SubscribableType, string>> = {
   'payment.confirmed': 'The blockchain confirmed a payment',
   'payment.failed': 'A payment failed, and no money moved',
   'inbound.received': 'A wallet received USDC',
-  'permission.granted': 'An owner signed a grant',
+  'permission.granted': 'The wallet’s owner signed a grant',
   'permission.revoked': 'A grant was revoked, replaced or discarded',
 }
 
@@ -36,7 +36,7 @@ export function explainDisabled(because: Webhook['disabled_because']): string {
 
 const TRIGGER_TEXTS: Readonly<Record<Delivery['trigger'], string>> = {
   event: 'Event: up to six attempts',
-  replay: 'Replay by a user: one attempt',
+  replay: 'Resent by a user: one attempt',
   test: 'Test by a user: one attempt',
 }
 

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from 'react-router'
 import type { OfferedInvitation } from '@bursar/server/src/console/contract/invitations.ts'
-import { isSignedOut } from '../api/api-error.ts'
+import { hasCode, isSignedOut } from '../api/api-error.ts'
 import { sessionQuery } from '../api/session.ts'
 import { acceptInvitation, offeredInvitationQuery } from '../api/workspaces.ts'
 import { Button, buttonClass } from '../components/button.tsx'
@@ -39,6 +39,17 @@ export function InvitationPage() {
       <>
         <PageHeading title="You have been invited to a workspace" />
         <SignInFirst here={here} />
+      </>
+    )
+  }
+  if (!hasCode(offer.error, 'invitation_not_found')) {
+    return (
+      <>
+        <PageHeading title="The invitation can’t be shown" />
+        <ErrorNotice error={offer.error} />
+        <p className="text-muted">
+          <TextLink to="/">Go to your workspaces</TextLink>
+        </p>
       </>
     )
   }

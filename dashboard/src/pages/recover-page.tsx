@@ -30,7 +30,7 @@ export function RecoverPage() {
           key="passkey"
           title="Add a passkey"
           isStep
-          lead={`Welcome back, ${recovered.user.name}. This code is now used; ${codesLeft(recovered)}. Add a passkey on this device to sign in without codes.`}
+          lead={`Welcome back, ${recovered.user.name}. That code can’t be used again. ${codesLeft(recovered)} Add a passkey on this device to sign in without codes.`}
         />
         <NameForm
           label="Passkey name"
@@ -54,7 +54,7 @@ export function RecoverPage() {
       <PageHeading
         key="code"
         title="Use a recovery code"
-        lead="Enter one of the codes that you saved when you signed up. Each code works once."
+        lead="Enter one of your newest recovery codes. Each code works once."
       />
       <NameForm
         label="Recovery code"
@@ -73,6 +73,6 @@ export function RecoverPage() {
 }
 
 function codesLeft({ recovery_codes_left: count }: Session): string {
-  if (count === 0) return 'it was your last one'
-  return count === 1 ? 'you have one left' : `you have ${count} left`
+  if (count === 0) return 'It was your last one.'
+  return count === 1 ? 'You have one code left.' : `You have ${count} codes left.`
 }

@@ -20,44 +20,56 @@ export type ProblemType = keyof typeof PROBLEM_STATUS
 /** Codes that narrow a type down, with the sentence that the caller reads. Messages contain no personal data. */
 export const PROBLEM_CODES = {
   amount_invalid: ['validation_failed', 'amount_usdc must be a positive decimal with at most 6 decimal places.'],
-  address_invalid: ['validation_failed', 'The address is not a valid EVM address to pay from or to.'],
+  address_invalid: [
+    'validation_failed',
+    "This address can't be paid from or to: it is malformed, or it is the zero address or the USDC contract. details names the field.",
+  ],
   agent_cap_reached: [
     'validation_failed',
-    "The workspace has reached its plan's limit of agents. Delete an agent or move to a larger plan.",
+    "The workspace has reached its plan's limit of agents. Delete an agent, or ask the server operator for a larger plan.",
   ],
   wallet_cap_reached: [
     'validation_failed',
-    "The workspace has reached its plan's limit of wallets. Move to a larger plan to create more.",
+    "The workspace has reached its plan's limit of wallets. To create more, ask the server operator for a larger plan.",
   ],
   https_required: ['forbidden', 'This request and its credential were sent unencrypted. Use HTTPS.'],
   amount_too_large: ['forbidden', "The amount is over the grant's per-payment limit."],
   daily_cap_exceeded: ['forbidden', "The payment would exceed the grant's 24-hour limit."],
   recipient_not_allowed: ['forbidden', "The recipient is not on the grant's list of allowed recipients."],
-  contract_not_allowed: ['forbidden', "The USDC contract is not on the grant's list of allowed contracts."],
+  contract_not_allowed: [
+    'forbidden',
+    "The grant does not allow this server's USDC contract. Ask the owner of the wallet for a new grant.",
+  ],
   permission_expired: ['forbidden', 'The grant has expired. Ask the owner of the wallet for a new one.'],
   idempotency_key_in_header: [
     'validation_failed',
-    'The idempotency key was sent as a header, which is ignored: a retry would pay twice. Send the key in the body as idempotency_key, or remove the header.',
+    'The idempotency key was sent as a header, where it has no effect, so a retry would pay twice. Nothing was paid. Send the key in the body as idempotency_key, or remove the header.',
   ],
   insufficient_balance: ['forbidden', 'The wallet does not have enough USDC for this payment.'],
   insufficient_gas: ['forbidden', "The wallet does not have enough of the chain's native coin to pay for gas."],
   plan_cap_exceeded: [
     'forbidden',
-    "The plan's monthly allowance of sponsored transactions is used up. Wait until next month or move to a larger plan.",
+    "The plan's monthly allowance of sponsored transactions is used up. Wait until next month, or ask the server operator for a larger plan.",
   ],
   agent_not_found: ['not_found', 'There is no agent with this id in this account and mode.'],
   has_active_grants: ['conflict', 'The agent still has grants that are not revoked. Revoke them first.'],
   wallet_not_found: ['not_found', 'There is no wallet with this address in this account and mode.'],
-  permission_not_found: ['not_found', 'The agent has no active grant on this wallet.'],
+  permission_not_found: [
+    'not_found',
+    'The agent has no active grant on this wallet. Ask the owner of the wallet for one.',
+  ],
   grant_exists: ['conflict', 'The agent already has a grant on this wallet. Replace it, or revoke it first.'],
   grant_limit_reached: ['conflict', 'The wallet has reached its limit of grants. Revoke one first.'],
-  grant_not_pending: ['conflict', 'The grant is not waiting for a signature.'],
-  grant_not_active: ['conflict', 'The grant is not active.'],
+  grant_not_pending: ['conflict', 'The grant is no longer waiting for a signature. Reload the page to see its status.'],
+  grant_not_active: [
+    'conflict',
+    'Only an active grant can be suspended or replaced. Reload the page to see its status.',
+  ],
   grant_revoked: ['conflict', 'The grant is revoked.'],
-  signing_request_expired: ['conflict', 'The signing request has expired. Prepare a new one and sign that.'],
+  signing_request_expired: ['conflict', 'The signing request has expired and nothing was changed. Sign again.'],
   signing_request_stale: [
     'conflict',
-    'The signing request is out of date, because the grants changed or a newer request was prepared. Prepare a new one and sign that.',
+    'The grants changed, or a newer request was made, before you signed. Nothing was changed. Check the terms and sign again.',
   ],
   signer_change_under_way: [
     'conflict',
@@ -85,14 +97,17 @@ export const PROBLEM_CODES = {
     'forbidden',
     'You need an invitation to create an account here. Open the link in your invitation and sign up from there.',
   ],
-  passkey_unknown: ['unauthenticated', 'No account uses this passkey.'],
+  passkey_unknown: ['unauthenticated', 'No account uses this passkey. Try another passkey, or use a recovery code.'],
   passkey_invalid: ['unauthenticated', 'The passkey could not be verified. Try again.'],
   passkey_exists: ['conflict', 'This passkey is already registered.'],
-  passkey_not_found: ['not_found', 'You do not have this passkey.'],
+  passkey_not_found: ['not_found', 'This passkey is not in your account. It may have been removed already.'],
   passkey_limit_reached: ['conflict', 'You have reached the limit of passkeys. Remove one first.'],
   last_passkey: ['conflict', 'This is your only passkey. Add another one first.'],
   session_not_found: ['not_found', 'This session does not exist or has already ended.'],
-  recovery_code_invalid: ['unauthenticated', 'The recovery code is not valid or was already used.'],
+  recovery_code_invalid: [
+    'unauthenticated',
+    'The recovery code is not valid or was already used. Check it, or enter another one.',
+  ],
   verification_required: ['forbidden', 'Confirm with your passkey that it is you.'],
   role_insufficient: ['forbidden', 'Your role in this workspace does not allow this. Ask an owner or admin.'],
   last_owner: ['conflict', 'A workspace needs an owner. Make another member an owner first.'],
@@ -118,7 +133,7 @@ export const PROBLEM_CODES = {
   endpoint_disabled: ['conflict', 'The webhook endpoint is disabled. Enable it first.'],
   replays_pending: [
     'conflict',
-    'Earlier replays to this webhook endpoint are still waiting to be sent. Try again once they have been sent.',
+    'Events that were resent to this webhook endpoint earlier are still waiting to be sent. Try again once they have been sent.',
   ],
   endpoint_limit_reached: [
     'conflict',
@@ -128,10 +143,10 @@ export const PROBLEM_CODES = {
     'validation_failed',
     'Events cannot be sent to this url. It must be a public HTTPS address; details.reason says what is wrong.',
   ],
-  recipient_not_found: ['not_found', 'This address has no label in this workspace and mode.'],
+  recipient_not_found: ['not_found', 'This address has no name in this workspace and mode.'],
   recipient_limit_reached: [
     'conflict',
-    'The workspace has reached its limit of labeled recipients in this mode. Remove one first.',
+    'The workspace has reached its limit of named recipients in this mode. Remove one first.',
   ],
   faucet_not_available: [
     'not_found',
@@ -140,20 +155,23 @@ export const PROBLEM_CODES = {
   rate_limit_exceeded: ['rate_limited', 'Too many requests.'],
   enclave_outcome_unknown: [
     'internal',
-    'The enclave provider did not confirm the result. Check again in a few minutes before you retry.',
+    'It is not known whether the change was made, because the enclave provider did not confirm it. In a few minutes, check whether it was, before you retry.',
   ],
   wallet_not_created: [
     'internal',
     'The enclave provider did not respond in time, so no wallet was added here. If the provider created one, it is empty and unused. Create the wallet again.',
   ],
-  enclave_refused: ['internal', 'The enclave provider rejected the request. Nothing was changed.'],
+  enclave_refused: [
+    'internal',
+    "The enclave provider rejected the request. Nothing was changed. Ask the server operator: the reason is in the server's log.",
+  ],
   enclave_record_differs: [
     'internal',
     "The enclave provider's record does not match what was signed. The grant was not changed here. Try again in a few minutes; the server's log names the difference.",
   ],
   privy_call_failed: [
     'internal',
-    'The call to the enclave provider failed. Retry with the same idempotency_key; without one, do not retry.',
+    'The call to the enclave provider failed. If you sent an idempotency_key, retry with the same one. If not, do not retry: look for the payment first.',
   ],
 } as const satisfies Record<string, readonly [ProblemType, string]>
 

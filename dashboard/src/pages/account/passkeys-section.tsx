@@ -66,16 +66,10 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
           onConfirm={onRemove}
         >
           {wallets > 0 ? (
-            <>
-              <p className="mb-2 font-semibold text-danger">
-                It owns {formatWallets(wallets)}. Grants on {wallets === 1 ? 'this wallet' : 'these wallets'} can only
-                be signed and revoked with this passkey.
-              </p>
-              <p>
-                You won’t be able to sign in with it any more. Keep it on your device for as long as{' '}
-                {wallets === 1 ? 'the wallet is' : 'the wallets are'} in use.
-              </p>
-            </>
+            <p className="font-semibold text-danger">
+              It owns {formatWallets(wallets)}. If you remove it, you can no longer sign in with it, and the dashboard
+              no longer offers to sign or revoke grants on {wallets === 1 ? 'this wallet' : 'these wallets'}.
+            </p>
           ) : (
             'You won’t be able to sign in with it any more. Your device may still offer it until you delete it there as well.'
           )}

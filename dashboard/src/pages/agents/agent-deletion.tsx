@@ -33,7 +33,10 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
     await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
   }
   return (
-    <Section title="Delete agent" lead="Its payments are kept. Applications that act as it are disconnected.">
+    <Section
+      title="Delete agent"
+      lead="The agent’s payments are kept. Applications that act as this agent are disconnected."
+    >
       {open.length > 0 && <DeletionBlockedNotice grants={open} takesFocus={isRejected} />}
       {open.length === 0 && !isPending && (
         <p>

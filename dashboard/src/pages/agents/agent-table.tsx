@@ -51,7 +51,7 @@ function Remaining({ agent }: { readonly agent: Agent }) {
           </span>
         </li>
       ))}
-      {more > 0 && <li className="text-muted">and from {more} more</li>}
+      {more > 0 && <li className="text-muted">and from {more === 1 ? '1 more wallet' : `${more} more wallets`}</li>}
     </ul>
   )
 }

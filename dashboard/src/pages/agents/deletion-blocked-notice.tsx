@@ -28,7 +28,9 @@ export function DeletionBlockedNotice({ grants, takesFocus }: DeletionBlockedNot
         )}
         {grants.some(({ status }) => status === 'pending') && (
           <p>
-            {isOne ? 'It is' : 'Grants'} awaiting signature{isOne ? ' and' : ''} can be discarded without a signature.
+            {isOne
+              ? 'The grant is awaiting signature. You can discard it without a signature.'
+              : 'You can discard grants that are awaiting signature without a signature.'}
           </p>
         )}
         <ul className="list-disc pl-5">

@@ -11,7 +11,7 @@ export function AgentLimits({ agent }: { readonly agent: Agent }) {
       <Notice>
         <p>
           <strong>
-            “<bdi>{agent.id}</bdi>” can’t spend yet because it has no grant.
+            “<bdi>{agent.id}</bdi>” can’t spend now, because it has no active grant.
           </strong>{' '}
           You can connect it now. It can spend once a wallet’s owner has signed a grant for it.
         </p>

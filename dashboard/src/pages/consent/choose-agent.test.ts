@@ -118,7 +118,7 @@ describe('findApprovalBlocker', () => {
       agents,
       agent,
       draft: 'research-bot',
-      blocker: /create the new agent first, or cancel/,
+      blocker: /create the new agent first, or press Cancel in its form/,
     },
     { name: 'an empty form does not block', role: 'owner', agents, agent, draft: ' ', blocker: null },
     { name: 'an agent has to be chosen', role: 'owner', agents, agent: null, blocker: /choose an agent/ },

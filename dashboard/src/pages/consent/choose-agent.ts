@@ -76,6 +76,7 @@ export function findApprovalBlocker({ role, agents, agent, draft }: Approval): s
   if (!isAdmin(role)) return 'Viewers can’t approve. Ask an owner or admin of this workspace.'
   if (agents === undefined) return 'The agents of this workspace are still loading.'
   // A typed ID means that new agent, not the one that was picked before.
-  if (agent !== null) return (draft ?? '').trim() === '' ? null : 'To approve, create the new agent first, or cancel.'
+  if (agent !== null)
+    return (draft ?? '').trim() === '' ? null : 'To approve, create the new agent first, or press Cancel in its form.'
   return agents.length === 0 ? 'To approve, create an agent first.' : 'To approve, choose an agent first.'
 }

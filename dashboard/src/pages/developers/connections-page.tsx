@@ -28,7 +28,8 @@ export function ConnectionsPage() {
           title={`No applications are connected in ${mode} mode`}
           action={<TextLink to={to('developers', 'examples')}>How to connect an application</TextLink>}
         >
-          When you add Bursar to an application, it asks you to approve it and to choose its agent. It needs no API key.
+          When you add Bursar to an application, Bursar asks you to approve the application and to choose the agent that
+          it acts as. The application needs no API key.
         </EmptyState>
       )}
       {connections !== undefined && connections.length > 0 && (
@@ -76,7 +77,7 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
             Last used <TimeText at={last_used_at} isRelative />.
           </>
         )}{' '}
-        Expires <TimeText at={expires_at} /> if it is not used.
+        Expires on <TimeText at={expires_at} /> unless it is used before then.
       </p>
     </ListItem>
   )

@@ -68,7 +68,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
               disabled={replay.isPending}
               onClick={() => replay.mutate()}
             >
-              {replay.data === undefined ? 'Replay' : 'Replay again'}
+              {replay.data === undefined ? 'Resend' : 'Resend again'}
             </Button>
           )
         }
@@ -86,7 +86,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
             {isAdmin(role) && (
               <>
                 {' '}
-                <TextLink to={to('developers', 'webhooks', webhook.id)}>Enable it</TextLink> to replay.
+                <TextLink to={to('developers', 'webhooks', webhook.id)}>Enable it</TextLink> to resend the event.
               </>
             )}
           </p>
@@ -118,7 +118,9 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
       <Section title="Attempts">
         {attempts.length === 0 ? (
           <p className="text-muted">
-            {delivery.status === 'canceled' ? 'None. The endpoint was deleted before the first attempt.' : 'None yet.'}
+            {delivery.status === 'canceled'
+              ? 'None. The endpoint was deleted, or was disabled for 30 days, before the first attempt.'
+              : 'None yet.'}
           </p>
         ) : (
           <AttemptList attempts={attempts} />
@@ -139,8 +141,10 @@ function DeliveryState({ delivery, isPaused }: { readonly delivery: Delivery; re
   }
   const end = finished_at === null ? null : <TimeText at={finished_at} isExact />
   if (status === 'succeeded') return <>Delivered{end !== null && <>, {end}</>}.</>
-  if (status === 'canceled') return <>Canceled{end !== null && <>, {end}</>}, because the endpoint was deleted.</>
-  return <>Failed{end !== null && <>, {end}</>}. Replay it once your server works again.</>
+  if (status === 'canceled') {
+    return <>Canceled{end !== null && <>, {end}</>}, because the endpoint was deleted or was disabled for 30 days.</>
+  }
+  return <>Failed{end !== null && <>, {end}</>}. Resend it once your server works again.</>
 }
 
 function NextAttempt({ number, at }: { readonly number: number; readonly at: string }) {

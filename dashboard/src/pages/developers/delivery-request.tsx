@@ -17,12 +17,12 @@ export function DeliveryRequest({ delivery, body }: { readonly delivery: Deliver
       )}
       <DescriptionList>
         <DescriptionItem term="Service-Signature">
-          A timestamp, and the HMAC of timestamp and body with the signing secret.{' '}
+          A timestamp, and an HMAC of the timestamp and the body. The key is the signing secret.{' '}
           <TextLink to={to('developers', 'examples')}>How to verify it</TextLink>
         </DescriptionItem>
         <DescriptionItem term="Service-Event-Id">
-          <code className="font-mono text-[0.875em] break-all">{delivery.event_id}</code>, the same for every attempt
-          and replay. Use it to ignore duplicates.
+          <code className="font-mono text-[0.875em] break-all">{delivery.event_id}</code>, the same for every attempt,
+          also when the event is resent. Use it to ignore duplicates.
         </DescriptionItem>
         <DescriptionItem term="Service-Event-Type">
           <code className="font-mono text-[0.875em]">{delivery.event_type}</code>

@@ -119,8 +119,8 @@ function MissingSteps({
   const steps: readonly ReactNode[] = [
     missing.grant && (
       <>
-        No agent can spend yet. <TextLink to={to('grants', 'new')}>Sign a grant</TextLink> to fill in its agent and
-        wallet below.
+        No agent can spend yet. <TextLink to={to('grants', 'new')}>Sign a grant</TextLink>. Its agent and wallet then
+        appear in the examples below.
       </>
     ),
     missing.key && (

@@ -22,7 +22,7 @@ function Replayed({ delivery }: { readonly delivery: Delivery }) {
     <Notice>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span>
-          Replayed: <TextLink to={to('developers', 'deliveries', delivery.id)}>see the new delivery</TextLink>
+          Resent: <TextLink to={to('developers', 'deliveries', delivery.id)}>see the new delivery</TextLink>
         </span>
         <DeliveryStatus delivery={data?.delivery ?? delivery} />
       </p>

@@ -143,8 +143,9 @@ function EndpointWarning({ webhook }: { readonly webhook: Webhook }) {
     return (
       <Notice tone={disabled_because === 'owner' ? 'plain' : 'warning'}>
         <p>
-          <strong>This endpoint is disabled.</strong> {explainDisabled(disabled_because)} It misses the events that
-          happen meanwhile. Pending deliveries are sent once it is enabled.
+          <strong>This endpoint is disabled.</strong> {explainDisabled(disabled_because)} Events that happen while it is
+          disabled are not sent to it, now or later. You can see them under Events. Pending deliveries are sent once you
+          enable it.
         </p>
       </Notice>
     )

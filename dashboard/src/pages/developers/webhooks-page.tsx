@@ -118,8 +118,8 @@ export function WebhooksPage() {
       {webhooks?.length === 0 && !isCreating && (
         <EmptyState title="No endpoints yet" action={mayWrite && createButton}>
           {mayWrite
-            ? 'Add the URL of your server. Until then, you can see what happens under Events.'
-            : 'An owner or admin of this workspace can add one. You can see what happens under Events.'}
+            ? 'Add the URL of your server. Until then, the Events page shows what happens.'
+            : 'An owner or admin of this workspace can add one. The Events page shows what happens.'}
         </EmptyState>
       )}
       {webhooks !== undefined && webhooks.length > 0 && (

@@ -25,7 +25,7 @@ export function GrantActions({ grant, owner, actions }: GrantActionsProps) {
         confirmLabel="Discard grant"
         onConfirm={actions.revoke}
       >
-        This grant was never signed, so nothing else changes.
+        This grant was never in force, so discarding it does not change what the agent can pay.
         {grant.replaces !== null && ' The grant that it would replace stays in force.'}
       </ConfirmDialog>
     )

@@ -25,7 +25,7 @@ export function ReplaceGrantPage() {
         breadcrumb={
           <TextLink to={to('grants', id)}>{grant === undefined ? 'Grant' : `Grant for ${grant.agent_id}`}</TextLink>
         }
-        lead="A signed grant can’t be edited. A replacement takes its place with one signature. Until then, the current grant stays in force."
+        lead="A signed grant can’t be edited, only replaced. The replacement takes effect when the wallet’s owner signs it. Until then, the current grant stays as it is."
       />
       {grant === undefined || recipients.isPending ? (
         <QueryState error={error} onRetry={refetch} lines={6} />

@@ -48,19 +48,19 @@ export function SigningPanel({ grant, owner, recipients, signature }: SigningPan
           </p>
         </div>
       ) : (
-        <p>
-          {owner === null ? 'Only the owner of the wallet can sign this grant.' : <OwnerSigns owner={owner} />}{' '}
-          <span className="text-muted">Send them the link to this page.</span>
-        </p>
+        <p>{owner === null ? 'Only the owner of the wallet can sign this grant.' : <OwnerSigns owner={owner} />}</p>
       )}
     </div>
   )
 }
 
 function OwnerSigns({ owner }: { readonly owner: Wallet['owner'] }) {
+  // Nobody can be asked to sign with a passkey that was removed.
+  const isRemoved = owner.passkey_name === null
   return (
     <>
-      Only <bdi className="font-semibold">{formatOwner(owner)}</bdi> can sign this grant, because it owns the wallet.
+      Only <bdi className="font-semibold">{formatOwner(owner)}</bdi>, which owns the wallet, can sign this grant.
+      {!isRemoved && <span className="text-muted"> Send the link to this page to that passkey’s owner.</span>}
     </>
   )
 }

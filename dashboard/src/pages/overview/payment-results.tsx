@@ -22,11 +22,11 @@ export function PaymentResults({ overview: { counts, bars_at, range } }: { reado
     <Section title={`Payment results, ${RANGE_TEXTS[range]}`}>
       <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-5">
         <li className="col-span-2 bg-surface px-5 py-4 sm:col-span-1">
-          <Figure title="Success rate" note="confirmed out of settled">
+          <Figure title="Success rate" note="confirmed, of all confirmed or failed">
             {formatRate(counts.confirmed, counts.confirmed + counts.failed) ?? (
               <span className="text-muted">
                 <span aria-hidden="true">–</span>
-                <span className="sr-only">No settled payments yet</span>
+                <span className="sr-only">No payment has been confirmed or has failed yet</span>
               </span>
             )}
           </Figure>

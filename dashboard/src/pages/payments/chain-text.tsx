@@ -23,9 +23,7 @@ export function ChainText({ hash, block }: ChainTextProps) {
       </p>
       {chain !== undefined &&
         (chain.explorer_url === null ? (
-          <p>
-            No block explorer is available, because {formatNetwork(chain.chain_id)} is a local chain on this server.
-          </p>
+          <p>This server has no block explorer for {formatNetwork(chain.chain_id)}.</p>
         ) : (
           <p>
             <ExternalLink href={`${chain.explorer_url}/tx/${hash}`}>View in block explorer</ExternalLink>

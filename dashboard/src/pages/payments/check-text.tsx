@@ -17,7 +17,7 @@ export const CHECK_TITLES: Readonly<Record<CheckCode, string>> = {
   recipient_not_allowed: 'The grant allows the recipient',
   amount_too_large: 'The amount is within the per-payment limit',
   daily_cap_exceeded: 'The amount is within the 24-hour limit',
-  plan_cap_exceeded: 'The plan has payments left this month',
+  plan_cap_exceeded: 'The plan has payments left in that month',
   insufficient_balance: 'The wallet holds enough USDC',
   insufficient_gas: 'The wallet can pay for gas',
 }
@@ -42,8 +42,8 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
     case 'permission_not_found':
       return (
         <Prose>
-          “<bdi>{agent_id}</bdi>” had no active grant on <WalletText address={wallet} />. A grant must be signed and not
-          suspended.
+          “<bdi>{agent_id}</bdi>” had no active grant on <WalletText address={wallet} />. A grant is active only if it
+          is signed and not suspended.
         </Prose>
       )
     case 'permission_expired':
@@ -55,7 +55,7 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
     case 'contract_not_allowed':
       return (
         <Prose>
-          The grant allows a different USDC contract. Requested contract:{' '}
+          The grant does not allow the USDC contract that this server uses:{' '}
           <CodeText text={detailOf(details, 'requested') ?? ''} />
         </Prose>
       )
@@ -98,7 +98,7 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
       return (
         <Numbers
           rows={[
-            ['Live payments this month', detailOf(details, 'used') ?? ''],
+            ['Live payments in that month', detailOf(details, 'used') ?? ''],
             ['Monthly payments of the plan', detailOf(details, 'allowance') ?? ''],
           ]}
         />
@@ -128,7 +128,12 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
 }
 
 function EndText({ at }: { readonly at: string | null }) {
-  return at === null ? 'before the request' : <TimeText at={at} isExact />
+  if (at === null) return 'before the request'
+  return (
+    <>
+      on <TimeText at={at} isExact />
+    </>
+  )
 }
 
 function Prose({ children }: { readonly children: ReactNode }) {

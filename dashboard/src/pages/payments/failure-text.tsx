@@ -14,8 +14,8 @@ export function FailureText({ detail: { payment } }: { readonly detail: PaymentD
     case 'enclave_refused':
       return (
         <Prose>
-          The enclave, which holds the wallet’s keys, rejected this payment. It checks the limits and the balance
-          itself. No money moved. {again} If it is rejected again, check the balance of {wallet} and the terms of{' '}
+          The enclave, which holds the wallet’s keys, rejected this payment. The enclave makes its own checks against
+          the grant. No money moved. {again} If it is rejected again, check the balance of {wallet} and the terms of{' '}
           {grant}, and replace the grant if necessary.
         </Prose>
       )
@@ -37,8 +37,7 @@ export function FailureText({ detail: { payment } }: { readonly detail: PaymentD
       return (
         <Prose>
           Another transaction of the wallet replaced this one on the blockchain, so it can never be included. No money
-          moved.
-          {again} Check {wallet} first.
+          moved. {again} Check {wallet} first.
         </Prose>
       )
     case 'reverted':

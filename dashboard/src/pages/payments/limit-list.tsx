@@ -22,7 +22,9 @@ export function LimitList({ detail: { payment, grant } }: { readonly detail: Pay
       <Passed>
         {grant.recipient_allowlist.length === 0
           ? 'The grant allows any recipient'
-          : `The recipient is on the list of allowed recipients (${grant.recipient_allowlist.length})`}
+          : grant.recipient_allowlist.length === 1
+            ? 'The recipient is the only one that the grant allows'
+            : `The recipient is one of the ${grant.recipient_allowlist.length} that the grant allows`}
       </Passed>
       <Passed>
         {grant.expires_at === null ? (
@@ -33,7 +35,7 @@ export function LimitList({ detail: { payment, grant } }: { readonly detail: Pay
           </>
         )}
       </Passed>
-      {mode === 'live' && <Passed>The plan had payments left this month</Passed>}
+      {mode === 'live' && <Passed>The plan had payments left in that month</Passed>}
       <Passed>The wallet held enough USDC</Passed>
     </ul>
   )

@@ -34,7 +34,7 @@ export function PaymentEvents({ events }: { readonly events: readonly PaymentEve
                   <TextLink to={to('developers', 'deliveries', delivery.id)}>
                     <span className="font-mono text-[0.9em] font-normal break-all">{delivery.url}</span>
                   </TextLink>
-                  {delivery.trigger === 'replay' && <span className="text-sm">replay</span>}
+                  {delivery.trigger === 'replay' && <span className="text-sm">resent</span>}
                 </li>
               ))}
             </ul>

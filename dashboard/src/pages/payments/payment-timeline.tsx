@@ -45,7 +45,12 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         {signed === 'failed' && <FailureText detail={detail} />}
         {signed === 'current' && payment.pending_reason === null && <p>Waiting for the enclave’s response.</p>}
         {signed === 'current' && <PendingText detail={detail} />}
-        {signed === 'done' && <p>The enclave checked the limits again, then signed.</p>}
+        {signed === 'done' && (
+          <p>
+            The enclave checked the per-payment limit, the recipient, the USDC contract and the end date again, then
+            signed.
+          </p>
+        )}
       </TimelineStep>
       <TimelineStep
         state={seen}

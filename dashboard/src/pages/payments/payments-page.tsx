@@ -44,7 +44,7 @@ export function PaymentsPage() {
       <PageHeading
         title="Payments"
         breadcrumb={name}
-        lead={isRejected ? 'Requests that were rejected by a limit. Kept for 30 days.' : undefined}
+        lead={isRejected ? 'Payment requests that failed a check. They are kept for 30 days.' : undefined}
         actions={
           isRejected || isEmpty ? undefined : (
             <Button disabled={exporting.isPending} onClick={() => exporting.mutate()}>

@@ -7,21 +7,21 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 export function PendingText({ detail: { payment } }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   const wallet = <TextLink to={to('wallets', payment.from)}>the wallet</TextLink>
-  const counted = 'Until then the amount counts against the 24-hour limit.'
+  const counted = 'Until the outcome is known, the amount counts against the 24-hour limit.'
   switch (payment.pending_reason) {
     case 'not_sent':
       return (
         <Prose>
-          The enclave provider did not send this payment, for a reason that lies with this server or with the provider.
-          The server’s log names it. The agent can retry with the same idempotency key. If nobody does, the payment
-          fails ten minutes after it was requested.
+          The enclave provider did not send this payment. The cause is at this server or at the provider; the server’s
+          log has it. The agent can retry with the same idempotency key. Without a retry, the payment fails ten minutes
+          after it was requested.
         </Prose>
       )
     case 'outcome_unknown':
       return (
         <Prose>
-          The enclave provider’s response was lost, so we don’t know yet whether the payment was sent. It is being
-          looked up. {counted}
+          The enclave provider’s response was lost. Bursar does not know yet whether the payment was sent, and is
+          looking it up. {counted}
         </Prose>
       )
     case 'hash_unknown':
@@ -31,21 +31,22 @@ export function PendingText({ detail: { payment } }: { readonly detail: PaymentD
       return (
         <Prose>
           The enclave provider reports that this payment failed, but a signed payment can still arrive. Only the
-          blockchain decides, and it is being watched. {counted} Check the balance of {wallet} before you pay again.
+          blockchain decides, and Bursar is searching it for the payment. {counted} Check the balance of {wallet} before
+          you pay again.
         </Prose>
       )
     case 'reported_replaced':
       return (
         <Prose>
-          The enclave provider reports that another transaction replaced this one. The blockchain is being searched for
-          the payment. {counted}
+          The enclave provider reports that another transaction replaced this one. Bursar is searching the blockchain
+          for the payment. {counted}
         </Prose>
       )
     case 'transfer_not_found':
       return (
         <Prose>
-          The transaction that the enclave provider named does not contain this payment. The blockchain is being
-          searched for it. {counted} Ask the server operator to check the log.
+          The transaction that the enclave provider named does not contain this payment. Bursar is searching the
+          blockchain for the payment. {counted} Ask the server operator to check the log.
         </Prose>
       )
     case null:

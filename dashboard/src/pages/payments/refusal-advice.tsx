@@ -62,11 +62,14 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
       return grant === null ? { text: NO_GRANT, links: [create] } : adviseOnGrant(grant, to)
     case 'permission_expired':
       return {
-        text: 'Replace the grant with one that has a later end date, or none. The wallet’s owner must sign it.',
+        text: 'Replace the grant with one that ends later, or that has no end date. The wallet’s owner must sign it.',
         links: replace.length === 0 ? [create] : replace,
       }
     case 'contract_not_allowed':
-      return { text: 'Replace the grant. The replacement allows the contract in use.', links: replace }
+      return {
+        text: 'Revoke this grant and create a new one. A new grant allows the USDC contract that this server uses.',
+        links: grant === null ? [create] : [{ text: 'View grant', to: to('grants', grant.id) }],
+      }
     case 'recipient_not_allowed':
       return {
         text: 'To allow this recipient, replace the grant with one that includes it.',
@@ -74,18 +77,19 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
       }
     case 'amount_too_large':
       return {
-        text: 'The agent can send a smaller payment, or you can replace the grant with a higher per-payment limit.',
+        text: 'The agent can send a smaller payment, or you can replace the grant with one that has a higher per-payment limit.',
         links: replace,
       }
     case 'daily_cap_exceeded':
       return {
         text:
           resetsAt === null ? (
-            'The amount exceeds the whole 24-hour limit, so waiting does not help. The agent can send a smaller payment, or you can replace the grant with a higher limit.'
+            'The amount exceeds the whole 24-hour limit, so waiting does not help. The agent can send a smaller payment, or you can replace the grant with one that has a higher limit.'
           ) : (
             <>
-              The agent can retry after <TimeText at={resetsAt} isExact />, when earlier payments no longer count,
-              unless it spends more meanwhile. Or replace the grant with a higher limit.
+              The agent can retry after <TimeText at={resetsAt} isExact />: by then, enough earlier payments no longer
+              count, if it does not spend more until then. To pay sooner, replace the grant with one that has a higher
+              limit.
             </>
           ),
         links: replace,
@@ -94,8 +98,9 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
       return {
         text: (
           <>
-            Live payments resume {resetsAt === null ? 'next month' : <TimeText at={resetsAt} isExact />}, when the
-            monthly count starts again, or once you have a larger plan.
+            Live payments work again from{' '}
+            {resetsAt === null ? 'the first of next month' : <TimeText at={resetsAt} isExact />}, when a new month is
+            counted. To pay sooner, ask the server operator for a larger plan.
           </>
         ),
         links: [{ text: 'View plan', to: to('plan') }],
@@ -111,7 +116,10 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
         links: [{ text: 'View wallet', to: to('wallets', wallet) }],
       }
     default:
-      return { text: 'The message explains what was wrong. Correct the request and retry.', links: [] }
+      return {
+        text: 'The response to the agent, shown below, says what was wrong. Correct the request and retry.',
+        links: [],
+      }
   }
 }
 

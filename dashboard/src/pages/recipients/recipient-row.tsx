@@ -62,7 +62,7 @@ export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) 
                   confirmLabel="Remove recipient"
                   onConfirm={() => actions.remove(address)}
                 >
-                  Grants and payments will show the address instead of the name. What agents can pay does not change.
+                  Grants and payments will show the address instead of the name. Grants still allow the same addresses.
                 </ConfirmDialog>
               </>
             )}

@@ -23,7 +23,7 @@ export function RecipientsPage() {
       <PageHeading
         title="Recipients"
         breadcrumb={name}
-        lead="Names for the addresses that your agents pay. Names are only labels: a grant allows the address itself."
+        lead="Names for the addresses that your agents pay. A name is only shown to you: what a grant allows is the address."
       />
       {isAdmin(role) && (
         <Section title="Add a recipient">

@@ -31,7 +31,7 @@ export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
 }
 
 function DepositAddress({ wallet, chain }: { readonly wallet: Wallet; readonly chain: ChainInfo }) {
-  const { address, name } = wallet
+  const { address, name, coin } = wallet
   const network = formatNetwork(chain.chain_id)
   return (
     <div className="grid gap-6 rounded-xl border border-line bg-surface p-5 sm:grid-cols-[11rem_minmax(0,1fr)] sm:p-6">
@@ -53,7 +53,8 @@ function DepositAddress({ wallet, chain }: { readonly wallet: Wallet; readonly c
           <strong>{network}</strong>
         </p>
         <p className="text-[0.9375rem] text-warning">
-          Send only USDC, and only on {network}. Other tokens or networks will be lost.
+          Send only USDC{coin !== null && <> (or {coin.symbol} for gas)</>}, and only on {network}. Other tokens, and
+          anything sent on another network, will be lost.
         </p>
         {chain.faucet !== null && <Faucet wallet={wallet} faucet={chain.faucet} />}
       </div>

@@ -112,7 +112,7 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
             )
           }
         >
-          Create a grant to let an agent spend from this wallet. Its owner signs the limits.
+          Create a grant to let an agent spend from this wallet. The wallet’s owner must sign the grant.
         </EmptyState>
       )}
       {open.length > 0 && <GrantTable caption="Grants" grants={open} hiddenColumn="wallet" />}

@@ -116,7 +116,8 @@ function IssuedLink({ invitation }: { readonly invitation: IssuedInvitation }) {
         <CopyButton text={invitation.url} what="the link" />
       </div>
       <p className="text-sm text-muted">
-        This is the only time it is shown. Anyone with the link can join, so send it to one person only.
+        This is the only time it is shown. Only one person can join with this link, and it can be anyone who has it.
+        Send it only to the person you invite.
       </p>
     </div>
   )

@@ -16,7 +16,10 @@ export async function getRefusal(
 ): Promise<PaymentRefusal> {
   const refusal = isId('refusal', id) ? await ctx.db.runRelaxed(findRefusal(accountId, mode, id)) : null
   if (refusal === null) {
-    throw new Problem('not_found', 'No refused request of the last 30 days has this id in this account and mode.')
+    throw new Problem(
+      'not_found',
+      'There is no rejected request with this id from the last 30 days in this workspace and mode.',
+    )
   }
   return refusal
 }
