@@ -68,6 +68,16 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
   })
 
+  test('an attempt that ends between the two reads of a delivery is not shown with its earlier state', async () => {
+    await announce(ctx, account)
+    const claimed = await claimOne(ctx)
+    await finishAttempt(ctx, { claimed, outcome: outcomeOf(ctx, { statusCode: 503 }) })
+    // The delivery is read first. This is how it was before the attempt ended.
+    await readRows(real.db, 'update deliveries set attempts = 0 where id = $1', [claimed.delivery.id])
+    const { delivery, attempts } = await getDelivery(ctx, claimed.delivery)
+    assert.deepEqual([delivery.attempts, attempts], [0, []])
+  })
+
   test('the whole schedule: six attempts, each delayed from the end of the one before, then the delivery has failed', async () => {
     const { createdAt } = await announce(ctx, account)
     let at = createdAt.getTime()
