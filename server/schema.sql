@@ -65,9 +65,14 @@ create table api_keys (
   revoked_at timestamp with time zone,
   name text not null default ''::text,
   created_by text,
+  agent_id text,
+  scopes text[],
+  last4 text,
   constraint api_keys_pkey PRIMARY KEY (account_id, id),
+  constraint api_keys_last4_check CHECK ((last4 ~ '^[0-9A-Za-z]{4}$'::text)),
   constraint api_keys_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint api_keys_name_check CHECK ((char_length(name) <= 100)),
+  constraint api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['wallet:read'::text, 'wallet:transfer'::text, 'x402:pay'::text]))),
   constraint api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
 CREATE UNIQUE INDEX api_keys_by_secret_hash ON public.api_keys USING btree (secret_hash);
@@ -144,11 +149,25 @@ create table ceremonies (
   data jsonb,
   expires_at timestamp with time zone not null,
   constraint ceremonies_pkey PRIMARY KEY (secret_hash),
-  constraint ceremonies_kind_check CHECK ((kind = ANY (ARRAY['sign_up'::text, 'sign_in'::text, 'verification'::text, 'passkey'::text]))),
+  constraint ceremonies_kind_check CHECK ((kind = ANY (ARRAY['sign_up'::text, 'sign_in'::text, 'verification'::text, 'passkey'::text, 'wallet_passkey'::text]))),
   constraint ceremonies_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
 CREATE INDEX ceremonies_by_end ON public.ceremonies USING btree (expires_at);
 CREATE INDEX ceremonies_of_user ON public.ceremonies USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+create table connection_errors (
+  account_id text not null,
+  connection_id text not null,
+  code text not null,
+  mode text not null,
+  agent_id text not null,
+  user_id text not null,
+  client_id text not null,
+  happened_at timestamp with time zone not null,
+  constraint connection_errors_pkey PRIMARY KEY (account_id, connection_id, code),
+  constraint connection_errors_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+CREATE INDEX connection_errors_by_time ON public.connection_errors USING btree (happened_at);
 
 create table connections (
   account_id text not null,
@@ -279,7 +298,7 @@ create table grants (
   contract_allowlist text[] not null,
   expires_at timestamp with time zone,
   status text not null,
-  enclave_policy_id text not null,
+  enclave_policy_id text,
   signing_request jsonb,
   created_at timestamp with time zone not null,
   activated_at timestamp with time zone,
@@ -288,6 +307,7 @@ create table grants (
   replaces text,
   replaced_by text,
   activated_by text,
+  slot smallint,
   constraint grants_pkey PRIMARY KEY (account_id, id),
   constraint grants_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
   constraint grants_check1 CHECK (((status = 'revoked'::text) = (revoked_at IS NOT NULL))),
@@ -295,6 +315,7 @@ create table grants (
   constraint grants_contract_allowlist_check CHECK ((cardinality(contract_allowlist) > 0)),
   constraint grants_daily_cap_micro_check CHECK ((daily_cap_micro > (0)::numeric)),
   constraint grants_max_per_tx_micro_check CHECK ((max_per_tx_micro > (0)::numeric)),
+  constraint grants_policy_check CHECK (((slot IS NULL) = (enclave_policy_id IS NOT NULL))),
   constraint grants_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'revoked'::text])))
 );
 CREATE INDEX grants_by_wallet ON public.grants USING btree (account_id, mode, wallet_address) WHERE (status <> 'revoked'::text);
@@ -302,7 +323,9 @@ CREATE INDEX grants_listed ON public.grants USING btree (account_id, mode, id);
 CREATE INDEX grants_live_by_agent ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status <> 'revoked'::text);
 CREATE INDEX grants_of_activator ON public.grants USING btree (activated_by) WHERE (activated_by IS NOT NULL);
 CREATE UNIQUE INDEX grants_one_active_per_agent_and_wallet ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status = 'active'::text);
+CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (account_id, mode, wallet_address, slot) WHERE ((status = 'active'::text) AND (slot IS NOT NULL));
 CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);
+CREATE UNIQUE INDEX grants_one_pending_per_slot ON public.grants USING btree (account_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
 
 create table invitations (
   account_id text not null,
@@ -346,11 +369,37 @@ create table oauth_clients (
   scopes text[] not null,
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
+  kind text not null default 'registered'::text,
+  fetched_at timestamp with time zone,
+  fresh_until timestamp with time zone,
   constraint oauth_clients_pkey PRIMARY KEY (id),
+  constraint oauth_clients_document_check CHECK ((((kind = 'document'::text) = (fresh_until IS NOT NULL)) AND ((kind = 'document'::text) OR (fetched_at IS NULL)))),
+  constraint oauth_clients_kind_check CHECK ((kind = ANY (ARRAY['registered'::text, 'document'::text]))),
   constraint oauth_clients_redirect_uris_check CHECK ((cardinality(redirect_uris) > 0)),
   constraint oauth_clients_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 CREATE INDEX oauth_clients_never_used ON public.oauth_clients USING btree (created_at) WHERE (last_used_at IS NULL);
+
+create table owner_requests (
+  account_id text not null,
+  id text not null,
+  mode text not null,
+  wallet_address text not null,
+  kind text not null,
+  details jsonb not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  created_by text,
+  submitted_by jsonb,
+  done_at timestamp with time zone,
+  constraint owner_requests_pkey PRIMARY KEY (account_id, id),
+  constraint owner_requests_check CHECK ((expires_at > created_at)),
+  constraint owner_requests_check1 CHECK (((done_at IS NULL) OR (submitted_by IS NOT NULL))),
+  constraint owner_requests_kind_check CHECK ((kind = ANY (ARRAY['add_owner'::text, 'remove_owner'::text, 'move'::text, 'withdraw'::text])))
+);
+CREATE INDEX owner_requests_by_end ON public.owner_requests USING btree (expires_at);
+CREATE INDEX owner_requests_of_creator ON public.owner_requests USING btree (created_by) WHERE (created_by IS NOT NULL);
+CREATE INDEX owner_requests_open ON public.owner_requests USING btree (account_id, mode, wallet_address, id) WHERE ((kind <> 'withdraw'::text) AND (done_at IS NULL));
 
 create table passkeys (
   user_id text not null,
@@ -390,9 +439,9 @@ create table payments (
   account_id text not null,
   mode text not null,
   id text not null,
-  agent_id text not null,
+  agent_id text,
   wallet_address text not null,
-  grant_id text not null,
+  grant_id text,
   to_address text not null,
   amount_micro numeric(22,0) not null,
   amount_usdc text not null,
@@ -402,9 +451,9 @@ create table payments (
   failure_code text,
   tx_hash text,
   created_at timestamp with time zone not null,
-  max_per_tx_micro numeric(22,0) not null,
-  daily_cap_micro numeric(22,0) not null,
-  spent_24h_micro numeric(22,0) not null,
+  max_per_tx_micro numeric(22,0),
+  daily_cap_micro numeric(22,0),
+  spent_24h_micro numeric(22,0),
   allowance_month date,
   attempt integer not null,
   attempt_until timestamp with time zone,
@@ -424,7 +473,9 @@ create table payments (
   pending_reason text,
   next_look_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   looks integer not null default 0,
+  kind text not null default 'transfer'::text,
   constraint payments_pkey PRIMARY KEY (account_id, id),
+  constraint payments_allowance_check CHECK ((((mode = 'live'::text) AND (kind = 'transfer'::text)) = (allowance_month IS NOT NULL))),
   constraint payments_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
   constraint payments_attempt_check CHECK ((attempt >= 1)),
   constraint payments_check CHECK ((amount_micro <= max_per_tx_micro)),
@@ -433,13 +484,19 @@ create table payments (
   constraint payments_check3 CHECK (((status = 'failed'::text) = (failure_code IS NOT NULL))),
   constraint payments_check4 CHECK (((status = 'pending'::text) = (settled_at IS NULL))),
   constraint payments_check5 CHECK (((mined_block IS NULL) = (mined_block_hash IS NULL))),
-  constraint payments_check6 CHECK (((mode = 'live'::text) = (allowance_month IS NOT NULL))),
   constraint payments_idempotency_key_check CHECK (((char_length(idempotency_key) >= 1) AND (char_length(idempotency_key) <= 64))),
+  constraint payments_kind_check CHECK ((kind = ANY (ARRAY['transfer'::text, 'withdrawal'::text]))),
   constraint payments_log_index_check CHECK ((log_index >= 0)),
   constraint payments_looks_check CHECK ((looks >= 0)),
+  constraint payments_members_check CHECK (
+CASE kind
+    WHEN 'transfer'::text THEN (num_nulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro) = 0)
+    ELSE (num_nonnulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro, allowance_month) = 0)
+END),
   constraint payments_memo_check CHECK ((char_length(memo) <= 200)),
   constraint payments_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint payments_sender_nonce_check CHECK ((sender_nonce >= 0)),
+  constraint payments_sent_once_check CHECK (((kind = 'transfer'::text) OR (attempt = 1))),
   constraint payments_spent_24h_micro_check CHECK ((spent_24h_micro >= (0)::numeric)),
   constraint payments_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'failed'::text]))),
   constraint payments_to_address_check CHECK ((to_address ~ '^0x[0-9a-fA-F]{40}$'::text)),
@@ -450,11 +507,14 @@ CREATE INDEX payments_awaiting_chain ON public.payments USING btree (mode, creat
 CREATE UNIQUE INDEX payments_by_idempotency_key ON public.payments USING btree (account_id, mode, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX payments_confirmed_by_block ON public.payments USING btree (account_id, mode, wallet_address, mined_block) INCLUDE (amount_micro) WHERE (status = 'confirmed'::text);
 CREATE INDEX payments_due_for_look ON public.payments USING btree (mode, next_look_at, id) WHERE (status = 'pending'::text);
+CREATE INDEX payments_failed ON public.payments USING btree (account_id, mode, wallet_address, agent_id, created_at) WHERE (status = 'failed'::text);
 CREATE INDEX payments_holding_balance ON public.payments USING btree (account_id, mode, wallet_address, created_at, id) INCLUDE (amount_micro, mined_block) WHERE (settled_at IS NULL);
 CREATE INDEX payments_in_window ON public.payments USING btree (account_id, mode, wallet_address, agent_id, created_at) INCLUDE (amount_micro) WHERE (status <> 'failed'::text);
 CREATE INDEX payments_listed ON public.payments USING btree (account_id, mode, id);
 CREATE INDEX payments_of_agent ON public.payments USING btree (account_id, mode, agent_id, id);
+CREATE INDEX payments_of_wallet ON public.payments USING btree (account_id, mode, wallet_address, id) WHERE (kind = 'transfer'::text);
 CREATE UNIQUE INDEX payments_one_per_transfer_log ON public.payments USING btree (mode, tx_hash, log_index) WHERE (tx_hash IS NOT NULL);
+CREATE INDEX payments_withdrawn ON public.payments USING btree (account_id, mode, created_at, id) WHERE (kind = 'withdrawal'::text);
 
 create table rate_windows (
   subject bytea not null,
@@ -533,6 +593,43 @@ create table users (
 );
 CREATE INDEX users_never_joined ON public.users USING btree (created_at) WHERE (joined_at IS NULL);
 
+create table wallet_owners (
+  account_id text not null,
+  mode text not null,
+  wallet_address text not null,
+  credential_id text not null,
+  added_at timestamp with time zone not null,
+  record_assertion jsonb,
+  constraint wallet_owners_pkey PRIMARY KEY (account_id, mode, wallet_address, credential_id)
+);
+CREATE INDEX wallet_owners_of_passkey ON public.wallet_owners USING btree (credential_id);
+
+create table wallet_passkeys (
+  user_id text not null,
+  credential_id text not null,
+  public_key bytea not null,
+  name text not null,
+  transports text[] not null,
+  created_at timestamp with time zone not null,
+  constraint wallet_passkeys_pkey PRIMARY KEY (credential_id),
+  constraint wallet_passkeys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
+);
+CREATE INDEX wallet_passkeys_by_user ON public.wallet_passkeys USING btree (user_id, created_at);
+
+create table wallet_slots (
+  account_id text not null,
+  mode text not null,
+  wallet_address text not null,
+  slot smallint not null,
+  enclave_policy_id text not null,
+  signer_id text not null,
+  signer_private_key_sealed bytea not null,
+  constraint wallet_slots_pkey PRIMARY KEY (account_id, mode, wallet_address, slot),
+  constraint wallet_slots_enclave_policy_id_key UNIQUE (enclave_policy_id),
+  constraint wallet_slots_signer_id_key UNIQUE (signer_id),
+  constraint wallet_slots_slot_check CHECK (((slot >= 1) AND (slot <= 50)))
+);
+
 create table wallets (
   account_id text not null,
   mode text not null,
@@ -540,14 +637,15 @@ create table wallets (
   name text not null,
   enclave_wallet_id text not null,
   owner_quorum_id text not null,
-  owner_credential_id text not null,
-  owner_public_key bytea not null,
+  owner_credential_id text,
+  owner_public_key bytea,
   created_at timestamp with time zone not null,
   signer_change_until timestamp with time zone,
   constraint wallets_pkey PRIMARY KEY (account_id, mode, address),
   constraint wallets_enclave_wallet_id_key UNIQUE (enclave_wallet_id),
   constraint wallets_address_check CHECK ((address ~ '^0x[0-9a-fA-F]{40}$'::text)),
-  constraint wallets_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+  constraint wallets_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint wallets_owner_check CHECK (((owner_credential_id IS NULL) = (owner_public_key IS NULL)))
 );
 CREATE UNIQUE INDEX wallets_by_address ON public.wallets USING btree (address);
 CREATE INDEX wallets_of_mode ON public.wallets USING btree (mode, address);
@@ -582,10 +680,12 @@ alter table access_tokens add constraint access_tokens_account_id_connection_id_
 alter table agents add constraint agents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table allowances add constraint allowances_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table api_keys add constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table api_keys add constraint api_keys_agent_fkey FOREIGN KEY (account_id, mode, agent_id) REFERENCES agents(account_id, mode, id);
 alter table api_keys add constraint api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table authorization_codes add constraint authorization_codes_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);
 alter table authorization_requests add constraint authorization_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id);
 alter table ceremonies add constraint ceremonies_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table connection_errors add constraint connection_errors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table connections add constraint connections_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table connections add constraint connections_account_id_mode_agent_id_fkey FOREIGN KEY (account_id, mode, agent_id) REFERENCES agents(account_id, mode, id);
 alter table connections add constraint connections_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id);
@@ -600,10 +700,13 @@ alter table grants add constraint grants_account_id_mode_wallet_address_fkey FOR
 alter table grants add constraint grants_account_id_replaced_by_fkey FOREIGN KEY (account_id, replaced_by) REFERENCES grants(account_id, id);
 alter table grants add constraint grants_account_id_replaces_fkey FOREIGN KEY (account_id, replaces) REFERENCES grants(account_id, id);
 alter table grants add constraint grants_activated_by_fkey FOREIGN KEY (activated_by) REFERENCES users(id);
+alter table grants add constraint grants_slot_fkey FOREIGN KEY (account_id, mode, wallet_address, slot) REFERENCES wallet_slots(account_id, mode, wallet_address, slot);
 alter table invitations add constraint invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table invitations add constraint invitations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table members add constraint members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table members add constraint members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table owner_requests add constraint owner_requests_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
+alter table owner_requests add constraint owner_requests_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table passkeys add constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payment_refusals add constraint payment_refusals_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table payments add constraint payments_account_id_grant_id_fkey FOREIGN KEY (account_id, grant_id) REFERENCES grants(account_id, id);
@@ -611,5 +714,9 @@ alter table recipients add constraint recipients_account_id_fkey FOREIGN KEY (ac
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table refresh_tokens add constraint refresh_tokens_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table wallet_owners add constraint wallet_owners_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
+alter table wallet_owners add constraint wallet_owners_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES wallet_passkeys(credential_id);
+alter table wallet_passkeys add constraint wallet_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+alter table wallet_slots add constraint wallet_slots_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
 alter table wallets add constraint wallets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table webhook_endpoints add constraint webhook_endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);

@@ -1,6 +1,9 @@
 import type pg from 'pg'
 
-/** What the migrations have made of a database, in an order that depends on nothing but the schema. */
+/**
+ * The schema of a database to which all migrations have been applied. Two databases with the same schema give the same
+ * value, because everything is sorted.
+ */
 export interface Schema {
   readonly tables: readonly Table[]
   /** Complete statements, without a semicolon. */
@@ -13,20 +16,23 @@ export interface Table {
   readonly options: readonly string[]
   readonly columns: readonly TableColumn[]
   readonly constraints: readonly Constraint[]
-  /** Those that no constraint makes. */
+  /**
+   * The statements that create the table's indexes. Indexes of primary keys and unique constraints are left out,
+   * because the constraints create them.
+   */
   readonly indexes: readonly string[]
   readonly triggers: readonly string[]
 }
 
 export interface TableColumn {
   readonly name: string
-  /** As it is declared: `numeric(22,0)`. */
+  /** The type as declared in SQL, such as `numeric(22,0)`. */
   readonly declared: string
-  /** Its name in `pg_type`: `numeric`, and `text[]` for an array. */
+  /** The type's name in `pg_type`, such as `numeric`. An array has `[]` appended, such as `text[]`. */
   readonly type: string
   readonly isNullable: boolean
   readonly default: string | null
-  /** The only values that a check constraint of this column alone allows; null: any. */
+  /** The values that the column's own check constraint lists as allowed. Null if there is no such list. */
   readonly words: readonly string[] | null
 }
 

@@ -6,7 +6,7 @@ import { createLogger } from '../src/lib/logger.ts'
 import { SEALING_KEY_BYTES } from '../src/lib/sealing.ts'
 import { openContext } from '../src/service.ts'
 
-/** Enough of a configuration to build the routes; nothing of it is ever connected to. */
+/** The settings without which the routes cannot be built. The values are dummies: no connection is ever made. */
 const SETTINGS = {
   BASE_URL: 'http://localhost',
   AUTH_URL: 'http://localhost',
@@ -18,15 +18,29 @@ const SETTINGS = {
   LIVE_RPC_URLS: 'http://localhost',
 }
 
-/** The public contract, `openapi.json`, as the routes' own schemas make it. */
+/** At run time, the contract names the service's own origin. Everybody hosts their own service, so the file has a variable. */
+const SERVERS = [
+  {
+    url: '{origin}',
+    description: 'Your service.',
+    variables: {
+      origin: { default: 'http://localhost:4100', description: 'The setting BASE_URL. The default is the sandbox.' },
+    },
+  },
+]
+
+/**
+ * Returns the content of `openapi.json`, which describes the public API. It is generated from the schemas of the
+ * routes.
+ */
 export async function renderOpenapi(): Promise<string> {
   const config = readConfig(SETTINGS)
   const deps = { clock: createClock(), logger: createLogger('silent') }
   const { context, close } = openContext(config, deps)
   const http = openHttp(config, deps)
-  await addApi(http, context, config)
+  const describeContract = await addApi(http, context, config)
   await http.ready()
-  const contract = http.swagger()
+  const contract = { ...describeContract(), servers: SERVERS }
   await http.close()
   await close()
   return `${JSON.stringify(contract, null, 2)}\n`

@@ -4,7 +4,7 @@ const HEAD = `-- The schema that all migrations make together, to be read in one
 -- it, and never apply it. A change of the schema is a new file in \`migrations/\`, which says its reason.
 `
 
-/** The schema as SQL. Foreign keys come last, so that it can be run as it stands. */
+/** Returns the schema as SQL. Foreign keys come last, because each refers to a table that must exist already. */
 export function renderSchema({ tables, functions }: Schema): string {
   const blocks = [
     ...functions.map((definition) => `${definition};`),

@@ -1,4 +1,4 @@
-// `npm run openapi`: writes the public contract, for its difference to be reviewed.
+// Run by `npm run openapi`. Writes `openapi.json`, so that a reviewer sees in its diff how the public API has changed.
 import { writeFile } from 'node:fs/promises'
 import { renderOpenapi } from './render-openapi.ts'
 

@@ -3,10 +3,10 @@ import { foundRow, rowsOf, type Reader } from './query.ts'
 import type { Scanned } from './bounded-scan.ts'
 
 /**
- * The newest rows of a range that pass a filter. Rows are read in the order of their ids until the page is full or
- * `scanRowsMax` rows were read; only in the second case does the statement return the id of the last one, in the same
- * snapshot. `range` is the condition that the index serves; `limit` and `scanRowsMax` are placeholders of the
- * statement.
+ * Builds a statement that returns the newest rows of a range that pass a filter. It reads rows from the newest id down
+ * until the page is full or it has read `scanRowsMax` rows. If it has read `scanRowsMax` rows and the page is not full,
+ * it also returns the id of the last row that it read. `range` is the condition that uses the index. `limit` and
+ * `scanRowsMax` are placeholders, such as `$3`.
  */
 export function scanText(parts: {
   readonly columns: string
@@ -32,8 +32,8 @@ export function scanText(parts: {
 type Mode = 'test' | 'live'
 
 /**
- * One statement for each mode, with the mode as a constant in it. A plan for both modes could read along the primary
- * key, where perhaps a million rows of the other mode come before the first row of this one.
+ * Builds one statement for each mode, with the mode as a constant in its text. With one statement for both modes,
+ * PostgreSQL could read along the primary key and pass a million rows of the other mode before it finds the first row.
  */
 export function textOfMode<Name extends string>(
   name: Name,
@@ -45,7 +45,9 @@ export function textOfMode<Name extends string>(
 
 const LAST_ROW = { id: nullable(computed.text), last_looked_at: nullable(computed.text) }
 
-/** Reads the result of `scanText`. If nothing was found, there is one row without an id. */
+/**
+ * Reads the result of the statement from `scanText`. If the statement found nothing, it returns one row without an id.
+ */
 export function readScan<Shape extends Columns, Item>(
   columns: Shape,
   map: (row: RowOf<Shape>) => Item,

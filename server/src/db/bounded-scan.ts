@@ -1,9 +1,10 @@
-/** How many rows may be read for one page of a filtered list, however few of them match. */
+/** How many rows may be read for one page of a filtered list, even if few of them match. */
 export const SCAN_ROWS_MAX = 20_000
 
 /**
- * The rows that match, newest first. `lastLookedAt` is the id of the last row that was read, if the scan ended because
- * it had read `SCAN_ROWS_MAX` rows; null if it ended because the page was full or there were no more rows.
+ * The result of a scan: the rows that match, newest first. If the scan stopped because it had read `SCAN_ROWS_MAX`
+ * rows, `lastLookedAt` is the id of the last row that it read. Otherwise it is null: the page was full, or there were
+ * no more rows.
  */
 export interface Scanned<Item> {
   readonly rows: readonly Item[]
@@ -12,11 +13,14 @@ export interface Scanned<Item> {
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** The next page has the items below this id; null at the end. A page without items may have a next page. */
+  /**
+   * The next page contains the items below this id. Null if there is no next page. A page without items may have a next
+   * page.
+   */
   readonly next: string | null
 }
 
-/** Makes a page of `limit` items from a scan for `limit + 1`. */
+/** Makes a page of `limit` items from a scan that asked for `limit + 1` rows. */
 export function toPage<Item extends { readonly id: string }>(
   { rows, lastLookedAt }: Scanned<Item>,
   limit: number,

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { enableCoalescing, coalesceWrites } from './coalesce-writes.ts'
 
-/** Counts the writes that are handed to the operating system. */
+/** A socket that counts its writes to the operating system. */
 class CountingSocket extends Socket {
   writes = 0
 
@@ -23,10 +23,12 @@ class CountingSocket extends Socket {
 }
 
 /*
- * `coalesce-writes.ts` relies on what pg does not document. These tests fail when an update of pg changes it:
- * - `client.connection.stream` is the socket that statements are written to;
+ * `coalesce-writes.ts` relies on behaviour of pg that is not documented. These tests fail if an update of pg changes
+ * it:
+ * - `client.connection.stream` is the socket to which statements are written;
  * - a client with `pipeline: true` writes a statement inside the call of `query`, even while others are in flight;
- * - it writes each statement separately, and corks and uncorks the socket for that: our cork has to count with it.
+ * - it writes each statement separately, and corks and uncorks the socket for that, so our own cork must be counted in
+ *   addition.
  */
 describe('writes to the database', () => {
   const socket = new CountingSocket()
@@ -88,7 +90,7 @@ describe('writes to the database', () => {
     assert.equal(await echo(4), 4)
   })
 
-  test('statements that are sent after enableCoalescing leave in one write, and later ones are not held back', async () => {
+  test('statements that are sent after enableCoalescing leave in one write, and later statements are not delayed', async () => {
     enableCoalescing(client)
     const sent = sendThree()
     enableCoalescing(client)

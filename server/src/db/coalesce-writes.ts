@@ -1,9 +1,10 @@
 import type pg from 'pg'
 
 /**
- * Sends everything that `send` sends in one write to the socket. The driver writes each statement separately, and each
- * write that wakes the server costs more than most statements do. It offers no other way, so this works on its socket,
- * `connection.stream`; the test beside this file fails if an update of pg changes what this relies on.
+ * Calls `send`, and sends all of its statements in one write to the socket. The driver would write each statement
+ * separately, and each write that wakes the server costs more than most statements. The driver has no option for this,
+ * so we use its internal socket, `connection.stream`. The test beside this file fails if an update of pg changes that
+ * socket.
  */
 export function coalesceWrites<Result>(client: pg.Client, send: () => Result): Result {
   const { stream } = client.connection
@@ -15,7 +16,7 @@ export function coalesceWrites<Result>(client: pg.Client, send: () => Result): R
   }
 }
 
-/** Sends everything that is sent from now until the end of this turn of the event loop in one write. */
+/** Collects all statements that are sent until the end of this turn of the event loop, and sends them in one write. */
 export function enableCoalescing(client: pg.Client): void {
   const { stream } = client.connection
   if (stream.writableCorked > 0) return

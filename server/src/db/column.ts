@@ -1,7 +1,7 @@
 /**
- * A column of a statement's result. `tables.ts`, which is generated from the migrations, has the columns of every
- * table; a statement that computes a value declares it with `computed`. A test prepares every statement and compares
- * these declarations with what PostgreSQL says that it returns.
+ * A column of a statement's result. `tables.ts`, which is generated from the migrations, contains the columns of every
+ * table. A statement that computes a value declares that column with `computed`. A test prepares every statement and
+ * compares its declared columns with those that PostgreSQL reports.
  */
 export interface Column<Value> {
   readonly type: ColumnType
@@ -16,8 +16,9 @@ export interface Column<Value> {
 export interface ColumnValues {
   readonly bool: boolean
   readonly bytea: Buffer
-  /** The driver makes a local midnight of it: statements return `to_char(…)` instead. */
+  /** Not used: the driver converts a date to midnight in local time. Statements return `to_char(…)` instead. */
   readonly date: Date
+  readonly int2: number
   readonly int4: number
   /** A string, because not every 64-bit integer fits a number. */
   readonly int8: string
@@ -32,12 +33,12 @@ export interface ColumnValues {
 
 export type ColumnType = keyof ColumnValues
 
-/** Parsed JSON of unknown shape: `narrow` says what the column holds. */
+/** Parsed JSON of unknown shape. `narrow` declares which type the column contains. */
 export interface Json {
   readonly __kind: 'json'
 }
 
-/** The columns of a row, by their names in the result. */
+/** The columns of a result's row, by name. */
 export type Columns = Readonly<Record<string, Column<unknown>>>
 
 export type RowOf<Shape extends Columns> = {
@@ -54,18 +55,20 @@ export function choice<const Word extends string>(source: string, _words: readon
   return { type: 'text', isNullable: false, source }
 }
 
-/** The same column where it may be null, as every column of a table that is joined with `left join`. */
+/** The same column in a statement where it may be null, for example in a table that is joined with `left join`. */
 export function nullable<Value>(column: Column<Value>): Column<Value | null> {
   return { ...column, isNullable: true }
 }
 
-/** A nullable column that is never null here, because the statement selects only rows that have it. */
+/**
+ * A nullable column that is never null in this statement, because the statement selects only rows that have a value.
+ */
 export function required<Value>(column: Column<Value | null>): Column<NonNullable<Value>>
 export function required(column: Column<unknown>): Column<unknown> {
   return { ...column, isNullable: false }
 }
 
-/** All of these columns where the row that they come from may be missing. */
+/** All of these columns in a statement where their row may be missing, so that each may be null. */
 export function nullableAll<Shape extends Columns>(
   columns: Shape,
 ): { readonly [Name in keyof Shape]: Column<RowOf<Shape>[Name] | null> }
@@ -74,8 +77,8 @@ export function nullableAll(columns: Columns): Columns {
 }
 
 /**
- * Says that a column holds only values of a narrower type, which the schema does not enforce: only the stores of its
- * room write it, with values of that type. It is not checked.
+ * Declares that a column contains only values of a narrower type. The schema does not enforce this and nothing checks
+ * it. It is true because only the stores of one folder of `domain/` write the column, with values of that type.
  */
 export function narrow<Value extends string>(column: Column<string>): Column<Value>
 export function narrow<Value extends string>(column: Column<string | null>): Column<Value | null>
@@ -104,7 +107,7 @@ function computedAs<Type extends ColumnType>(type: Type): Column<ColumnValues[Ty
   return { type, isNullable: false, source: null }
 }
 
-/** Values that a statement computes. Wrap one in `nullable` where it may be null. */
+/** Columns for values that a statement computes. If a value may be null, wrap its column in `nullable`. */
 export const computed = {
   bool: computedAs('bool'),
   bytea: computedAs('bytea'),

@@ -11,7 +11,8 @@ import { DeferredWrites } from './deferred-writes.ts'
 export interface DatabaseConfig {
   readonly url: string
   /**
-   * Connections for transactions. There are also `SHARED_CONNECTIONS` shared connections, and those of `openReaders`.
+   * The most connections for transactions. There are also `SHARED_CONNECTIONS` shared connections, and those of
+   * `openReaders`.
    */
   readonly connectionsMax: number
 }
@@ -19,17 +20,17 @@ export interface DatabaseConfig {
 const SHARED_CONNECTIONS = 2
 const CONNECT_TIMEOUT_MS = 3_000
 /**
- * The server cancels a statement that takes longer. A statement without any response by `ANSWER_TIMEOUT_MS` ends its
- * connection.
+ * The database server cancels a statement that takes longer. If there is no response within `ANSWER_TIMEOUT_MS`, we
+ * close the connection.
  */
 const STATEMENT_TIMEOUT_MS = 8_000
 const ANSWER_TIMEOUT_MS = 10_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const TRANSACTION_ATTEMPTS_MAX = 4
 /**
- * Every query uses an index, which its comment names. A prepared plan that was made while a table was small must not
- * scan the table when it has grown, so the planner uses sequential scans only as a last resort. Compiling such plans
- * never pays off, so `jit` is off.
+ * Every query uses an index, which its comment names. PostgreSQL may plan a prepared statement while a table is small,
+ * and keep that plan when the table has grown. So it must plan a sequential scan only as a last resort. `jit` is off
+ * because compiling such short plans never pays off.
  */
 const PLANNER_OPTIONS = '-c enable_seqscan=off -c jit=off'
 
@@ -51,8 +52,8 @@ export class Database {
       application_name: 'bursar',
     }
     this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max: config.connectionsMax }, logger)
-    // The other connections carry reads, rate counters and logs. None of these must survive a power failure, so they do
-    // not wait for the disk.
+    // All other connections are for reads and for unimportant writes, such as rate counters and logs. A power failure
+    // may lose these writes without harm, so they do not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
     this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () =>
       openPipelinedConnection({ ...connection, options }),
@@ -83,8 +84,8 @@ export class Database {
   }
 
   /**
-   * Runs a read that may take long, on one of a few connections of its own, so that no transaction waits for it. Throws
-   * `DatabaseUnavailable` if it takes too long, or if too many such reads are waiting.
+   * Runs a read that may take long. It uses one of a few separate connections, so that no transaction waits for it.
+   * Throws `DatabaseUnavailable` if the read takes too long, or if too many such reads are waiting.
    */
   async runSlow<Result>(query: Query<Result>): Promise<Result> {
     const [result] = await this.#readers.run([query] as const)
@@ -121,9 +122,9 @@ export class Database {
   }
 
   /**
-   * Runs `verb` in a transaction and commits it, unless the verb has done so. If the verb throws, the transaction is
-   * rolled back. If it conflicts with another transaction (serialization failure, deadlock), the verb is run again, so
-   * it must do nothing but SQL.
+   * Runs `verb` in a transaction, and commits if `verb` has not done so. If `verb` throws, the transaction is rolled
+   * back. If the transaction conflicts with another one (serialization failure, deadlock), `verb` runs again. So it
+   * must have no effects other than SQL.
    */
   async transaction<Result>(verb: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
@@ -154,7 +155,7 @@ export class Database {
       }
       throw error
     } finally {
-      // A connection in an unknown state is closed. After an error of the verb itself it stays usable.
+      // A connection in an unknown state is closed. If only `verb` itself failed, the connection stays usable.
       client.release(!usable)
     }
   }

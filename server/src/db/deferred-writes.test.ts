@@ -5,8 +5,8 @@ import { createLogger } from '../lib/logger.ts'
 import type { Query } from './query.ts'
 import { DeferredWrites } from './deferred-writes.ts'
 
-describe('writes that nobody waits for', () => {
-  test('they are written one at a time, in their order, also behind one that fails', async () => {
+describe('deferred writes', () => {
+  test('run one at a time and in order, also after one that fails', async () => {
     const { writes, written, finish, warnings } = makeWrites()
     for (const name of ['a', 'b', 'c']) writes.add(query(name))
     assert.deepEqual(written, ['a'])
@@ -20,9 +20,9 @@ describe('writes that nobody waits for', () => {
     await writes.close()
   })
 
-  test('above 100 they are dropped, with one warning', async () => {
+  test('are dropped while 100 are waiting, with one warning', async () => {
     const { writes, written, finish, warnings } = makeWrites()
-    // The first one is already being written, so it no longer waits.
+    // The first of the 106 writes starts at once and does not wait. The next 100 wait, and the rest are dropped.
     for (let index = 0; index <= 105; index += 1) writes.add(query(String(index)))
     assert.equal(warnings(), 1)
     for (let count = 1; count <= 101; count += 1) {
@@ -36,7 +36,7 @@ describe('writes that nobody waits for', () => {
     await writes.close()
   })
 
-  test('the stop waits for them', async () => {
+  test('are finished before the service stops', async () => {
     const { writes, written, finish, warnings } = makeWrites()
     writes.add(query('a'))
     writes.add(query('b'))
@@ -50,7 +50,7 @@ describe('writes that nobody waits for', () => {
     assert.deepEqual([written.length, warnings()], [2, 1])
   })
 
-  test('but not for ever', async () => {
+  test('are abandoned if they take too long when the service stops', async () => {
     const { writes, written, warnings } = makeWrites()
     writes.add(query('a'))
     writes.add(query('b'))
@@ -59,7 +59,7 @@ describe('writes that nobody waits for', () => {
   })
 })
 
-/** Returns writes that each end only when the test ends them. */
+/** Returns writes that end only when the test ends them. */
 function makeWrites() {
   const written: string[] = []
   let [current, warnings] = [Promise.withResolvers<void>(), 0]

@@ -3,10 +3,12 @@ import type { Logger } from '../lib/logger.ts'
 import type { Query } from './query.ts'
 
 const WRITES_WAITING_MAX = 100
-/** When the service stops, writes that are not done within this time are lost. */
+/**
+ * When the service stops, it waits this long for the writes in the queue. Writes that are not done by then are lost.
+ */
 const DRAIN_MS_MAX = 2_000
 
-/** Writes that no caller waits for and that may be lost. They run one after the other, in order. */
+/** A queue of writes that no caller waits for, and that may be lost. They run one after the other, in order. */
 export class DeferredWrites {
   readonly #run: (query: Query<unknown>) => Promise<unknown>
   readonly #logger: Logger
@@ -20,7 +22,7 @@ export class DeferredWrites {
     this.#logger = logger
   }
 
-  /** Adds a write. While too many are waiting, new ones are dropped, with one warning for all of them. */
+  /** Adds a write. While too many writes are waiting, new writes are dropped, and one warning is logged. */
   add(query: Query<unknown>): void {
     if (this.#isClosed || this.#waiting.length >= WRITES_WAITING_MAX) {
       if (!this.#isDropping)
@@ -32,7 +34,7 @@ export class DeferredWrites {
     this.#work ??= this.#writeAll()
   }
 
-  /** Accepts no more writes and waits a short time for those that are waiting. */
+  /** Accepts no more writes, and waits a short time for the writes in the queue. */
   async close(): Promise<void> {
     this.#isClosed = true
     const late = new AbortController()

@@ -1,18 +1,21 @@
 import { DatabaseError } from 'pg'
 
-/** The database can't be reached, or cancelled a statement before a commit was sent. Nothing was recorded. */
+/** The database could not be reached, or it cancelled a statement before we sent a commit. Nothing was stored. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
 }
 
-/** The connection was lost during a commit, or during a write that commits on its own. The outcome is not known. */
+/**
+ * The connection was lost during a commit, or during a single statement outside a transaction. It is unknown whether
+ * the change was stored.
+ */
 export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown'
 }
 
 /**
- * The server is gone or refuses to serve us: connection exceptions, shutdowns, exhausted resources, and statements,
- * locks or idle transactions that took too long.
+ * SQLSTATE codes that mean that the database server is unavailable: connection exceptions, shutdowns, exhausted
+ * resources, and time limits of statements, locks and idle transactions.
  */
 const UNAVAILABLE_SQLSTATES = /^(08|53|55P03|57014|57P0|25P03)/
 /** Serialization failure and deadlock: the transaction changed nothing and can be retried. */
@@ -23,14 +26,14 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && RETRYABLE_SQLSTATES.includes(error.code)
 }
 
-/** Whether a statement violated this unique index. */
+/** Returns whether a statement failed because it violated this unique index. */
 export function violatesUnique(error: unknown, index: string): boolean {
   return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === index
 }
 
 /**
- * Turns an error of the driver into ours: an error response of the server stays, a lost connection becomes
- * `DatabaseUnavailable`.
+ * Translates an error of the driver. A lost connection, or a server that is unavailable, becomes `DatabaseUnavailable`.
+ * Any other error response of the server is returned unchanged.
  */
 export function translateError(error: unknown): unknown {
   if (error instanceof DatabaseError) {

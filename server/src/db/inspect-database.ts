@@ -3,14 +3,17 @@ import { readMigrations } from './migration.ts'
 
 export interface DatabaseFacts {
   readonly serverVersion: string
-  /** The time of its clock, at some moment during one round trip. */
+  /** The time of the database's clock, read in one round trip. */
   readonly clock: Date
-  /** The error code with which PostgreSQL refuses writes; null if writes are allowed. */
+  /** The error code with which PostgreSQL rejected a test write; null if it allows writes. */
   readonly writeFault: string | null
-  /** Versions of our migrations that are not applied, and of those whose files were changed after they were applied. */
+  /**
+   * `pending` lists the versions of our migrations that are not applied yet. `changed` lists applied migrations whose
+   * files were changed afterwards.
+   */
   readonly pending: readonly string[]
   readonly changed: readonly string[]
-  /** Versions of applied migrations that we don't have. */
+  /** The versions of migrations that are applied in the database, but whose files we do not have. */
   readonly unknown: readonly string[]
   readonly applied: readonly string[]
 }
@@ -60,7 +63,7 @@ export async function inspectDatabase(
   }
 }
 
-/** Returns the checksums of the applied migrations by version; null if the database was never migrated. */
+/** Returns the checksum of each applied migration, by its version. Returns null if no migration was ever applied. */
 async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string> | null> {
   try {
     const { rows } = await client.query<{ version: string; checksum: string }>(
@@ -73,7 +76,10 @@ async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string
   }
 }
 
-/** An update that matches no row is refused like any other write. Without tables, creating one is tried instead. */
+/**
+ * Tries a write that changes nothing. PostgreSQL rejects an update that matches no row exactly as it rejects any other
+ * write. If there are no tables yet, tries to create a table, and rolls that back.
+ */
 async function findWriteFault(client: pg.Client, hasTables: boolean): Promise<string | null> {
   const write = hasTables
     ? 'update schema_migrations set version = version where false'

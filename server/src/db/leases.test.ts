@@ -20,12 +20,12 @@ describe('leases', () => {
     await fresh.drop()
   })
 
-  test('of many that reach for it at once, one takes it', async () => {
+  test('if many processes try to take a lease at once, exactly one takes it', async () => {
     const taken = await Promise.all(Array.from({ length: 20 }, (_, index) => take('race', `holder ${index}`, START)))
     assert.equal(taken.filter(Boolean).length, 1)
   })
 
-  test('its holder prolongs it, others wait for its end', async () => {
+  test('its holder can extend a lease; others must wait until it expires', async () => {
     assert.equal(await take('work', 'a', START), true)
     assert.equal(await take('work', 'b', START + LEASE_MS - 1), false)
     assert.equal(await take('work', 'a', START + LEASE_MS - 1), true)
@@ -34,7 +34,7 @@ describe('leases', () => {
     assert.equal(await take('work', 'a', START + 2 * LEASE_MS), false)
   })
 
-  test('what its holder gives back is free at once; others can not give it back', async () => {
+  test('a lease that its holder releases is free at once; others cannot release it', async () => {
     assert.equal(await take('given', 'a', START), true)
     assert.equal(await db.runDurable(giveBackLease('given', 'b')), false)
     assert.equal(await take('given', 'b', START), false)
@@ -42,12 +42,12 @@ describe('leases', () => {
     assert.equal(await take('given', 'b', START), true)
   })
 
-  test('a lease from before the clock was set back locks nobody out', async () => {
+  test('a lease that was written before the clock was set back is ignored', async () => {
     assert.equal(await take('moved', 'a', START), true)
     assert.equal(await take('moved', 'b', START - 86_400_000), true)
   })
 
-  test('leases of different names know nothing of each other', async () => {
+  test('leases with different names are independent', async () => {
     assert.equal(await take('one', 'a', START), true)
     assert.equal(await take('two', 'b', START), true)
   })

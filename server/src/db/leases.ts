@@ -1,19 +1,22 @@
 import { changed, type Query } from './query.ts'
 
-/** Takes a named lease, or extends one's own; returns false while another holder has it. Uses the primary key. */
+/**
+ * Takes a named lease, or extends it if `holder` already has it. A lease is the right of one process to run a
+ * background job until a given time. Returns false while another holder has the lease. Uses the primary key.
+ */
 export function takeLease(name: string, holder: string, now: Date, expiresAt: Date): Query<boolean> {
   return {
     name: 'take_lease',
     text: `insert into leases as l (name, holder, expires_at) values ($1, $2, $4)
       on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
         where l.holder = $2 or l.expires_at <= $3 or l.expires_at > $5`,
-    // A lease that ends later than any lease can was written before the clock was set back, and is ignored.
+    // A lease that ends later than is possible now was written before the clock was set back, and is ignored.
     values: [name, holder, now, expiresAt, new Date(now.getTime() + 2 * (expiresAt.getTime() - now.getTime()))],
     read: changed,
   }
 }
 
-/** Releases a lease, so that another process need not wait for its end. */
+/** Releases a lease, so that another process need not wait until it expires. */
 export function giveBackLease(name: string, holder: string): Query<boolean> {
   return {
     name: 'give_back_lease',

@@ -14,7 +14,7 @@ const INDEX_BUILD = `query ilike 'create %index concurrently%' and wait_event_ty
 const MIGRATION_WAITS = `query like '%lock table grants%' and wait_event_type = 'Lock'`
 const HAS_LOOKED = `clock_timestamp() - query_start > 1.5 * current_setting('deadlock_timeout')::interval`
 
-describe('migrate, beside a process that is at work', () => {
+describe('migrate, while another process is working', () => {
   let fresh: FreshDatabase
   /** A connection of the worker process. */
   let worker: pg.Client
@@ -32,7 +32,7 @@ describe('migrate, beside a process that is at work', () => {
     await fresh.drop()
   })
 
-  test('a payment under way is waited for, and goes on', async () => {
+  test('the migration waits for a payment in progress, which then finishes', async () => {
     await applyBefore('0004')
     await worker.query('begin')
     await worker.query('select 1 from wallets w join grants g on g.account_id = w.account_id for no key update of w, g')
@@ -46,7 +46,7 @@ describe('migrate, beside a process that is at work', () => {
     assert.equal(await countPending(), 0)
   })
 
-  test('in a deadlock it is the migration that starts over', async () => {
+  test('in a deadlock, the migration is rolled back and starts again', async () => {
     await applyBefore('0004')
     const other = await connect()
     for (const client of [worker, other]) await client.query('begin')
@@ -67,7 +67,7 @@ describe('migrate, beside a process that is at work', () => {
     assert.equal(await countPending(), 0)
   })
 
-  test('a lock that is held for a while is waited for, while others come between the tries', async () => {
+  test('the migration waits for a lock that another process has for a while; between its tries, others can use the table', async () => {
     await applyBefore('0004')
     await worker.query('begin')
     await worker.query('select 1 from payments')
@@ -80,7 +80,7 @@ describe('migrate, beside a process that is at work', () => {
     assert.equal(await countPending(), 0)
   })
 
-  test('a lock that is held for ever ends in an error that says so, and nothing was done', async () => {
+  test('if another process never releases a lock, the migration fails with an error that says so, and changes nothing', async () => {
     await applyBefore('0004')
     await worker.query('begin')
     await worker.query('select 1 from payments')
@@ -108,14 +108,15 @@ describe('migrate, beside a process that is at work', () => {
     assert.deepEqual(await listUnfinished(), [])
   })
 
-  test('an index whose building was cut short is built anew by the next process', async () => {
+  test('if building an index was interrupted, the next process builds it again', async () => {
     await applyBefore('0005')
     const waiting = await countPending()
     await worker.query('begin')
     await worker.query('lock table payments in row exclusive mode')
     const cut = assert.rejects(start(PATIENT), /terminat/)
     await become(INDEX_BUILD)
-    // While a session checks for a deadlock, PostgreSQL does not report it as waiting.
+    // Try repeatedly: while a session checks for a deadlock, PostgreSQL does not show the session as waiting,
+    // so this query misses it.
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where ${INDEX_BUILD}`
     await waitFor('the backend to be terminated', async () => (await observer.query(terminate)).rowCount !== 0)
     await cut

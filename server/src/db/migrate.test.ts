@@ -7,7 +7,7 @@ import { createClock } from '../lib/clock.ts'
 import { migrate } from './migrate.ts'
 
 const FILES = readdirSync(new URL('../../migrations/', import.meta.url)).toSorted()
-/** The race can be lost in several places, but is not lost every time. */
+/** How often the race is repeated. Two processes can collide in several places, but do not collide every time. */
 const ROUNDS = 5
 
 describe('migrate', () => {
@@ -42,7 +42,7 @@ describe('migrate', () => {
     assert.deepEqual(await ledger(), before)
   })
 
-  test('a file that was changed after it was applied is refused by its number', async () => {
+  test('a file that was changed after it was applied is rejected with its number', async () => {
     const { rows } = await client.query<{ checksum: string }>(
       "select checksum from schema_migrations where version = '0001'",
     )

@@ -6,19 +6,25 @@ import { readMigrations, type Migration } from './migration.ts'
 import { runWithoutTransaction } from './run-without-transaction.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** Several processes may start at once. At each try, the others wait this long for the one that migrates. */
+/**
+ * If several processes start at the same time, one of them migrates. On each try, every other process waits at most
+ * this long until the migrations are applied.
+ */
 const LEDGER_TIMEOUT_MS = 60_000
 /**
- * How a migration waits for tables that other processes use. Their statements wait behind it meanwhile, so each try is
- * short.
+ * How a migration waits for the locks on tables that other processes use. While it waits, new statements of these
+ * processes queue behind it, so each try is short.
  */
 const PATIENCE = { tableTimeoutMs: 3_000, triesMax: 20, pauseMs: 1_000 }
 /**
- * Unique violation, duplicate object, duplicate table: which one it is depends on the catalog table where the race was
- * lost.
+ * The errors of a process that creates `schema_migrations` while another process creates it: unique violation,
+ * duplicate object or duplicate table. Which of them it is depends on the timing.
  */
 const CREATED_MEANWHILE: readonly (string | undefined)[] = ['23505', '42710', '42P07']
-/** Deadlock, and a lock that was not granted in time. Nothing was changed, or it can be done again. */
+/**
+ * Deadlock, and a lock that was not granted in time. The migration can then be applied again: either it was rolled back,
+ * or it runs without a transaction and is written so that it can be repeated.
+ */
 const LOCKED_OUT: readonly (string | undefined)[] = ['40P01', '55P03']
 
 export interface MigrateOptions {
@@ -27,10 +33,10 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the schema up to date. Migrations only go forward. Each file is applied once and must not change afterwards;
- * it runs in one transaction, or, if its first line says so, statement by statement without one. Many processes may
- * call this at once, also while processes of the previous version are running: it waits a while for transactions that
- * are in the way.
+ * Brings the database's schema up to date. There are no migrations that undo others. Each file is applied once and must
+ * not change afterwards. It runs in one transaction. If its first line is `-- no transaction`, its statements run one
+ * by one without a transaction. Many processes may call this function at the same time, even while processes of the
+ * previous version are running. It waits for a limited time if their transactions hold locks that it needs.
  */
 export async function migrate(
   databaseUrl: string,
@@ -52,7 +58,9 @@ export async function migrate(
   }
 }
 
-/** Applies a migration, and tries again while other transactions hold the locks that it needs. */
+/**
+ * Applies a migration. Tries again, a limited number of times, while other transactions hold the locks that it needs.
+ */
 async function insist(
   { version }: Migration,
   { logger, patience }: { logger: MigrateOptions['logger']; patience: typeof PATIENCE },
@@ -75,8 +83,8 @@ async function insist(
 }
 
 /**
- * The lock on `schema_migrations` stops other processes until the file is applied, even while its statements commit one
- * by one.
+ * Applies a migration unless it is applied already. A lock on `schema_migrations` keeps other processes waiting until
+ * the whole file is applied, even if its statements commit one by one.
  */
 async function applyOnce(
   client: pg.Client,
@@ -99,14 +107,14 @@ async function applyOnce(
     }
     await client.query('commit')
   } catch (error) {
-    // If the connection is lost, the server has rolled back.
+    // An error here does not matter: if the connection is lost, the server has rolled back already.
     await client.query('rollback').catch(() => undefined)
     throw error
   }
 }
 
 /**
- * Runs the statements on a second connection. The first one is idle meanwhile and keeps the lock on
+ * Runs the statements on a second connection. Meanwhile the first connection is idle and keeps the lock on
  * `schema_migrations`.
  */
 async function runBeside(client: pg.Client, databaseUrl: string, statements: readonly string[]): Promise<void> {
@@ -121,7 +129,7 @@ async function runBeside(client: pg.Client, databaseUrl: string, statements: rea
 
 async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // If the connection breaks while it is idle, the next query fails.
+  // Without a listener, an idle connection that breaks would end the process. The next query reports the failure.
   client.on('error', () => undefined)
   await client.connect()
   return client
@@ -133,12 +141,12 @@ async function createLedger(client: pg.Client): Promise<void> {
   try {
     await client.query(create)
   } catch (error) {
-    // If two processes create it at once, one of them fails; the table exists by now.
+    // If two processes create the table at the same time, one of them fails with such an error. The table exists then.
     if (!(error instanceof pg.DatabaseError && CREATED_MEANWHILE.includes(error.code))) throw error
   }
 }
 
-/** Returns the checksums of the applied migrations by version. */
+/** Returns the checksum of each applied migration, by its version. */
 async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query<{ version: string; checksum: string }>(
     'select version, checksum from schema_migrations',

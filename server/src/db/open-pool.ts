@@ -1,11 +1,12 @@
 import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
 
-/** Opens a pool. A connection that is lost while idle is logged and does not end the process. */
+/** Opens a connection pool. If an idle connection is lost, that is logged and does not end the process. */
 export function openPool(config: pg.PoolConfig & pg.ClientConfig, logger: Logger): pg.Pool {
   const pool = new pg.Pool({ ...config, pipeline: true })
   pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
-  // If a connection is lost while it is in use, its query fails. The event must not end the process as well.
+  // If a connection is lost while it is in use, its query reports the failure. Without a listener, the error event
+  // would also end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }

@@ -23,7 +23,7 @@ describe('a pipelined connection', () => {
     await fresh.drop()
   })
 
-  test('many callers share one connection, and each gets its own answer', async () => {
+  test('many callers share one connection, and each gets its own result', async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => connection.run(echo(index))))
     assert.deepEqual(
       answers.map(({ value }) => value),
@@ -32,7 +32,7 @@ describe('a pipelined connection', () => {
     assert.equal(new Set(answers.map(({ pid }) => pid)).size, 1)
   })
 
-  test('a statement that fails concerns its own caller only', async () => {
+  test('only the caller of a statement gets its failure', async () => {
     const [before, failed, behind] = await Promise.allSettled([
       connection.run(echo(1)),
       connection.run(divideByZero),
@@ -43,7 +43,7 @@ describe('a pipelined connection', () => {
     assert.ok(failed.status === 'rejected' && (failed.reason as { code: string }).code === '22012')
   })
 
-  test('when its backend is terminated, what is in flight is DatabaseUnavailable, and it connects anew', async () => {
+  test('if its backend is terminated, statements in progress throw DatabaseUnavailable, and it reconnects', async () => {
     const { pid } = await connection.run(echo(0))
     const inFlight = [connection.run(sleep), connection.run(echo(1))].map((query) =>
       query.catch((error: unknown) => error),
@@ -56,14 +56,14 @@ describe('a pipelined connection', () => {
     assert.notEqual(next, pid)
   })
 
-  test('when its backend is terminated between two statements, the connection comes back', async () => {
+  test('if its backend is terminated between two statements, it reconnects', async () => {
     const { pid } = await connection.run(echo(0))
     await other.query('select pg_terminate_backend($1, 5000)', [pid])
     const answer = await firstAnswer()
     assert.notEqual(answer.pid, pid)
   })
 
-  test('it can be closed before it was used', async () => {
+  test('it can be closed before it is used', async () => {
     await openPipelinedConnection({ connectionString: fresh.url }).close()
   })
 

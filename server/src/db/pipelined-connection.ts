@@ -6,7 +6,7 @@ import { readResult } from './query.ts'
 
 /**
  * A connection shared by many callers. Statements are pipelined: each is sent without waiting for the previous result,
- * and each commits on its own. Connects on first use and reconnects after a failure.
+ * and each commits separately. It connects on first use and reconnects after a failure.
  */
 export interface PipelinedConnection {
   run<Result>(query: Query<Result>): Promise<Result>
@@ -19,7 +19,8 @@ export function openPipelinedConnection(config: pg.ClientConfig): PipelinedConne
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ ...config, pipeline: true })
-    // Ignored once another connection has taken its place: a late event of the old one must not drop the new one.
+    // Does nothing if a new connection has replaced this one, because a late event of the old connection must not drop
+    // the new one.
     const forget = (): void => {
       if (current !== client) return
       connection = null

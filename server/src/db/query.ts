@@ -2,8 +2,9 @@ import type { QueryResult } from 'pg'
 import type { Columns, RowOf } from './column.ts'
 
 /**
- * One SQL statement with its values and the reader of its result. Stores make queries; a caller that runs several of
- * them in one batch pays for one round trip. `name` makes it a prepared statement: a name always has the same text.
+ * One SQL statement with its values and the reader of its result. Functions of the `*-store.ts` files return queries. A
+ * caller can run several queries in one batch, which costs one round trip. `name` is the name of the prepared
+ * statement, so two queries with the same name must have the same text.
  */
 export interface Query<Result> {
   readonly name: string
@@ -12,14 +13,14 @@ export interface Query<Result> {
   readonly read: Reader<Result>
 }
 
-/** Makes a result of a statement's rows and of the number of rows that it returned or changed. */
+/** Converts a statement's rows, and the number of rows that it returned or changed, to a result. */
 export interface Reader<Result> {
   (rows: readonly RawRow[], count: number): Result
-  /** The columns that it reads; absent where it reads none. */
+  /** The columns that the reader uses; missing if it uses none. */
   readonly columns?: Columns
 }
 
-/** A row as the driver returns it. Only `checkRow` makes a typed row of it. */
+/** A row as the driver returns it. Only `checkRow` converts it to a typed row. */
 export type RawRow = Readonly<Record<string, unknown>>
 
 /** The results of a tuple of queries, in their order. */
@@ -31,7 +32,7 @@ export function readResult<Result>(query: Query<Result>, result: QueryResult<Raw
   return query.read(result.rows, result.rowCount ?? 0)
 }
 
-/** The results of several queries, in their order. */
+/** Reads the results of several queries, in their order. */
 export function readResults<const Queries extends readonly Query<unknown>[]>(
   queries: Queries,
   results: readonly QueryResult<RawRow>[],
@@ -43,7 +44,7 @@ export function readResults<const Queries extends readonly Query<unknown>[]>(
   }) as Results<Queries>
 }
 
-/** Reads all rows at once. */
+/** Makes a reader that converts all rows together to one result. */
 export function rowsOf<Shape extends Columns, Result>(
   columns: Shape,
   read: (rows: readonly RowOf<Shape>[]) => Result,
@@ -51,7 +52,7 @@ export function rowsOf<Shape extends Columns, Result>(
   return Object.assign((rows: readonly RawRow[]) => read(rows.map((row) => checkRow(columns, row))), { columns })
 }
 
-/** Reads the first row, or returns null when there is none. */
+/** Makes a reader that converts the first row, or returns null if there is no row. */
 export function firstOrNull<Shape extends Columns, Item>(
   columns: Shape,
   map: (row: RowOf<Shape>) => Item,
@@ -59,7 +60,7 @@ export function firstOrNull<Shape extends Columns, Item>(
   return rowsOf(columns, ([row]) => (row === undefined ? null : map(row)))
 }
 
-/** Reads the row of a statement that always returns one, such as a count. */
+/** Makes a reader for a statement that always returns a row, such as a count. */
 export function one<Shape extends Columns, Item>(columns: Shape, map: (row: RowOf<Shape>) => Item): Reader<Item> {
   return rowsOf(columns, ([row]) => {
     if (row === undefined) throw new Error(`no row with ${Object.keys(columns).join(', ')}`)
@@ -67,31 +68,33 @@ export function one<Shape extends Columns, Item>(columns: Shape, map: (row: RowO
   })
 }
 
-/** Reads every row, in their order. */
+/** Makes a reader that converts every row, and keeps the order of the rows. */
 export function all<Shape extends Columns, Item>(columns: Shape, map: (row: RowOf<Shape>) => Item): Reader<Item[]> {
   return rowsOf(columns, (rows) => rows.map((row) => map(row)))
 }
 
-/** Whether a statement changed a row, or found one to lock. */
+/** Reads whether a statement changed a row, or locked one. */
 export function changed(_rows: readonly RawRow[], count: number): boolean {
   return count > 0
 }
 
-/** How many rows a statement changed. */
+/** Reads how many rows a statement changed. */
 export function countChanged(_rows: readonly RawRow[], count: number): number {
   return count
 }
 
 /**
- * The columns of a row that a `left join` has found: they had to be declared nullable, and none of them is null here.
+ * Converts the columns of a row that a `left join` has found. These columns are declared nullable, because a `left
+ * join` may find no row. Here the row was found, so they have values.
  */
 export function foundRow<Shape extends Columns>(columns: Shape, row: object): RowOf<Shape> {
   return checkRow(columns, { ...row })
 }
 
 /**
- * The only place where a row of the driver becomes a typed row. A test compares the declared types with those that
- * PostgreSQL reports for the statement; whether a value is null is known at run time only, so it is checked here.
+ * The only function that converts a row of the driver to a typed row. A test compares the declared types with those
+ * that PostgreSQL reports for the statement. Whether a value is null is known only at run time, so this function checks
+ * that.
  */
 function checkRow<Shape extends Columns>(columns: Shape, row: RawRow): RowOf<Shape> {
   for (const name in columns) {

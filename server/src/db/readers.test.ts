@@ -25,7 +25,7 @@ describe('reads that may take long', () => {
     await fresh.drop()
   })
 
-  test('they take no connection of others, and too many are refused at once', async () => {
+  test('they use none of the other connections, and too many are rejected at once', async () => {
     const release = await holdTable(db, 'held')
     let answered = 0
     const reads = Array.from({ length: READERS + READS_WAITING_MAX }, async () => {
@@ -42,7 +42,7 @@ describe('reads that may take long', () => {
     assert.ok((await outcomes).slice(0, READERS).every(({ status }) => status === 'fulfilled'))
   })
 
-  test('one that takes too long is cancelled', async () => {
+  test('a read that takes too long is cancelled', async () => {
     await assert.rejects(db.runSlow({ ...READ_HELD, text: 'select pg_sleep(6)' }), (error: unknown) => {
       assert.ok(error instanceof DatabaseUnavailable)
       assert.equal((error.cause as { code: string }).code, '57014')
@@ -50,7 +50,7 @@ describe('reads that may take long', () => {
     })
   })
 
-  test('several are one round trip, and the first that fails is told', async () => {
+  test('several reads cost one round trip, and the first failure is thrown', async () => {
     const one: Query<unknown> = { name: '', text: 'select 1 as one', values: [], read: (rows) => rows[0]?.['one'] }
     assert.deepEqual(await db.runSlowBatch([one, READ_HELD, one]), [1, 0, 1])
     const failing = { ...one, text: 'select 1 / 0' }
@@ -58,7 +58,7 @@ describe('reads that may take long', () => {
     assert.deepEqual(await db.runSlowBatch([one]), [1])
   })
 
-  test('one whose connection is lost is unavailable, and the next one is not', async () => {
+  test('a read whose connection is lost throws DatabaseUnavailable, and the next read works', async () => {
     const sleep = db.runSlow({ name: '', text: `select pg_sleep(4), 'lost'`, values: [], read: () => null })
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(4), ''lost''%'
       and pid <> pg_backend_pid() and datname = current_database()`

@@ -5,16 +5,19 @@ import { coalesceWrites } from './coalesce-writes.ts'
 import { openPool } from './open-pool.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
-/** How many connections there are at most. They are opened when needed. */
+/** The most connections. They are opened when they are needed. */
 const READERS = 3
-/** The server cancels a read that takes longer. */
+/** The database server cancels a read that takes longer. */
 const READ_TIMEOUT_MS = 5_000
-/** How many reads may wait for a connection, each at most for the pool's `connectionTimeoutMillis`. */
+/** How many reads may wait for a connection. Each waits no longer than the pool's `connectionTimeoutMillis`. */
 const READS_WAITING_MAX = 100
 
-/** Connections for reads that may take long, apart from the others, so that no payment waits for such a read. */
+/** Separate connections for reads that may take long, so that no payment waits for such a read. */
 export interface Readers {
-  /** Runs the queries in one round trip. Throws `DatabaseUnavailable` if too many reads wait, or one takes too long. */
+  /**
+   * Runs the queries in one round trip. Throws `DatabaseUnavailable` if too many reads are waiting, or if a query takes
+   * too long.
+   */
   run<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>>
   close(): Promise<void>
 }

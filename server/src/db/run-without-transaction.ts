@@ -1,12 +1,15 @@
 import pg from 'pg'
 
-/** Building an index waits for every transaction that started before it. */
+/**
+ * How long a statement waits for locks. It is long because building an index waits for every transaction that started
+ * earlier.
+ */
 const LOCK_TIMEOUT_MS = 60_000
 const BUILT_INDEX = /^create\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+(\w+)/i
 
 /**
- * Runs statements one by one, without a transaction. If a run is interrupted, the next one repairs what it left: an
- * index that exists but was not finished is dropped and built again.
+ * Runs statements one by one, without a transaction. If a run is interrupted, it may leave an unfinished index behind.
+ * The next run drops that index and builds it again.
  */
 export async function runWithoutTransaction(client: pg.Client, statements: readonly string[]): Promise<void> {
   await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)

@@ -23,7 +23,7 @@ describe('a transaction', () => {
     await fresh.drop()
   })
 
-  test('a failed statement makes the pipelined commit throw it, nothing is recorded, and the connection is usable', async () => {
+  test('if a statement fails, the pipelined commit throws its error, nothing is stored, and the connection is usable', async () => {
     await assert.rejects(
       single.transaction((transaction) => transaction.commit([insert('a'), insert('a'), insert('b')])),
       { code: '23505' },
@@ -34,14 +34,14 @@ describe('a transaction', () => {
     assert.equal(await find('c'), 0)
   })
 
-  test('a failed statement is not forgotten by who swallows its error: the commit throws all the same', async () => {
+  test('if a verb ignores the error of a failed statement, the commit throws anyway', async () => {
     await assert.rejects(
       single.transaction(async (transaction) => {
         await transaction.batch([insert('d')])
         await transaction.run(insert('d')).catch(() => null)
         await transaction.commit([])
       }),
-      /the commit was answered with ROLLBACK/,
+      /PostgreSQL responded to the commit with ROLLBACK/,
     )
     assert.equal(await find('d'), null)
   })
@@ -59,7 +59,7 @@ describe('a transaction', () => {
     assert.equal(await find('e'), 0)
   })
 
-  test('what lost against another transaction is tried again, four times at the most', async () => {
+  test('a transaction that conflicts with another one is tried at most four times', async () => {
     for (const [failures, code] of [
       [3, '40001'],
       [3, '40P01'],
@@ -77,7 +77,7 @@ describe('a transaction', () => {
     }
   })
 
-  test('any other failure is not tried again', async () => {
+  test('a transaction with any other failure is not tried again', async () => {
     let attempts = 0
     const outcome = single.transaction(async (transaction) => {
       attempts += 1
@@ -87,7 +87,7 @@ describe('a transaction', () => {
     assert.equal(attempts, 1)
   })
 
-  test('two transactions in a deadlock are both done in the end', async () => {
+  test('two transactions in a deadlock both succeed in the end', async () => {
     await db.transaction((transaction) => transaction.commit([insert('left'), insert('right')]))
     const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
     const work = (first: string, second: string, me: 0 | 1) =>
@@ -101,7 +101,7 @@ describe('a transaction', () => {
     assert.deepEqual([await find('left'), await find('right')], [2, 2])
   })
 
-  test('a connection lost before the commit is DatabaseUnavailable, and the next transaction has a new one', async () => {
+  test('a connection that is lost before the commit throws DatabaseUnavailable, and the next transaction gets a new one', async () => {
     await assert.rejects(
       single.transaction(async (transaction) => {
         await transaction.run(insert('f'))
@@ -114,7 +114,7 @@ describe('a transaction', () => {
     assert.equal(await find('f'), 0)
   })
 
-  test('a backend that ends before the commit reaches it has recorded nothing: DatabaseUnavailable', async () => {
+  test('a backend that ends before it receives the commit has stored nothing: DatabaseUnavailable', async () => {
     await assert.rejects(
       single.transaction((transaction) => transaction.commit([insert('g'), terminateSelf])),
       DatabaseUnavailable,
@@ -122,7 +122,7 @@ describe('a transaction', () => {
     assert.equal(await find('g'), null)
   })
 
-  test('a connection lost while the commit is under way is CommitUnknown, for it may have been recorded', async () => {
+  test('a connection that is lost during the commit throws CommitUnknown, because the changes may be stored', async () => {
     const proxy = await startTcpProxy(fresh.url)
     const proxied = new Database({ url: proxy.url, connectionsMax: 1 }, createLogger('silent'))
     const outcome = proxied.transaction(async (transaction) => {
@@ -140,7 +140,7 @@ describe('a transaction', () => {
     await Promise.all([proxied.close(), proxy.close()])
   })
 
-  test('a database that is not there is DatabaseUnavailable', async () => {
+  test('a database that cannot be reached throws DatabaseUnavailable', async () => {
     const url = new URL(fresh.url)
     url.pathname = '/absent'
     const absent = new Database({ url: url.href, connectionsMax: 1 }, createLogger('silent'))

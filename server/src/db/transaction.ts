@@ -5,8 +5,8 @@ import { coalesceWrites } from './coalesce-writes.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
 /**
- * Locks make counts and sums exact only at this level: a read after the lock was granted sees everything committed
- * before.
+ * We lock a row before we count or sum. Only at this isolation level does a read after the lock include everything that
+ * other transactions committed before the lock was granted.
  */
 const BEGIN = 'begin isolation level read committed'
 
@@ -47,16 +47,16 @@ export class Transaction {
       sent: [...(begins ? [this.#send(BEGIN)] : []), ...queries.map((query) => this.#sendQuery(query))],
       commit: this.#send('commit'),
     }))
-    // All results are awaited together, because a statement may fail well before the response to the commit arrives.
+    // We wait for all results together, because a statement may fail well before the response to the commit arrives.
     const [[outcome], statements] = await Promise.all([Promise.allSettled([commit]), Promise.allSettled(sent)])
     const failed = statements.find((statement) => statement.status === 'rejected')
-    // Only an error response of the server proves that a statement failed, and so that the commit failed too.
+    // Only an error response of the server proves that a statement failed, and therefore that nothing was committed.
     if (failed?.reason instanceof DatabaseError) throw translateError(failed.reason)
     if (outcome.status === 'rejected' || failed !== undefined) throw toCommitFailure(outcome)
     const results = (await settled(sent)).slice(begins ? 1 : 0)
-    // PostgreSQL responds to the commit of a failed transaction with ROLLBACK, without an error.
+    // If a transaction has failed, PostgreSQL responds to its commit with ROLLBACK, and with no error.
     const { command } = await commit
-    if (command !== 'COMMIT') throw new Error(`the commit was answered with ${command}`)
+    if (command !== 'COMMIT') throw new Error(`PostgreSQL responded to the commit with ${command}`)
     return readResults(queries, results)
   }
 
@@ -80,7 +80,8 @@ export class Transaction {
 }
 
 /**
- * If the server refused the commit with an error, nothing was committed. Without a response the outcome is not known.
+ * Returns the error for a commit that failed. If the server responded with an error, nothing was committed. Without a
+ * response the outcome is unknown.
  */
 function toCommitFailure(commit: PromiseSettledResult<unknown>): unknown {
   const cause: unknown = commit.status === 'rejected' ? commit.reason : undefined
@@ -90,7 +91,8 @@ function toCommitFailure(commit: PromiseSettledResult<unknown>): unknown {
 }
 
 /**
- * Waits for all results, then throws the first failure: later ones only say that the transaction has failed already.
+ * Waits for all results, then throws the first failure. Later failures only say that the transaction has failed
+ * already.
  */
 async function settled(sent: readonly Promise<pg.QueryResult>[]): Promise<pg.QueryResult[]> {
   const outcomes = await Promise.allSettled(sent)
