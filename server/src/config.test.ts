@@ -21,7 +21,7 @@ const PRODUCTION = {
 }
 
 describe('readConfig', () => {
-  test('settings are read, and the others have defaults (D13, D28)', () => {
+  test('settings are read, and missing ones have defaults (D13, D28)', () => {
     const config = readConfig(DEVELOPMENT)
     assert.equal(config.production, false)
     assert.equal(config.role, 'all')
@@ -41,6 +41,27 @@ describe('readConfig', () => {
     assert.equal(config.chains.test.chainId, 84532)
   })
 
+  test('the signer page is optional, and has a host of its own that is no parent of ours (D60)', () => {
+    assert.equal(readConfig(DEVELOPMENT).signerUrl, null)
+    const local = { ...DEVELOPMENT, SIGNER_URL: 'http://signer.localhost:4101' }
+    assert.equal(readConfig(local).signerUrl, 'http://signer.localhost:4101')
+    const read = (SIGNER_URL: string) => readConfig({ ...PRODUCTION, SIGNER_URL }).signerUrl
+    for (const url of [
+      'https://signer.example.com',
+      'https://signer.auth.example.com',
+      'https://bursar-signer.example',
+    ]) {
+      assert.equal(read(url), url)
+    }
+    for (const url of [
+      ...['https://api.example.com', 'https://auth.example.com', 'https://auth.example.com:8443'],
+      ...['https://example.com', 'http://signer.example.com', 'https://signer.example.com/', 'signer.example.com'],
+    ]) {
+      assert.throws(() => read(url), { name: 'ConfigError', message: /SIGNER_URL/ }, url)
+    }
+    assert.throws(() => readConfig({ ...DEVELOPMENT, SIGNER_URL: 'http://localhost:4110' }), /SIGNER_URL/)
+  })
+
   test('production refuses to start, and names every missing setting in one message (D2)', () => {
     const names = Object.keys(DEVELOPMENT)
     const error = faultOf({ BURSAR_ENV: 'production' })
@@ -48,7 +69,7 @@ describe('readConfig', () => {
     assert.deepEqual(missing?.toSorted(), names.toSorted())
   })
 
-  test('a setting of white space is missing', () => {
+  test('a setting that is only white space counts as missing', () => {
     assert.match(faultOf({ ...PRODUCTION, DATABASE_URL: '  ' }), /missing: DATABASE_URL\./)
   })
 
@@ -58,6 +79,11 @@ describe('readConfig', () => {
     ['BASE_URL', 'https://api.example.com/v1', /BASE_URL must be an origin/],
     ['AUTH_URL', 'api.example.com', /AUTH_URL must be an origin/],
     ['AUTH_URL', 'http://localhost:4101', /AUTH_URL must be an origin/],
+    ['SIGNER_URL', 'https://signer.example/', /SIGNER_URL must be an origin/],
+    ['SIGNER_URL', 'http://signer.localhost:4101', /SIGNER_URL must be an origin/],
+    ['SIGNER_URL', 'https://auth.example.com:8443', /SIGNER_URL must have another host/],
+    ['SIGNER_URL', 'https://api.example.com:8443', /SIGNER_URL must have another host/],
+    ['SIGNER_URL', 'https://example.com', /SIGNER_URL must have another host than .* not a parent domain/],
     ['ENCRYPTION_KEY', Buffer.alloc(31).toString('base64'), /ENCRYPTION_KEY must be 32 bytes/],
     ['PORT', '65536', /PORT must be a whole number from 0 to 65535/],
     ['PORT', '80a', /PORT must be a whole number/],
@@ -75,6 +101,7 @@ describe('readConfig', () => {
     ['LIVE_RPC_URLS', 'ftp://example.com', /LIVE_RPC_URLS must be http or https/],
     ['ROLE', 'leader', /ROLE must be one of all, api, worker/],
     ['LOG_LEVEL', 'loud', /LOG_LEVEL must be one of/],
+    ['OAUTH_CIMD', 'yes', /OAUTH_CIMD must be one of on, off/],
     ['BURSAR_ENV', 'prod', /BURSAR_ENV must be one of development, production/],
     ['CLOCK_OFFSET_MS', '1', /CLOCK_OFFSET_MS must not be set in production/],
   ]
@@ -96,7 +123,12 @@ describe('readConfig', () => {
       assert.ok(!error.includes(value), `${value} in ${error}`)
   })
 
-  test('gas is sponsored, unless wallets pay it themselves on a chain', () => {
+  test('client metadata documents are accepted, unless OAUTH_CIMD is off (D73)', () => {
+    assert.equal(readConfig(DEVELOPMENT).clientDocuments, true)
+    assert.equal(readConfig({ ...DEVELOPMENT, OAUTH_CIMD: 'off' }).clientDocuments, false)
+  })
+
+  test('gas is sponsored, unless the setting of a chain says that wallets pay it themselves', () => {
     const { chains } = readConfig({ ...DEVELOPMENT, TEST_GAS: 'self' })
     assert.deepEqual([chains.test.gas, chains.live.gas], ['self', 'sponsored'])
     assert.match(faultOf({ ...DEVELOPMENT, LIVE_GAS: 'free' }), /LIVE_GAS must be one of sponsored, self/)
@@ -109,7 +141,25 @@ describe('readConfig', () => {
     }
   })
 
-  test('links lead to the chain’s own explorer, to another one if set, or to none', () => {
+  test('there is a signer page only if its origin is set', () => {
+    assert.equal(readConfig(DEVELOPMENT).signerUrl, null)
+    for (const origin of ['http://signer.localhost:4101', 'https://signer.example']) {
+      assert.equal(readConfig({ ...DEVELOPMENT, SIGNER_URL: origin }).signerUrl, origin)
+    }
+  })
+
+  test('the signer page is served in development, and in production only from a folder that is named', () => {
+    const { signerDir } = readConfig(DEVELOPMENT)
+    assert.match(signerDir?.path ?? '', /signer\/dist$/)
+    assert.equal(signerDir?.isRequired, false)
+    assert.equal(readConfig(PRODUCTION).signerDir, null)
+    for (const settings of [DEVELOPMENT, PRODUCTION]) {
+      const named = readConfig({ ...settings, SIGNER_DIR: '/srv/signer' }).signerDir
+      assert.deepEqual(named, { path: '/srv/signer', isRequired: true })
+    }
+  })
+
+  test('links lead to the default explorer of the chain, to the one that is set, or to none', () => {
     const explorerOf = (settings: object) => readConfig({ ...DEVELOPMENT, ...settings }).chains.test.explorerUrl
     assert.equal(explorerOf({ TEST_CHAIN_ID: '8453' }), 'https://basescan.org')
     assert.equal(explorerOf({ TEST_CHAIN_ID: '31337' }), null)
@@ -117,7 +167,7 @@ describe('readConfig', () => {
     assert.equal(explorerOf({ TEST_EXPLORER_URL: 'http://localhost:4000' }), 'http://localhost:4000')
   })
 
-  test('a faucet uses https or is on this machine; for Circle’s USDC there is a site', () => {
+  test('a faucet uses https or is on this machine; without one, Circle’s USDC has a site', () => {
     const faucetOf = (settings: object) => readConfig({ ...DEVELOPMENT, ...settings }).faucet
     for (const url of ['https://faucet.example/usdc', 'http://localhost:4102/faucet']) {
       assert.deepEqual(faucetOf({ FAUCET_URL: url }), { kind: 'endpoint', url })

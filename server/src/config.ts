@@ -5,7 +5,7 @@ import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
 import { SIGN_UP_POLICIES, type SignUpPolicy } from './values/sign-up-policy.ts'
 
-export type Role = 'all' | 'api' | 'worker'
+export type ProcessRole = 'all' | 'api' | 'worker'
 
 export interface ChainSettings {
   readonly mode: Mode
@@ -13,7 +13,7 @@ export interface ChainSettings {
   readonly rpcUrls: readonly string[]
   readonly usdc: Address
   readonly confirmations: number
-  /** Who pays the gas of payments. */
+  /** Who pays the gas of payments: the enclave's provider, or the wallet. */
   readonly gas: GasMode
   /** The origin of a block explorer, for links; null if there is none. */
   readonly explorerUrl: string | null
@@ -25,9 +25,11 @@ export type Faucet = { readonly kind: 'endpoint' | 'site'; readonly url: string 
 /** The settings from the environment, read once. */
 export interface Config {
   readonly production: boolean
-  readonly role: Role
+  readonly role: ProcessRole
   readonly baseUrl: string
   readonly authUrl: string
+  /** The signer page, where owners use their wallet passkeys (D60); null if there is none. */
+  readonly signerUrl: string | null
   readonly host: string
   readonly port: number
   /** A second port for the AUTH_URL origin; null if one port serves both. */
@@ -35,28 +37,42 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** The folder of the dashboard's built files. */
   readonly dashboardDir: string
+  /**
+   * The folder of the signer page's built files, which are served on the host of `signerUrl`; null if they are not served.
+   * The service does not start if there is no page in a required folder.
+   */
+  readonly signerDir: { readonly path: string; readonly isRequired: boolean } | null
   readonly database: { readonly url: string; readonly connectionsMax: number }
   readonly encryptionKey: Buffer
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
   /** Who may sign up: anyone, or only people with a valid invitation. */
   readonly signUp: SignUpPolicy
-  /** Where owners get test USDC; null if nowhere. */
+  /** Where owners of wallets get test USDC; null if there is no such place. */
   readonly faucet: Faucet | null
+  /** Whether an OAuth client's id may be the URL of its metadata document (D73). */
+  readonly clientDocuments: boolean
   readonly logLevel: string
-  /** Whether webhooks may go to loopback addresses over http. For the sandbox, never in production. */
+  /**
+   * Whether webhooks may be sent to loopback addresses over http, and client metadata documents may be read from there.
+   * Only for the sandbox, never in production.
+   */
   readonly webhooksToLoopback: boolean
-  /** How far the server's clock is ahead at the start. For the sandbox, never in production. */
+  /**
+   * How far the server's clock is ahead of the machine's clock at the start. Only for the sandbox, never in production.
+   */
   readonly clockOffsetMs: number
 }
 
-/** Base Sepolia and Base, and Circle's USDC on them (D13). */
+/** The default chains, Base Sepolia and Base, and Circle's USDC contracts on them (D13). */
 const CHAIN_DEFAULTS = {
   test: { chainId: 84532, usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
   live: { chainId: 8453, usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
 } as const satisfies Record<Mode, unknown>
 
-/** By chain id, so that links for another chain never lead to these explorers. */
+/**
+ * Block explorers by chain id. A chain with another id has no default, so that links never lead to the wrong explorer.
+ */
 const EXPLORER_DEFAULTS: Readonly<Record<number, string>> = {
   84532: 'https://sepolia.basescan.org',
   8453: 'https://basescan.org',
@@ -64,13 +80,14 @@ const EXPLORER_DEFAULTS: Readonly<Record<number, string>> = {
 const NO_EXPLORER = 'none'
 const FAUCET_SITE = 'https://faucet.circle.com'
 
-/** The folder in a checkout, after `npm run build`. */
+/** Where `npm run build` puts the files of the dashboard and of the signer page in a checkout of the repository. */
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+const SIGNER_DIR = fileURLToPath(new URL('../../signer/dist', import.meta.url))
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies Role[]
+const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies ProcessRole[]
 
-/** Everything that is wrong with the environment, in one message (D2). */
+/** The environment is not valid. The message lists everything that is wrong with it (D2). */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -81,14 +98,16 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const chains = { test: readChain(reader, 'test'), live: readChain(reader, 'live') }
   const config: Config = {
     production,
-    role: reader.oneOf('ROLE', ROLES, 'all') as Role,
+    role: reader.oneOf('ROLE', ROLES, 'all') as ProcessRole,
     baseUrl: reader.origin('BASE_URL', production),
     authUrl: reader.origin('AUTH_URL', production),
+    signerUrl: reader.optionalOrigin('SIGNER_URL', production),
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 4100, { min: 0, max: 65_535 }),
     authPort: reader.optionalInteger('AUTH_PORT', { min: 0, max: 65_535 }),
     trustedProxies: reader.list('TRUSTED_PROXIES'),
     dashboardDir: reader.text('DASHBOARD_DIR', DASHBOARD_DIR),
+    signerDir: readSignerDir(reader, production),
     database: {
       url: reader.text('DATABASE_URL'),
       connectionsMax: reader.integer('DATABASE_CONNECTIONS', 10, { min: 1, max: 200 }),
@@ -102,14 +121,38 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     chains,
     signUp: reader.oneOf('SIGN_UP', SIGN_UP_POLICIES, 'open') as SignUpPolicy,
     faucet: readFaucet(reader, chains.test, production),
+    clientDocuments: reader.oneOf('OAUTH_CIMD', ['on', 'off'], 'on') === 'on',
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',
     clockOffsetMs: reader.integer('CLOCK_OFFSET_MS', 0, { min: 0, max: Number.MAX_SAFE_INTEGER }),
   }
   if (production && config.webhooksToLoopback) reader.faults.push('WEBHOOKS_TO_LOOPBACK must not be true in production')
   if (production && config.clockOffsetMs !== 0) reader.faults.push('CLOCK_OFFSET_MS must not be set in production')
+  checkSignerHost(reader, config)
   reader.finish()
   return config
+}
+
+/**
+ * A site can use the passkeys of its own host and of its parent domains. So the signer page must have a host of its own,
+ * and not a parent domain of our hosts: otherwise our own pages could use wallet passkeys.
+ */
+function checkSignerHost(reader: Reader, { signerUrl, baseUrl, authUrl }: Config): void {
+  if (signerUrl === null || !URL.canParse(signerUrl)) return
+  const signer = new URL(signerUrl).hostname
+  const ours = [baseUrl, authUrl].flatMap((url) => (URL.canParse(url) ? new URL(url).hostname : []))
+  if (ours.some((host) => host === signer || host.endsWith(`.${signer}`))) {
+    reader.faults.push(
+      'SIGNER_URL must have another host than BASE_URL and AUTH_URL, and not a parent domain of theirs',
+    )
+  }
+}
+
+/** In production, the signer page is hosted apart from the service, unless the operator names its folder. */
+function readSignerDir(reader: Reader, production: boolean): Config['signerDir'] {
+  const path = reader.text('SIGNER_DIR', '')
+  if (path !== '') return { path, isRequired: true }
+  return production ? null : { path: SIGNER_DIR, isRequired: false }
 }
 
 function readChain(reader: Reader, mode: Mode): ChainSettings {
@@ -132,7 +175,10 @@ function readExplorer(reader: Reader, name: string, chainId: number): string | n
   return url === NO_EXPLORER ? null : url
 }
 
-/** Circle's site is offered only for the USDC and the chain that it supports. */
+/**
+ * Returns the configured faucet. Without one, returns Circle's site, but only for the chain and USDC contract that it
+ * supports.
+ */
 function readFaucet(reader: Reader, { chainId, usdc }: ChainSettings, production: boolean): Faucet | null {
   const url = reader.optionalSecureUrl('FAUCET_URL', production)
   if (url !== null) return { kind: 'endpoint', url }
@@ -141,7 +187,10 @@ function readFaucet(reader: Reader, { chainId, usdc }: ChainSettings, production
   return isKnown ? { kind: 'site', url: FAUCET_SITE } : null
 }
 
-/** Reads settings. Collects all faults instead of stopping at the first one. Messages name settings, never their values. */
+/**
+ * Reads settings. Collects all faults instead of stopping at the first one. A message contains the setting's name,
+ * never its value.
+ */
 class Reader {
   readonly faults: string[] = []
   readonly #environment: NodeJS.ProcessEnv
@@ -182,7 +231,10 @@ class Reader {
     return this.text(name, '') === '' ? null : this.integer(name, bounds.min, bounds)
   }
 
-  /** Reads an origin: scheme, host and port, nothing after them. Plain http is allowed only for loopback, and not in production. */
+  /**
+   * Reads an origin: scheme, host and port, without a path. Plain http is allowed only for loopback, and not in
+   * production.
+   */
   origin(name: string, production: boolean): string {
     const text = this.text(name)
     if (text === '') return ''
@@ -194,7 +246,14 @@ class Reader {
     return text
   }
 
-  /** Reads the origin of a web site that people visit, or the word for none. */
+  optionalOrigin(name: string, production: boolean): string | null {
+    return this.text(name, '') === '' ? null : this.origin(name, production)
+  }
+
+  /**
+   * Reads the origin of a web site that people visit. The setting may also be the value of the parameter `none`, which
+   * means that there is no site.
+   */
   webOrigin(name: string, fallback: string, none: string): string {
     const text = this.text(name, fallback)
     const url = URL.canParse(text) ? new URL(text) : null
@@ -206,8 +265,8 @@ class Reader {
   }
 
   /**
-   * Reads an address to which a secret is sent: https, or also loopback except in production. It must not contain a user
-   * name or password, because no request can be made to such an address.
+   * Reads a URL to which a secret is sent. It must be https; outside production, loopback over http is allowed too. It
+   * must not contain a user name or password, because `fetch` rejects such a URL.
    */
   secureUrl(name: string, fallback: string, production: boolean): string {
     const text = this.text(name, fallback)
@@ -255,5 +314,6 @@ class Reader {
 }
 
 function isLoopback(hostname: string): boolean {
+  if (hostname.endsWith('.localhost')) return true
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }

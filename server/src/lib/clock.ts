@@ -1,12 +1,12 @@
 /**
- * The only place that reads the time (D49). Everything else receives a `Clock`, and passes its time to SQL as a
+ * The only file that reads the machine's time (D49). All other code receives a `Clock`, and passes its time to SQL as a
  * parameter.
  */
 export interface Clock {
   now(): Date
 }
 
-/** A clock with an offset from the machine's clock. Production never sets one. */
+/** A clock with an offset from the machine's clock. In production the offset is always 0. */
 export interface MovableClock extends Clock {
   setOffset(offsetMs: number): void
 }

@@ -1,17 +1,20 @@
 import { randomBytes } from 'node:crypto'
 
-/** Crockford's base 32. It sorts like the numbers it encodes, and leaves out letters that look like digits. */
+/**
+ * Crockford's base 32. Its texts sort like the numbers that they encode. It leaves out letters that look like digits.
+ */
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_CHARS = 10
 const RANDOM_CHARS = 16
-/** Random bytes are drawn for many ids at once, because each call to the system has a fixed cost. */
+/** Random bytes are generated for this many ids at once, because each call to the operating system has a fixed cost. */
 const IDS_PER_DRAW = 256
 
 let drawn = Buffer.alloc(0)
 let used = 0
 
 /**
- * Returns a ULID: 26 characters, of 48 bits of Unix milliseconds and 80 random bits. Ids sort by creation time (D18b).
+ * Returns a ULID: 26 characters that encode 48 bits of Unix milliseconds and 80 random bits. Ids sort by creation time
+ * (D18b).
  */
 export function createSortableId(now: Date): string {
   let text = formatSortableTime(now)
@@ -30,7 +33,7 @@ export function formatSortableTime(at: Date): string {
   return text
 }
 
-/** Returns random bytes, each used once. */
+/** Returns the random bytes for one id. No byte is returned twice. */
 function drawRandom(): Buffer {
   if (used === drawn.length) {
     drawn = randomBytes(IDS_PER_DRAW * RANDOM_CHARS)

@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino'
 
 export type { Logger } from 'pino'
 
-/** Members that are never logged, in whatever object they appear. */
+/** The names of object members whose values are never logged. */
 const SECRET_PATHS = ['authorization', 'secret', 'token', 'password', 'privateKey', 'signature', 'appSecret', 'cookie']
 
 const CAUSES_MAX = 4
@@ -20,7 +20,8 @@ export function createLogger(level: string, name = 'bursar'): Logger {
 }
 
 /**
- * Describes an error and its causes. Other members are left out: the `detail` of a database error repeats whole rows.
+ * Describes an error and its causes. Other members of the error are left out, because the `detail` of a database error
+ * repeats whole rows.
  */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return String(error)

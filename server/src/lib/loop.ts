@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from './logger.ts'
 
 export interface Loop {
-  /** Waits for the current round to finish, and starts no other. */
+  /** Waits for the current round to finish, and starts no further round. */
   stop(): Promise<void>
 }
 
@@ -10,8 +10,8 @@ export interface Loop {
 const BACKOFF_INTERVALS_MAX = 20
 
 /**
- * Runs `round` repeatedly, `intervalMs` after the previous one ended. If a round throws, the error is logged and the
- * next round waits longer.
+ * Runs `round` repeatedly. Each round starts `intervalMs` after the previous one has ended. If a round throws, the
+ * error is logged and the next round waits longer.
  */
 export function startLoop(
   { name, intervalMs, logger }: { name: string; intervalMs: number; logger: Logger },

@@ -2,8 +2,8 @@ const SECONDS_PATTERN = /^\d{1,9}$/
 
 /**
  * Returns the wait of a `Retry-After` header in milliseconds (RFC 9110, section 10.2.3), or null if the header is
- * missing or not valid. A date is compared with the response's own `Date`, so the two clocks need not agree. A date in
- * the past means 0.
+ * missing or not valid. A date is compared with the response's own `Date` header, so the server's clock need not agree
+ * with ours. A date in the past means 0.
  */
 export function parseRetryAfterMs(headers: Pick<Headers, 'get'>): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''

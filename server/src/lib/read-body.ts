@@ -4,8 +4,8 @@ export class BodyTooLong extends Error {
 }
 
 /**
- * Reads the body of a response, of `fetch` or of `node:http`, up to `bytesMax` bytes. A longer body throws
- * `BodyTooLong` and ends the connection. The time is not limited here: the caller's signal must cover the body too.
+ * Reads the body of a response of `fetch` or `node:http`. If it has more than `bytesMax` bytes, ends the connection and
+ * throws `BodyTooLong`. There is no time limit here: the caller's abort signal must cover the body too.
  */
 export async function readBody(body: AsyncIterable<Uint8Array> | null, bytesMax: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = []

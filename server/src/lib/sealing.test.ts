@@ -7,7 +7,7 @@ import { createSealer, SEALING_KEY_BYTES } from './sealing.ts'
 const sealer = createSealer(randomBytes(SEALING_KEY_BYTES))
 
 describe('createSealer', () => {
-  test('what was sealed is had back in its context', () => {
+  test('a sealed text can be opened in its context', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (plaintext, context) => {
         assert.equal(sealer.open(sealer.seal(plaintext, context), context), plaintext)
@@ -15,17 +15,17 @@ describe('createSealer', () => {
     )
   })
 
-  test('in another context it does not open', () => {
+  test('it cannot be opened in another context', () => {
     const sealed = sealer.seal('secret', 'account 1')
     assert.throws(() => sealer.open(sealed, 'account 2'))
   })
 
-  test('under another key it does not open', () => {
+  test('it cannot be opened with another key', () => {
     const sealed = sealer.seal('secret', 'context')
     assert.throws(() => createSealer(randomBytes(SEALING_KEY_BYTES)).open(sealed, 'context'))
   })
 
-  test('one flipped bit anywhere, and it does not open', () => {
+  test('it cannot be opened if any bit was changed', () => {
     const sealed = sealer.seal('secret', 'context')
     for (let bit = 0; bit < sealed.length * 8; bit += 1) {
       const altered = Buffer.from(sealed)
@@ -34,7 +34,7 @@ describe('createSealer', () => {
     }
   })
 
-  test('cut short, it does not open, be it by a part of its tag only', () => {
+  test('it cannot be opened if it was cut short, even by a part of its tag', () => {
     for (const plaintext of ['secret', '']) {
       const sealed = sealer.seal(plaintext, 'context')
       for (let length = 0; length < sealed.length; length += 1) {
@@ -43,13 +43,13 @@ describe('createSealer', () => {
     }
   })
 
-  test('the same text is never sealed to the same bytes, and does not show in them', () => {
+  test('sealing the same text twice gives different bytes, which do not contain the text', () => {
     const [first, second] = [sealer.seal('secret', ''), sealer.seal('secret', '')]
     assert.notDeepEqual(first, second)
     assert.ok(!first.includes('secret'))
   })
 
-  test('a key of another length is refused', () => {
+  test('a key of another length is rejected', () => {
     for (const length of [0, 16, 31, 33]) assert.throws(() => createSealer(randomBytes(length)), /32 bytes/)
   })
 })

@@ -8,8 +8,9 @@ const OPTIONS = { authTagLength: TAG_BYTES } as const
 export const SEALING_KEY_BYTES = 32
 
 /**
- * Encrypts secrets that we must read again (AES-256-GCM). `context` binds a ciphertext to its place: it cannot be
- * opened elsewhere.
+ * Encrypts and decrypts secrets that we must be able to read again (AES-256-GCM). `context` names the place where the
+ * secret is stored. A ciphertext can be decrypted only with the same context, so it is useless if someone copies it to
+ * another place.
  */
 export interface Sealer {
   seal(plaintext: string, context: string): Buffer

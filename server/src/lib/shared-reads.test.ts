@@ -3,14 +3,14 @@ import { describe, test } from 'node:test'
 import { SharedReads } from './shared-reads.ts'
 
 describe('shared reads', () => {
-  test('one is under way at a time, and all who ask meanwhile share the next one', async () => {
+  test('one read runs at a time, and all callers that arrive meanwhile share the next one', async () => {
     const { read, finish, begun } = makeReads()
     const first = read('a')
     const others = [read('a'), read('a'), read('a')]
     assert.equal(begun(), 1)
     finish(0)
     assert.equal(await first, 0)
-    // A caller that starts now starts while the second read is in progress.
+    // This caller arrives while the second read is in progress.
     const last = read('a')
     assert.equal(begun(), 2)
     finish(1)
@@ -20,7 +20,7 @@ describe('shared reads', () => {
     assert.equal(begun(), 3)
   })
 
-  test('when nothing is under way any more, one begins at once', async () => {
+  test('if no read is running, a new one begins at once', async () => {
     const { read, finish, begun } = makeReads()
     for (const count of [0, 1]) {
       const one = read('a')
@@ -30,7 +30,7 @@ describe('shared reads', () => {
     }
   })
 
-  test('another key has its own', async () => {
+  test('reads of another key are separate', async () => {
     const { read, finish, begun } = makeReads()
     const both = [read('a'), read('b')]
     assert.equal(begun(), 2)
@@ -40,7 +40,7 @@ describe('shared reads', () => {
     assert.equal(await both[0], 0)
   })
 
-  test('one that fails fails those who share it, and no others', async () => {
+  test('only the callers that share a read get its failure', async () => {
     const { read, finish, fail } = makeReads()
     const first = read('a')
     const second = [read('a'), read('a')]
@@ -54,7 +54,7 @@ describe('shared reads', () => {
   })
 })
 
-/** Returns reads that each return their number once the test lets them end. */
+/** Returns a function whose reads end when the test says so. Each read returns its number. */
 function makeReads() {
   const reads = new SharedReads<number>()
   const runs: PromiseWithResolvers<number>[] = []

@@ -4,8 +4,8 @@ interface Line<Result> {
 }
 
 /**
- * Runs at most one read per key at a time. Callers that arrive during a read share the next one, so each gets a result
- * that was read after its call, however many callers there are.
+ * Runs at most one read per key at a time. All callers that arrive during a read share the next read. So each caller
+ * gets a result that was read after its call, and many callers cost few reads.
  */
 export class SharedReads<Result> {
   readonly #lines = new Map<string, Line<Result>>()
@@ -19,7 +19,7 @@ export class SharedReads<Result> {
 
   #start(key: string, run: () => Promise<Result>): Promise<Result> {
     const result = run()
-    // A failure is reported only to the callers that share this read. The next read starts in any case.
+    // Only the callers that share this read get its failure. The next read starts in any case.
     const current = result.then(
       () => this.#end(key, line),
       () => this.#end(key, line),
@@ -29,7 +29,10 @@ export class SharedReads<Result> {
     return result
   }
 
-  /** If a next read is waiting, it adds its own entry when it starts. */
+  /**
+   * Removes the entry of a read that has ended. If another read is waiting, that read replaces the entry when it
+   * starts.
+   */
   #end(key: string, line: Line<Result>): void {
     if (line.next === null) this.#lines.delete(key)
   }

@@ -16,15 +16,18 @@ test('the limits are those of D33', () => {
     token: { limit: 60, windowMs: 60_000 },
     revoke: { limit: 60, windowMs: 60_000 },
     register: { limit: 20, windowMs: 3_600_000 },
+    client_document: { limit: 20, windowMs: 3_600_000 },
     authorize: { limit: 100, windowMs: 60_000 },
     sign_up: { limit: 10, windowMs: 3_600_000 },
     sign_in: { limit: 20, windowMs: 60_000 },
     dashboard: { limit: 300, windowMs: 60_000 },
     faucet: { limit: 10, windowMs: 3_600_000 },
+    wallet_creation: { limit: 10, windowMs: 3_600_000 },
+    wallet_move: { limit: 10, windowMs: 3_600_000 },
   })
 })
 
-test("a row's end lies on a whole hour, and never before the end of its window", () => {
+test('a row expires at a full hour, and never before its window has ended', () => {
   const ends: readonly (readonly [AttemptBucket, string, string])[] = [
     ['sign_in', '10:00:00.000', '11:00:00.000'],
     ['sign_in', '10:59:00.000', '11:00:00.000'],
@@ -51,7 +54,7 @@ describe('attempts', () => {
     await fresh.drop()
   })
 
-  test('of 100 parallel attempts over two processes exactly 20 are counted, of somebody never seen before', async () => {
+  test('exactly 20 of 100 parallel attempts of a new caller through two processes are counted', async () => {
     const subject = randomBytes(32)
     const states = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
@@ -65,7 +68,7 @@ describe('attempts', () => {
     )
   })
 
-  test('an attempt that is turned away is not counted, and the window slides', async () => {
+  test('an attempt that is rejected is not counted, and the window slides', async () => {
     const subject = randomBytes(32)
     for (let index = 0; index < 20; index += 1) await count(subject, 'sign_in', START + index)
     assert.equal(await count(subject, 'sign_in', START + 59_999), null)
@@ -74,14 +77,14 @@ describe('attempts', () => {
     assert.equal((await count(subject, 'sign_in', START + 60_001))?.remaining, 0)
   })
 
-  test('who is turned away is told when the oldest attempt leaves', async () => {
+  test('a caller who is rejected gets the time when the oldest attempt leaves the window', async () => {
     const subject = randomBytes(32)
     for (let index = 0; index < 20; index += 1) await count(subject, 'register', START + index)
     const state = await processes[1].runRelaxed(findAttempts(subject, 'register', new Date(START + 1_000)))
     assert.deepEqual(state, { allowed: false, limit: 20, remaining: 0, resetAt: new Date(START + HOUR_MS) })
   })
 
-  test('buckets and subjects count apart, and a clock that was set back locks nobody out', async () => {
+  test('buckets and subjects are counted separately, and a clock that was set back blocks nobody', async () => {
     const subject = randomBytes(32)
     for (let index = 0; index < 20; index += 1) await count(subject, 'sign_in', START)
     assert.equal(await count(subject, 'sign_in', START), null)
@@ -90,7 +93,7 @@ describe('attempts', () => {
     assert.equal((await count(subject, 'sign_in', START - 24 * HOUR_MS))?.remaining, 19)
   })
 
-  test('ended windows are deleted, so many at a time, and no others', async () => {
+  test('only windows that have ended are deleted, a limited number at a time', async () => {
     await processes[0].runDurable(deleteEndedAttempts(new Date(START + 1_000 * HOUR_MS), 10_000))
     for (let index = 0; index < 5; index += 1) await count(randomBytes(32), 'sign_in', START)
     const alive = randomBytes(32)

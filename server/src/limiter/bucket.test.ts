@@ -18,11 +18,11 @@ describe('rateState', () => {
     assert.deepEqual(state, { allowed: true, limit: 30, remaining: 27, resetAt: new Date(time + 50_000) })
   })
 
-  test('nothing remains for a request that was turned away', () => {
+  test('nothing remains for a request that was rejected', () => {
     assert.equal(rateState(BUCKETS.default, [time - 1], false, NOW).remaining, 0)
   })
 
-  test('an empty window resets one window from now', () => {
+  test('an empty window resets after the length of one window', () => {
     assert.deepEqual(rateState(BUCKETS.default, [], true, NOW).resetAt, new Date(time + 60_000))
   })
 })

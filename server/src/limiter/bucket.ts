@@ -1,4 +1,7 @@
-/** The buckets of `/v1` (specification, part 8). */
+/**
+ * The rate limits of `/v1`, called buckets (specification, part 8). Each API key or connection has one sliding window
+ * per bucket.
+ */
 export const BUCKETS = {
   default: { limit: 60, windowMs: 60_000 },
   payments: { limit: 30, windowMs: 60_000 },
@@ -12,7 +15,9 @@ export interface SlidingWindow {
   readonly windowMs: number
 }
 
-/** The state of a subject's sliding window after a request was counted or rejected. */
+/**
+ * A subject's sliding window after a request was counted or rejected. The subject is the caller that the limit counts.
+ */
 export interface RateState {
   readonly allowed: boolean
   readonly limit: number
@@ -22,8 +27,8 @@ export interface RateState {
 }
 
 /**
- * Returns the window's state, from the times of the last counted requests. `allowed` is true if this request is one of
- * them.
+ * Computes a `RateState` from the times of the last counted requests. `allowed` is true if the current request is one
+ * of them.
  */
 export function rateState(window: SlidingWindow, counted: readonly number[], allowed: boolean, now: Date): RateState {
   const { limit, windowMs } = window
@@ -43,7 +48,7 @@ export function rateState(window: SlidingWindow, counted: readonly number[], all
   }
 }
 
-/** Returns the whole seconds to wait, at least 1. */
+/** Returns how many whole seconds the caller must wait, at least 1. */
 export function retryAfterSeconds(state: RateState, now: Date): number {
   return Math.max(1, Math.ceil((state.resetAt.getTime() - now.getTime()) / 1_000))
 }

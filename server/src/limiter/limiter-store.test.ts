@@ -7,7 +7,7 @@ import { createLogger } from '../lib/logger.ts'
 import { computed, nullable } from '../db/column.ts'
 import { one, type Query } from '../db/query.ts'
 import type { Bucket, RateState } from './bucket.ts'
-import { COUNT_REQUEST, countValues, findWindow, openWindows, readCounted } from './limiter-store.ts'
+import { countRequestOf, countValues, findWindow, openWindows, readCounted } from './limiter-store.ts'
 
 const START = Date.UTC(2026, 0, 1)
 
@@ -24,7 +24,7 @@ describe('the limiter', () => {
     await fresh.drop()
   })
 
-  test('of 200 parallel requests over two processes exactly 60 are counted', async () => {
+  test('exactly 60 of 200 parallel requests through two processes are counted', async () => {
     const subject = await openSubject()
     const states = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -38,7 +38,7 @@ describe('the limiter', () => {
     )
   })
 
-  test('a request that is turned away is not counted', async () => {
+  test('a request that is rejected is not counted', async () => {
     const subject = await openSubject()
     await fill(subject, 'payments', START)
     assert.equal(await count(subject, 'payments', START + 59_999), null)
@@ -47,7 +47,7 @@ describe('the limiter', () => {
     assert.equal(state?.remaining, 29)
   })
 
-  test('the window slides: each request makes room as it leaves', async () => {
+  test('the window slides: when a request leaves it, another one is allowed', async () => {
     const subject = await openSubject()
     for (let index = 0; index < 30; index += 1) await count(subject, 'payments', START + index * 1_000)
     assert.equal(await count(subject, 'payments', START + 59_999), null)
@@ -56,7 +56,7 @@ describe('the limiter', () => {
     assert.equal((await count(subject, 'payments', START + 61_000))?.remaining, 0)
   })
 
-  test('the window of who is turned away tells when its oldest request leaves', async () => {
+  test('a caller who is rejected gets the time when the oldest request leaves the window', async () => {
     const subject = await openSubject()
     await fill(subject, 'payments', START)
     assert.equal(await count(subject, 'payments', START + 1_000), null)
@@ -64,7 +64,7 @@ describe('the limiter', () => {
     assert.deepEqual(state, { allowed: false, limit: 30, remaining: 0, resetAt: new Date(START + 60_000) })
   })
 
-  test('the buckets of one key, and the keys of one bucket, count apart', async () => {
+  test('the buckets of one key, and the keys of one bucket, are counted separately', async () => {
     const [subject, other] = [await openSubject(), await openSubject()]
     await fill(subject, 'payments', START)
     assert.equal(await count(subject, 'payments', START), null)
@@ -72,19 +72,19 @@ describe('the limiter', () => {
     assert.equal((await count(other, 'payments', START))?.remaining, 29)
   })
 
-  test('a clock that was set back locks no key out', async () => {
+  test('a clock that was set back blocks no key', async () => {
     const subject = await openSubject()
     await fill(subject, 'payments', START)
     assert.equal((await count(subject, 'payments', START - 86_400_000))?.remaining, 29)
   })
 
-  test('a subject without windows is never counted, and leaves nothing behind', async () => {
+  test('a subject without windows is never counted, and adds no row', async () => {
     const subject = randomBytes(32)
     assert.equal(await count(subject, 'default', START), null)
     assert.equal(await countRows(subject), 0)
   })
 
-  test('windows that are open stay as they are when they are opened again', async () => {
+  test('opening windows again does not change them', async () => {
     const subject = await openSubject()
     await count(subject, 'default', START)
     await processes[0].runDurable(openWindows(subject))
@@ -116,11 +116,11 @@ describe('the limiter', () => {
   }
 })
 
-/** Builds the statement as it is used together with a query that finds the subject. */
+/** Builds a statement that finds the subject and counts its request, as the service does. */
 function countRequest(subject: Buffer, bucket: Bucket, now: Date): Query<RateState | null> {
   return {
     name: 'test_count_request',
-    text: `with counted as (${COUNT_REQUEST}) select (select hits from counted) as hits`,
+    text: `with counted as (${countRequestOf('$1')}) select (select hits from counted) as hits`,
     values: countValues(subject, bucket, now),
     read: one({ hits: nullable(computed.text) }, (row) => readCounted(row.hits, bucket, now)),
   }

@@ -6,7 +6,10 @@ import { BUCKETS, rateState, type Bucket, type RateState } from './bucket.ts'
 /** The counted times of a window, as milliseconds joined by commas. */
 const HITS_ROW = { hits: computed.text }
 
-/** Opens a subject's windows. A subject without windows is never counted, so invalid credentials store nothing. */
+/**
+ * Creates the windows of a subject, one per bucket. The subject identifies an API key or a connection. A subject
+ * without windows is never counted, so a request with an invalid credential adds no row.
+ */
 export function openWindows(subject: Buffer): Query<boolean> {
   return {
     name: 'open_rate_windows',
@@ -30,13 +33,13 @@ export function closeWindows(subjects: readonly Buffer[]): Query<number> {
  * Counts one request against the subject's sliding window. Returns the timestamps now in the window, or no row if the
  * request was rejected or the subject has no windows.
  *
- * The check and the write are a single `update`, so the limit is exact across processes: a concurrent request waits for
- * the row lock and sees the updated row. Each row stores the last `limit` timestamps in the order in which they were
- * counted. A request fits if there are fewer than `limit`, or if the oldest one has left the window. Timestamps a whole
- * window or more in the future are treated as expired, because they were written before the clock was set back.
+ * The check and the write are a single SQL `update`, so the limit is exact across processes: a concurrent request waits
+ * for the row lock and sees the updated row. Each row stores the last `limit` timestamps in the order in which they
+ * were counted. A request fits if there are fewer than `limit`, or if the oldest one has left the window. Timestamps a
+ * whole window or more in the future are treated as expired, because they were written before the clock was set back.
  *
- * The statement stands in front of another one, as `with counted as (…)`, so that a subject is found and counted in the
- * same round trip. `subject` is the SQL that gives the subject. The parameters $2 to $6 are those of `countValues`.
+ * Another statement includes this SQL as `with counted as (…)`, so that one round trip finds the subject and counts its
+ * request. `subject` is the SQL expression for the subject. `countValues` returns the parameters $2 to $6.
  */
 export function countRequestOf(subject: string): string {
   return `
@@ -47,24 +50,24 @@ export function countRequestOf(subject: string): string {
   returning array_to_string(hits, ',') as hits`
 }
 
-/** Counts the subject that is given as $1. */
-export const COUNT_REQUEST = countRequestOf('$1')
-
-/** The parameters $1 to $6. `key` is $1: the subject, or the key by which the statement finds it. */
+/**
+ * Returns the parameters $1 to $6 of `countRequestOf`. `key` is $1: the subject, or the key by which the statement
+ * finds the subject.
+ */
 export function countValues(key: Buffer, bucket: Bucket, now: Date): unknown[] {
   const { limit, windowMs } = BUCKETS[bucket]
   const time = now.getTime()
   return [key, bucket, time - windowMs, time + windowMs, time, limit]
 }
 
-/** Reads the column `hits` of a counting statement; returns null when the request was rejected. */
+/** Reads the column `hits` of a counting statement. Returns null if the request was rejected. */
 export function readCounted(hits: string | null, bucket: Bucket, now: Date): RateState | null {
   return hits === null ? null : rateState(BUCKETS[bucket], toTimes(hits), true, now)
 }
 
 /**
- * Returns the window of a subject whose request was not counted. Without `allowed` the limit has rejected it; with
- * `allowed` it failed a check that comes before counting. Uses the primary key.
+ * Returns the window of a subject whose request was not counted. Set `allowed` if the request failed a check that runs
+ * before counting. Otherwise the limit has rejected it. Uses the primary key.
  */
 export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed = false): Query<RateState> {
   return {
@@ -76,21 +79,21 @@ export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed =
 }
 
 /**
- * The SQL for the time when a subject was last counted in any bucket, as Unix milliseconds; null if it never was.
- * `subject` is the SQL that gives the subject. Uses the primary key.
+ * Returns SQL for the time when a subject was last counted in any bucket, as Unix milliseconds. The value is null if it
+ * was never counted. `subject` is the SQL expression for the subject. Uses the primary key.
  */
 export function lastCountOf(subject: string): string {
   return `(select max(hit) from rate_windows, unnest(hits) as hit where rate_windows.subject = ${subject})`
 }
 
-/** Reads the value of `lastCountOf`. */
+/** Converts the value of the SQL from `lastCountOf` to a time. */
 export function readLastCount(milliseconds: string | null): Date | null {
   return milliseconds === null ? null : new Date(Number(milliseconds))
 }
 
 /**
- * Counts an attempt if its window has room; returns null when it is rejected. The rule is that of `COUNT_REQUEST`, but
- * the first attempt inserts the row, because no windows are opened in advance for strangers.
+ * Counts an attempt if the limit allows it. Returns null if the limit rejects it. The rule is the same as in
+ * `countRequestOf`, but the first attempt inserts the row, because an unknown caller has no window yet.
  */
 export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState | null> {
   const { limit, windowMs } = ATTEMPT_LIMITS[bucket]
@@ -110,7 +113,7 @@ export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date):
   }
 }
 
-/** Returns the window of a subject whose attempt was rejected. Uses the primary key. */
+/** Returns the window of a subject whose attempt the limit rejected. Uses the primary key. */
 export function findAttempts(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState> {
   return {
     name: 'find_attempts',
@@ -120,7 +123,10 @@ export function findAttempts(subject: Buffer, bucket: AttemptBucket, now: Date):
   }
 }
 
-/** Deletes at most `rowsMax` windows that have ended; returns how many. Uses the index `attempt_windows_by_end`. */
+/**
+ * Deletes at most `rowsMax` windows that have expired, and returns how many it deleted. Uses the index
+ * `attempt_windows_by_end`.
+ */
 export function deleteEndedAttempts(now: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_attempts',

@@ -18,7 +18,7 @@ const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 
 describe('parseAddress', () => {
   for (const address of CHECKSUMMED) {
-    test(`${address} is itself, from one case too`, () => {
+    test(`${address} is parsed to itself, also when written in one case`, () => {
       assert.equal(parseAddress(address), address)
       assert.equal(parseAddress(address.toLowerCase()), address)
       assert.equal(parseAddress(`0x${address.slice(2).toUpperCase()}`), address)

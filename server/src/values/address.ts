@@ -18,4 +18,8 @@ export function parseAddress(text: string): Address | null {
   return checksummed as Address
 }
 
+/** Completes the message about an address that `parseAddress` rejects. */
+export const ADDRESS_RULE =
+  'must be an EVM address: 0x and 40 hexadecimal digits, and a correct checksum if its letters differ in case'
+
 export const ZERO_ADDRESS: Address = '0x0000000000000000000000000000000000000000' as Address

@@ -51,7 +51,7 @@ describe('parseAgentId', () => {
 
   test('the length is counted after normalization', () => {
     assert.equal(parseAgentId('e\u0301'.repeat(64)), '\u00e9'.repeat(64))
-    // A composition exclusion: one code point before normalization, two after it.
+    // This character has one code point before normalization and two after it (a composition exclusion).
     assert.equal(parseAgentId('\u0958'.repeat(33)), null)
   })
 

@@ -3,6 +3,10 @@ import { countCodePoints } from './text.ts'
 /** An agent's public identifier, NFC-normalized (D7). Only `parseAgentId` creates one. */
 export type AgentId = string & { readonly __kind: 'agent id' }
 
+/** Completes the message about an id that `parseAgentId` rejects. */
+export const AGENT_ID_RULE =
+  'must have 1 to 64 characters, without control or invisible characters or white space at the ends, and must not be . or ..'
+
 const AGENT_ID_CODE_POINTS_MAX = 64
 /**
  * Characters that are not allowed: control, format, surrogate and private-use characters, and line and paragraph
@@ -11,8 +15,8 @@ const AGENT_ID_CODE_POINTS_MAX = 64
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u
 
 /**
- * Parses an agent id. Returns null if its length, a forbidden character, or leading or trailing white space is not
- * allowed, or if it is `.` or `..` (D7).
+ * Parses an agent id. Returns null if its length is not allowed, if it contains a forbidden character, if it begins or
+ * ends with white space, or if it is `.` or `..` (D7).
  */
 export function parseAgentId(text: string): AgentId | null {
   const id = text.normalize('NFC')

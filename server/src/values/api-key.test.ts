@@ -7,7 +7,7 @@ import { hashSecret } from './secret.ts'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('')
 
 describe('API keys', () => {
-  test('a key tells its mode, has the documented form, and is parsed to itself', () => {
+  test('a key contains its mode, has the documented form, and parsing returns it unchanged', () => {
     for (const mode of ['test', 'live'] as const) {
       const secret = createApiKeySecret(mode)
       assert.match(secret, new RegExp(`^svc_${mode}_[0-9A-Za-z]{49}$`))
@@ -20,7 +20,7 @@ describe('API keys', () => {
     assert.equal(new Set(secrets).size, secrets.length)
   })
 
-  test('the check characters catch every typo of one character', () => {
+  test('the check characters detect every typo of one character', () => {
     const secret = createApiKeySecret('live')
     const first = 'svc_live_'.length
     for (let index = first; index < secret.length; index += 1) {
@@ -31,7 +31,7 @@ describe('API keys', () => {
     }
   })
 
-  test('the check characters catch two neighbors that changed places', () => {
+  test('the check characters detect two neighbouring characters that were swapped', () => {
     fc.assert(
       fc.property(fc.integer({ min: 9, max: 56 }), (index) => {
         const secret = createApiKeySecret('test')
@@ -42,7 +42,7 @@ describe('API keys', () => {
     )
   })
 
-  test('another mode, length or character is not a key', () => {
+  test('a text with another mode, length or character is not a key', () => {
     const secret = createApiKeySecret('test')
     const others = [secret.replace('_test_', '_live_'), secret.slice(0, -1), `${secret}0`, ` ${secret}`, `${secret}\n`]
     for (const text of [...others, secret.toUpperCase(), '', 'svc_test_', `svc_test_${'é'.repeat(49)}`]) {

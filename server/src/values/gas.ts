@@ -1,13 +1,14 @@
 /**
- * Who pays for a payment's gas: `sponsored` by the enclave provider, or the wallet `self`, in the chain's native coin.
+ * Who pays for a payment's gas. `sponsored`: the enclave's provider pays. `self`: the wallet pays, in the chain's
+ * native coin.
  */
 export const GAS_MODES = ['sponsored', 'self'] as const
 
 export type GasMode = (typeof GAS_MODES)[number]
 
 /**
- * The native coin of a wallet that pays its own gas: what it has and what one payment needs, in the coin's smallest
- * unit (10^-18).
+ * How much native coin a wallet has, and how much it needs for the gas of one payment. For wallets that pay their own
+ * gas. Both amounts are in wei, the smallest unit (10^-18).
  */
 export interface GasFunds {
   /** The symbol of the chain's native coin. */
@@ -36,7 +37,10 @@ export function coinOf(chainId: number): string {
   return OTHER_COINS[chainId] ?? DEFAULT_COIN
 }
 
-/** Formats wei as the shortest decimal string of whole coins: `10n ** 18n` is `"1"`, `15n * 10n ** 16n` is `"0.15"`. */
+/**
+ * Formats wei as the shortest decimal string in units of the native coin: `10n ** 18n` is `"1"`, `15n * 10n ** 16n` is
+ * `"0.15"`.
+ */
 export function formatCoin(wei: bigint): string {
   const digits = wei.toString().padStart(DECIMALS + 1, '0')
   const fraction = digits.slice(-DECIMALS).replace(/0+$/, '')

@@ -6,14 +6,14 @@ import { createId, idBoundary, isId } from './ids.ts'
 const times = fc.date({ min: new Date('2020-01-01'), max: new Date('2200-01-01'), noInvalidDate: true })
 
 describe('ids', () => {
-  test('an id is of one kind only', () => {
+  test('an id has exactly one kind', () => {
     const id = createId('payment', new Date(0))
     assert.match(id, /^pay_[0-9A-HJKMNP-TV-Z]{26}$/)
     assert.ok(isId('payment', id))
     assert.ok(!isId('grant', id))
   })
 
-  test('ids sort as their times do', () => {
+  test('ids sort by their times', () => {
     fc.assert(
       fc.property(times, times, (left, right) => {
         fc.pre(left.getTime() !== right.getTime())
@@ -22,7 +22,7 @@ describe('ids', () => {
     )
   })
 
-  test('a boundary sorts below ids of its time and later, and above earlier ones', () => {
+  test('a boundary sorts below ids of the same time or later, and above earlier ids', () => {
     fc.assert(
       fc.property(times, times, (left, right) => {
         assert.equal(createId('event', left) > idBoundary('event', right), left >= right)
@@ -31,7 +31,7 @@ describe('ids', () => {
     assert.equal(idBoundary('event', new Date('0001-01-01')), idBoundary('event', new Date(0)))
   })
 
-  test('many ids of one moment are all different', () => {
+  test('ids that are created at the same moment are all different', () => {
     const now = new Date('2026-01-01')
     assert.equal(new Set(Array.from({ length: 10_000 }, () => createId('event', now))).size, 10_000)
   })

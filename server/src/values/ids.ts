@@ -1,6 +1,6 @@
 import { createSortableId, formatSortableTime } from '../lib/ids.ts'
 
-/** The prefix tells the kind. The rest of an id sorts by the time when it was created. */
+/** Each kind of id has its own prefix. The rest of an id sorts by the time when it was created. */
 const PREFIXES = {
   account: 'acc_',
   key: 'key_',
@@ -16,6 +16,7 @@ const PREFIXES = {
   delivery: 'dlv_',
   deposit: 'dep_',
   refusal: 'ref_',
+  ownerRequest: 'owr_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES
@@ -26,12 +27,18 @@ export function createId(kind: IdKind, now: Date): string {
   return PREFIXES[kind] + createSortableId(now)
 }
 
-/** Returns a text that sorts below all ids of this kind created at that time or later, and above all earlier ones. */
+/**
+ * Returns a text for use in comparisons. It sorts above all ids of this kind that were created before `at`, and below
+ * all that were created at that time or later.
+ */
 export function idBoundary(kind: IdKind, at: Date): string {
   return PREFIXES[kind] + formatSortableTime(new Date(Math.max(at.getTime(), 0)))
 }
 
-/** Returns whether a text from outside can be an id of this kind. A text that cannot be one is not looked up. */
+/**
+ * Returns whether a text from a request has the format of an id of this kind. If it does not, callers need not query
+ * the database.
+ */
 export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(PREFIXES[kind]) && SORTABLE_PATTERN.test(text.slice(PREFIXES[kind].length))
 }

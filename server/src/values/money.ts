@@ -1,21 +1,28 @@
 /**
- * An amount of money: always a whole number of micro-USDC (10^-6 USDC) in a bigint (D19). No floating-point number ever
- * contains money.
+ * An amount of money: a whole number of micro-USDC (10^-6 USDC) in a bigint (D19). We never use floating-point numbers
+ * for money.
  */
 export type MicroUsdc = bigint & { readonly __unit: 'micro-USDC' }
 
 const AMOUNT_PATTERN = /^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$/
 const MICRO_PER_USDC = 1_000_000n
-/** Far more than all USDC in existence. It keeps sums within PostgreSQL's numeric and the chain's uint256 (D19). */
+/**
+ * The largest amount that is accepted, far more than all USDC in existence. Sums of such amounts fit into PostgreSQL's
+ * numeric and the chain's uint256 (D19).
+ */
 export const AMOUNT_USDC_MAX = 10n ** 15n
 const AMOUNT_CHARS_MAX = 23
+
+/** Completes the message about an amount that `parseAmount` rejects. */
+export const AMOUNT_RULE = 'must be a positive decimal with at most 6 decimal places, such as "1.25"'
 
 export function microUsdc(value: bigint): MicroUsdc {
   return value as MicroUsdc
 }
 
 /**
- * Parses a positive decimal USDC amount as the caller wrote it. Returns null if it is malformed or out of range (D19).
+ * Parses a positive decimal amount of USDC, as a caller wrote it. Returns null if it is malformed or out of range
+ * (D19).
  */
 export function parseAmount(text: string): MicroUsdc | null {
   if (text.length > AMOUNT_CHARS_MAX || !AMOUNT_PATTERN.test(text)) return null

@@ -1,6 +1,8 @@
+import type { DetailsOption } from './problem-details.ts'
+
 /**
- * Every error that leaves the service: the HTTP status of each type (D6), and the sentence of each code (specification,
- * part 7). A verb throws a `Problem`, and one error handler for all doors turns it into the response.
+ * Every error that the service sends: the HTTP status of each type (D6), and the sentence of each code (specification,
+ * part 7). A function of the domain throws a `Problem`, and the HTTP server's error handler turns it into the response.
  */
 export const PROBLEM_STATUS = {
   validation_failed: 400,
@@ -17,12 +19,18 @@ export const PROBLEM_STATUS = {
 
 export type ProblemType = keyof typeof PROBLEM_STATUS
 
-/** Codes that narrow a type down, with the sentence that the caller reads. Messages contain no personal data. */
+/**
+ * Error codes, which are more specific than types. Each has its type and the sentence that the caller reads. The
+ * sentences contain no personal data.
+ */
 export const PROBLEM_CODES = {
-  amount_invalid: ['validation_failed', 'amount_usdc must be a positive decimal with at most 6 decimal places.'],
+  amount_invalid: [
+    'validation_failed',
+    'An amount is not valid: it must be a positive decimal with at most 6 decimal places. details names the field.',
+  ],
   address_invalid: [
     'validation_failed',
-    "This address can't be paid from or to: it is malformed, or it is the zero address or the USDC contract. details names the field.",
+    'An address is not valid: it is malformed, or it is the zero address or the USDC contract. details names the field.',
   ],
   agent_cap_reached: [
     'validation_failed',
@@ -40,36 +48,45 @@ export const PROBLEM_CODES = {
     'forbidden',
     "The grant does not allow this server's USDC contract. Ask the owner of the wallet for a new grant.",
   ],
-  permission_expired: ['forbidden', 'The grant has expired. Ask the owner of the wallet for a new one.'],
+  permission_expired: ['forbidden', 'The grant has expired. Ask the owner of the wallet for a new grant.'],
   idempotency_key_in_header: [
     'validation_failed',
-    'The idempotency key was sent as a header, where it has no effect, so a retry would pay twice. Nothing was paid. Send the key in the body as idempotency_key, or remove the header.',
+    'The idempotency key was sent as a header, where it has no effect. A retry could pay twice, so the request was rejected and nothing was paid. Send the key in the body as idempotency_key, or remove the header.',
   ],
   insufficient_balance: ['forbidden', 'The wallet does not have enough USDC for this payment.'],
   insufficient_gas: ['forbidden', "The wallet does not have enough of the chain's native coin to pay for gas."],
   plan_cap_exceeded: [
     'forbidden',
-    "The plan's monthly allowance of sponsored transactions is used up. Wait until next month, or ask the server operator for a larger plan.",
+    "The plan's monthly allowance of live payments is used up. Wait until next month, or ask the server operator for a larger plan.",
   ],
-  agent_not_found: ['not_found', 'There is no agent with this id in this account and mode.'],
+  agent_not_found: ['not_found', 'There is no agent with this id in this workspace and mode.'],
   has_active_grants: ['conflict', 'The agent still has grants that are not revoked. Revoke them first.'],
-  wallet_not_found: ['not_found', 'There is no wallet with this address in this account and mode.'],
+  wallet_not_found: ['not_found', 'There is no wallet with this address in this workspace and mode.'],
   permission_not_found: [
     'not_found',
-    'The agent has no active grant on this wallet. Ask the owner of the wallet for one.',
+    'The agent has no active grant on this wallet. Ask the owner of the wallet for a grant.',
   ],
   grant_exists: ['conflict', 'The agent already has a grant on this wallet. Replace it, or revoke it first.'],
-  grant_limit_reached: ['conflict', 'The wallet has reached its limit of grants. Revoke one first.'],
+  grant_limit_reached: ['conflict', 'The wallet has reached its limit of grants. Revoke another grant first.'],
   grant_not_pending: ['conflict', 'The grant is no longer waiting for a signature. Reload the page to see its status.'],
   grant_not_active: [
     'conflict',
-    'Only an active grant can be suspended or replaced. Reload the page to see its status.',
+    'Only an active grant can be suspended, resumed or replaced. Reload the page to see its status.',
   ],
+  grant_not_suspended: ['conflict', 'The grant is not suspended, so there is nothing to resume.'],
   grant_revoked: ['conflict', 'The grant is revoked.'],
+  signer_not_configured: [
+    'conflict',
+    'This service has no signer page, so owners cannot sign. Ask its operator to set SIGNER_URL.',
+  ],
+  wallet_not_moved: [
+    'conflict',
+    'This wallet is owned by a sign-in passkey. Move it to a wallet passkey first; then its grants can be changed.',
+  ],
   signing_request_expired: ['conflict', 'The signing request has expired and nothing was changed. Sign again.'],
   signing_request_stale: [
     'conflict',
-    'The grants changed, or a newer request was made, before you signed. Nothing was changed. Check the terms and sign again.',
+    'Before you signed, the grants changed or a newer signing request was created. Your signature had no effect. Check the terms and sign again.',
   ],
   signer_change_under_way: [
     'conflict',
@@ -79,18 +96,21 @@ export const PROBLEM_CODES = {
     'validation_failed',
     "The signature does not match this request. Sign it with the passkey of the wallet's owner.",
   ],
-  key_not_rotatable: ['conflict', 'This API key was already rotated or revoked. Issue a new one.'],
+  key_not_rotatable: ['conflict', 'This API key was already rotated or revoked. Create a new key.'],
   key_not_found: ['not_found', 'There is no API key with this id in this workspace.'],
   key_limit_reached: ['conflict', 'The workspace has reached its limit of API keys in this mode. Revoke one first.'],
   agent_not_authorized: [
     'forbidden',
-    'This connection may only pay as its own agent. Leave agent_id out, or send the id of that agent.',
+    'This credential may only pay as its own agent. Send the id of that agent in agent_id.',
   ],
   insufficient_scope: [
     'forbidden',
-    'The access token does not include the scope that this request needs. Connect again and ask for it.',
+    'The credential does not have the scope that this request needs. Connect again and request this scope, or use an API key that has it.',
   ],
-  api_key_required: ['forbidden', 'This endpoint only accepts an API key, not an OAuth token.'],
+  api_key_required: [
+    'forbidden',
+    'This endpoint only accepts an API key without restrictions: no OAuth token, and no key that is bound to one agent or has fewer scopes.',
+  ],
   cross_origin: ['forbidden', 'The request did not come from this site.'],
   ceremony_expired: ['validation_failed', 'The passkey request has expired or was already used. Start again.'],
   sign_up_invited_only: [
@@ -102,6 +122,13 @@ export const PROBLEM_CODES = {
   passkey_exists: ['conflict', 'This passkey is already registered.'],
   passkey_not_found: ['not_found', 'This passkey is not in your account. It may have been removed already.'],
   passkey_limit_reached: ['conflict', 'You have reached the limit of passkeys. Remove one first.'],
+  passkey_owns_wallets: ['conflict', 'This passkey owns wallets. Remove it from the owners of each wallet first.'],
+  owner_exists: ['conflict', 'This passkey already owns the wallet.'],
+  owner_not_found: ['not_found', 'This passkey does not own the wallet. It may have been removed already.'],
+  owner_limit_reached: ['conflict', 'The wallet has reached its limit of owner passkeys. Remove one first.'],
+  last_wallet_owner: ['conflict', 'This is the only passkey that owns the wallet. Add another one first.'],
+  wallet_moved: ['conflict', 'The wallet is already owned by wallet passkeys.'],
+  owner_request_not_found: ['not_found', 'There is no request with this id in this workspace.'],
   last_passkey: ['conflict', 'This is your only passkey. Add another one first.'],
   session_not_found: ['not_found', 'This session does not exist or has already ended.'],
   recovery_code_invalid: [
@@ -129,7 +156,7 @@ export const PROBLEM_CODES = {
   connection_not_found: ['not_found', 'There is no connection with this id in this workspace.'],
   webhook_not_found: ['not_found', 'There is no webhook endpoint with this id in this workspace.'],
   delivery_not_found: ['not_found', 'There is no delivery with this id in this workspace.'],
-  event_not_found: ['not_found', 'There is no event with this id from the last 30 days in this account and mode.'],
+  event_not_found: ['not_found', 'There is no event with this id from the last 30 days in this workspace and mode.'],
   endpoint_disabled: ['conflict', 'The webhook endpoint is disabled. Enable it first.'],
   replays_pending: [
     'conflict',
@@ -143,6 +170,10 @@ export const PROBLEM_CODES = {
     'validation_failed',
     'Events cannot be sent to this url. It must be a public HTTPS address; details.reason says what is wrong.',
   ],
+  withdrawal_not_found: [
+    'not_found',
+    'There is no withdrawal with this id to sign in this workspace. Start a new withdrawal.',
+  ],
   recipient_not_found: ['not_found', 'This address has no name in this workspace and mode.'],
   recipient_limit_reached: [
     'conflict',
@@ -150,37 +181,37 @@ export const PROBLEM_CODES = {
   ],
   faucet_not_available: [
     'not_found',
-    'This server has no faucet. Get test USDC from a public faucet; live USDC has to be bought.',
+    'This server has no faucet. Get test USDC from a public faucet. Live USDC must be bought.',
   ],
   rate_limit_exceeded: ['rate_limited', 'Too many requests.'],
   enclave_outcome_unknown: [
     'internal',
-    'It is not known whether the change was made, because the enclave provider did not confirm it. In a few minutes, check whether it was, before you retry.',
+    'The enclave did not confirm the change, so it is not known whether the change was made. Check this in a few minutes, before you retry.',
   ],
   wallet_not_created: [
     'internal',
-    'The enclave provider did not respond in time, so no wallet was added here. If the provider created one, it is empty and unused. Create the wallet again.',
+    'The enclave did not respond in time, so no wallet was added to the workspace. If the enclave created a wallet, it stays empty and unused. Create the wallet again.',
   ],
   enclave_refused: [
     'internal',
-    "The enclave provider rejected the request. Nothing was changed. Ask the server operator: the reason is in the server's log.",
+    "The enclave rejected the request. Nothing was changed. Ask the server operator: the server's log contains the reason.",
   ],
   enclave_record_differs: [
     'internal',
-    "The enclave provider's record does not match what was signed. The grant was not changed here. Try again in a few minutes; the server's log names the difference.",
+    "The enclave provider's record does not match what was signed. Nothing was changed here. Try again in a few minutes; the server's log names the difference.",
   ],
   privy_call_failed: [
     'internal',
-    'The call to the enclave provider failed. If you sent an idempotency_key, retry with the same one. If not, do not retry: look for the payment first.',
+    'The call to the enclave failed. If you sent an idempotency_key, retry with the same one. If not, do not retry before you have checked whether the payment was created.',
   ],
 } as const satisfies Record<string, readonly [ProblemType, string]>
 
 export type ProblemCode = keyof typeof PROBLEM_CODES
 
-export interface Refusal {
-  readonly code: ProblemCode
-  readonly details?: Readonly<Record<string, unknown>>
-}
+/** A reason to reject a request, as a value: one of these codes, with the details that the code has. */
+export type Refusal<Code extends ProblemCode = ProblemCode> = Code extends ProblemCode
+  ? { readonly code: Code } & DetailsOption<Code>
+  : never
 
 export interface ProblemOptions {
   readonly code?: ProblemCode
@@ -209,15 +240,35 @@ export class Problem extends Error {
   }
 }
 
-/** Creates the problem of a code, with the sentence that belongs to the code. */
-export function problem(code: ProblemCode, options: Omit<ProblemOptions, 'code'> = {}): Problem {
+type OptionsOf<Code extends ProblemCode> = Omit<ProblemOptions, 'code' | 'details'> & DetailsOption<Code>
+
+/**
+ * Creates the error for a code, with the code's type and sentence. The details have the type that `problem-details.ts`
+ * declares for the code.
+ */
+export function problem<Code extends ProblemCode>(
+  code: Code,
+  ...[options]: object extends OptionsOf<Code> ? [OptionsOf<Code>?] : [OptionsOf<Code>]
+): Problem {
   const [type, message] = PROBLEM_CODES[code]
   return new Problem(type, message, { ...options, code })
 }
 
+/** Creates the error for a refusal, which a pure function has decided on. */
+export function refusalProblem({ code, details }: Refusal): Problem {
+  const [type, message] = PROBLEM_CODES[code]
+  return new Problem(type, message, { code, details })
+}
+
+/** Returns the 403 `permission_expired` for a grant that expired at this time. */
+export function grantExpired(expiresAt: Date): Problem {
+  return problem('permission_expired', { details: { expires_at: expiresAt.toISOString() } })
+}
+
 /**
- * Returns the 500 `privy_call_failed` for a payment that is recorded but whose outcome is not known. The message says
- * whether a retry is safe, and names the payment so that a caller without an idempotency key can look it up (D58).
+ * Returns the 500 `privy_call_failed` for a payment that is recorded but whose outcome is unknown. The message says
+ * whether a retry is safe. It contains the payment's id, so that a caller without an idempotency key can read the
+ * payment (D58).
  */
 export function paymentCallFailed(
   { id, idempotencyKey }: { readonly id: string; readonly idempotencyKey: string | null },
@@ -227,7 +278,7 @@ export function paymentCallFailed(
     idempotencyKey === null
       ? `Without an idempotency_key a retry could pay twice. Do not retry; read the payment ${id} instead.`
       : 'Retry with the same idempotency_key; it never pays twice.'
-  return new Problem('internal', `The call to the enclave provider failed. ${advice}`, {
+  return new Problem('internal', `The call to the enclave failed. ${advice}`, {
     code: 'privy_call_failed',
     cause,
     details: { payment_id: id },

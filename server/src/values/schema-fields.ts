@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { MODES } from './mode.ts'
 
-/** Field schemas that all endpoints share. Their descriptions are published in `openapi.json`. */
+/** Schemas of fields that many endpoints use. Their descriptions are published in `openapi.json`. */
 
 export function isoTime(description?: string) {
   return Type.String({ format: 'date-time', ...describedAs(description) })
@@ -12,8 +12,9 @@ export function usdc(description?: string) {
   return Type.String({ ...describedAs(description), examples: ['12.5'] })
 }
 
-export function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()])
+/** Generators of client libraries show the description of the union, and not of the schema inside. */
+export function nullable<Schema extends TSchema & { readonly description?: string }>(schema: Schema) {
+  return Type.Union([schema, Type.Null()], describedAs(schema.description))
 }
 
 /** An array that is `readonly` for TypeScript. The JSON is the same. */
@@ -21,7 +22,10 @@ export function list<Schema extends TSchema>(items: Schema, options: { descripti
   return Type.Immutable(Type.Array(items, options))
 }
 
-/** One of several strings. Written as `anyOf` of constants, which client generators support best. */
+/**
+ * One of several strings. In the JSON schema it is an `anyOf` of constants, which generators of client libraries
+ * support best.
+ */
 export function oneOf<const Names extends readonly string[]>(names: Names, options: { description?: string } = {}) {
   const schema = Type.Union(
     names.map((name) => Type.Literal(name)),
@@ -30,7 +34,7 @@ export function oneOf<const Names extends readonly string[]>(names: Names, optio
   return Type.Unsafe<Names[number]>(schema)
 }
 
-/** The mode of the resource. */
+/** The schema of a resource's mode. */
 export const ModeSchema = oneOf(MODES, { description: 'Derived from the API key, or chosen at consent.' })
 
 function describedAs(description: string | undefined) {

@@ -1,4 +1,4 @@
-/** The scopes (specification, part 5), in the order in which they are listed. An API key has all of them. */
+/** All scopes (specification, part 5), in the order in which we list them. An API key has all of them, unless it was restricted (D56). */
 export const SCOPES = ['wallet:read', 'wallet:transfer', 'x402:pay'] as const
 
 export type Scope = (typeof SCOPES)[number]
@@ -7,9 +7,9 @@ export type Scope = (typeof SCOPES)[number]
 const SCOPE_TEXT_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/
 
 /**
- * Parses a `scope` parameter. Returns those of our scopes that it names, each once and in our order. Unknown scopes are
- * dropped, because clients ask for `offline_access` and the like without being told to. Returns null if the text itself
- * is malformed (RFC 6749, section 3.3).
+ * Parses a `scope` parameter. Returns each of our scopes that it names, once and in our order. Ignores unknown scopes,
+ * because many clients always ask for `offline_access` and others. Returns null if the text is malformed (RFC 6749,
+ * section 3.3).
  */
 export function parseScopes(text: string): Scope[] | null {
   if (!SCOPE_TEXT_PATTERN.test(text)) return null
@@ -21,14 +21,18 @@ export function formatScopes(scopes: readonly Scope[]): string {
   return scopes.join(' ')
 }
 
-/** Parses scopes from the database. */
+/** Returns our scopes among these names, once and in our order. */
 export function toScopes(names: readonly string[]): Scope[] {
   return SCOPES.filter((scope) => names.includes(scope))
 }
 
-/** What each scope grants (specification, part 5). */
+/**
+ * What each scope allows (specification, part 5). Any scope is enough to read. The dashboard shows the same texts, and a
+ * test compares them.
+ */
 export const SCOPE_DESCRIPTIONS: Readonly<Record<Scope, string>> = {
-  'wallet:read': 'Read agent identity, wallets, spending limits and payment history.',
-  'wallet:transfer': 'Send USDC via payment creation, within the on-chain caps.',
-  'x402:pay': 'Pay x402-paywalled HTTP services.',
+  'wallet:read':
+    'Reads all agents of the workspace with their wallets, limits and payments, and all events, in one mode (test or live). Cannot move money.',
+  'wallet:transfer': 'Sends payments within the limits of the signed grants, and only to allowed recipients.',
+  'x402:pay': 'Not available yet: nothing uses this permission now.',
 }

@@ -2,11 +2,12 @@ import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * The format of every secret that the service issues: a prefix that tells its kind, 43 random base62 characters (256
- * bits), and 6 check characters. With the check characters a typo is recognized without a look-up, and secret scanners
+ * The format of every secret that the service generates: a prefix for its kind, 43 random base62 characters (256 bits),
+ * and 6 check characters. With the check characters we recognize a typo without a database query, and secret scanners
  * can match the format.
  *
- * A secret is shown once and only its hash is stored, except for secrets that we sign with, which are stored encrypted.
+ * A secret is shown once, and only its hash is stored. The secrets that sign webhooks are stored encrypted instead,
+ * because we need them to sign.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const ENTROPY_CHARS = 43
@@ -14,15 +15,15 @@ const CHECK_CHARS = 6
 const BODY_PATTERN = new RegExp(`^[0-9A-Za-z]{${ENTROPY_CHARS + CHECK_CHARS}}$`)
 
 /**
- * The prefixes of secrets. The specification (part 5) defines them, except for the last three, which are only used
- * within this service.
+ * The prefixes of secrets. The specification (part 5) defines them, except for those that are used only within this
+ * service.
  */
 export const SECRET_PREFIXES = {
   accessToken: 'svc_oat_',
   refreshToken: 'svc_ort_',
   authorizationCode: 'svc_oac_',
   webhook: 'whsec_',
-  /** The handle of an authorization request that waits for a decision. */
+  /** The handle of an OAuth authorization request that waits for a person's decision. */
   requestHandle: 'svc_oar_',
   session: 'svc_ses_',
   ceremony: 'svc_cer_',
@@ -35,7 +36,7 @@ export function createSecret(prefix: string): string {
   return body + checkCharacters(body)
 }
 
-/** Returns false if the format or the check characters are wrong: such a secret was never issued. */
+/** Returns false if the format or the check characters are wrong, which means that we never generated this secret. */
 export function isSecret(prefix: string, text: string): boolean {
   if (!text.startsWith(prefix) || !BODY_PATTERN.test(text.slice(prefix.length))) return false
   return text.slice(-CHECK_CHARS) === checkCharacters(text.slice(0, -CHECK_CHARS))

@@ -11,7 +11,7 @@ describe('times', () => {
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
   ]
   for (const [text, expected] of times) {
-    test(`${text} is one, to the millisecond`, () => assert.equal(parseTime(text)?.toISOString(), expected))
+    test(`${text} is a time, to the millisecond`, () => assert.equal(parseTime(text)?.toISOString(), expected))
   }
 
   const others = [
@@ -21,6 +21,6 @@ describe('times', () => {
     ...['+002026-03-01T12:00:00Z', '2026-03-01T12:00:00+0530', '2026-03-01T12:00:00.Z', '1772366400'],
   ]
   for (const text of others) {
-    test(`${JSON.stringify(text)} is none`, () => assert.equal(parseTime(text), null))
+    test(`${JSON.stringify(text)} is not a time`, () => assert.equal(parseTime(text), null))
   }
 })

@@ -14,7 +14,7 @@ import { createHostResolver } from './resolve-host.ts'
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 const PUBLIC = '93.184.216.34'
 
-describe('connections', () => {
+describe('connections to receivers', () => {
   let server: RawServer
   let url: string
   before(async () => {
@@ -34,7 +34,7 @@ describe('connections', () => {
     asked = []
   })
 
-  it('dial three addresses at the most, both families among them, and give each the time to be reached', async () => {
+  it('try at most three addresses, IPv4 and IPv6, with enough time for each', async () => {
     const v4 = Array.from({ length: 10 }, (_, index) => `93.184.216.${index + 1}`)
     const v6 = ['2606:4700::1', '2606:4700::2']
     answers = [[...v4, ...v6], [...v6, ...v4], v4]
@@ -58,7 +58,7 @@ describe('connections', () => {
     ])
   })
 
-  it('go nowhere when any address of the host is refused', async () => {
+  it('are not made if any address of the host is not allowed', async () => {
     const poster = openPoster({ resolve })
     const madeBefore = server.connections.made
     for (const bad of [
@@ -79,7 +79,7 @@ describe('connections', () => {
     poster.close()
   })
 
-  it('go nowhere near loopback where it is not allowed, whatever name leads there', async () => {
+  it('are not made to loopback where it is not allowed, whatever its name is', async () => {
     const poster = openPoster({ resolve, allowLoopback: false })
     for (const addresses of [['127.0.0.1'], ['::1'], [PUBLIC, '127.0.0.1'], ['127.9.9.9', PUBLIC]]) {
       answers = [addresses]
@@ -89,13 +89,13 @@ describe('connections', () => {
     poster.close()
   })
 
-  it('resolve a host once, and dial the address that was checked', async () => {
+  it('resolve a host once, and use the address that was checked', async () => {
     const poster = openPoster({ resolve })
     answers = [['127.0.0.1'], ['10.0.0.1']]
     assert.equal((await poster.post(url)).statusCode, 200)
     assert.deepEqual(asked, ['hook.localhost'])
-    // A pooled connection leads to the address that was checked. Only a new connection resolves the name again, and is
-    // refused.
+    // The second request reuses the connection to the address that was checked. Only a new connection resolves the name
+    // again, and it is rejected because of the second DNS response.
     assert.equal((await poster.post(url)).statusCode, 200)
     assert.deepEqual(asked, ['hook.localhost'])
     poster.close()
@@ -104,7 +104,7 @@ describe('connections', () => {
     another.close()
   })
 
-  it('of a name are not used for another one at the same address', async () => {
+  it('of one host name are not reused for another name with the same address', async () => {
     const poster = openPoster({ resolve })
     answers = [['127.0.0.1']]
     const madeBefore = server.connections.made
@@ -114,7 +114,7 @@ describe('connections', () => {
     poster.close()
   })
 
-  it('try the next address when one does not answer', async () => {
+  it('try the next address if one does not respond', async () => {
     const poster = openPoster({ resolve })
     answers = [['127.0.0.1', '::1', '127.0.0.2']]
     assert.equal((await poster.post(url)).statusCode, 200)
@@ -123,7 +123,7 @@ describe('connections', () => {
     poster.close()
   })
 
-  it('tell a name without an address from one that is refused', async () => {
+  it('distinguish a host without an address from one that is not allowed', async () => {
     const poster = openPoster({ resolve })
     answers = [[]]
     assert.equal((await poster.post(url)).error, 'dns_error')
@@ -133,7 +133,7 @@ describe('connections', () => {
     broken.close()
   })
 
-  it('ask the name servers: an alias into the network is refused, a missing name is an error', async () => {
+  it('use the name servers: an alias of a private address is rejected, and a missing name is an error', async () => {
     const dns = await startFakeDns({
       'alias.example': { cname: 'inside.example', A: ['10.0.0.1'] },
       'rebound.example': { A: [PUBLIC], AAAA: ['::1'] },
@@ -147,7 +147,7 @@ describe('connections', () => {
     await dns.close()
   })
 
-  it('are checked again once they stand: a literal address passes by the resolver', async () => {
+  it('are checked again when they are made, because a URL with an IP address is never resolved', async () => {
     const agents = createAgents({ allowLoopback: false, ownOrigins: [], resolve })
     const literal = new URL(`http://127.0.0.1:${server.port}/`)
     const requestsBefore = server.requests.length
@@ -164,7 +164,7 @@ describe('connections', () => {
     agents.close()
   })
 
-  it('are kept for the next request, a bounded number of them, and closed at the end', async () => {
+  it('are kept for later requests, up to a limit, and closed at the end', async () => {
     const poster = openPoster()
     await waitFor('the connections of other tests to be closed', () => server.connections.open === 0)
     await Promise.all(Array.from({ length: 30 }, () => poster.post(url)))

@@ -7,13 +7,19 @@ import { AddressBlocked, LookupFailed } from './outbound-error.ts'
 import type { OutboundPolicy } from './policy.ts'
 import { createHostResolver } from './resolve-host.ts'
 
-/** Shorter than what servers commonly allow (5 s at least), so that we close an idle connection before they do. */
+/**
+ * Servers commonly close an idle connection after 5 s or more. Our time limit is shorter, so that we close the
+ * connection before the server does.
+ */
 const SOCKET_IDLE_MS = 4_000
 const IDLE_SOCKETS_PER_HOST_MAX = 8
 const IDLE_SOCKETS_MAX = 256
-/** At most so many of a name's addresses are dialled, at least one of each family. All of them are checked. */
+/**
+ * At most this many addresses of a host are tried, at least one IPv4 and one IPv6 address if the host has both. All
+ * addresses are checked.
+ */
 const DIALLED_ADDRESSES_MAX = 3
-/** The time for each address but the last. It allows for a lost packet, which is sent again after a second. */
+/** How long to try an address before the next one. It allows for a lost packet, which is sent again after a second. */
 const DIAL_MS = 3_000
 
 /** Opens connections only to addresses that the policy allows. */
@@ -24,16 +30,16 @@ export interface Agents {
 }
 
 /**
- * A host is resolved once per connection. Every address of the result is checked, and one of them is dialled, so a
- * second DNS response cannot differ. The connected socket is checked again, which also covers literal addresses. Pooled
- * connections were checked the same way. Proxies of the environment are not used: an agent uses one only if it is told
- * to.
+ * Creates agents that resolve a host once per connection. They check every address of the DNS response and connect to
+ * one of these addresses. There is no second DNS response that could contain an unchecked address. They check the
+ * connected socket again, which also covers URLs that contain an IP address. Pooled connections were checked the same
+ * way. Proxy settings in the environment are ignored.
  */
 export function createAgents(policy: OutboundPolicy): Agents {
   const lookup = createCheckedLookup(policy)
   const dial = { lookup, autoSelectFamilyAttemptTimeout: DIAL_MS }
   const pool = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_PER_HOST_MAX, timeout: SOCKET_IDLE_MS, ...dial }
-  // Set here, so that neither the environment nor the command line can change it.
+  // These options are set explicitly, so that neither the environment nor the command line can change them.
   const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2' } as const
   const agents = {
     pooled: { 'http:': new HttpAgent(pool), 'https:': new HttpsAgent({ ...pool, ...tls }) },
@@ -50,8 +56,8 @@ export function createAgents(policy: OutboundPolicy): Agents {
 }
 
 /**
- * A lookup for `net.connect`. It fails if any of the host's addresses is not allowed, even one that would not be
- * dialled.
+ * Creates a lookup function for `net.connect`. It fails if any of the host's addresses is not allowed, even one that
+ * would not be tried.
  */
 function createCheckedLookup(policy: OutboundPolicy): LookupFunction {
   const resolve = policy.resolve ?? createHostResolver()
@@ -72,7 +78,7 @@ function createCheckedLookup(policy: OutboundPolicy): LookupFunction {
   }
 }
 
-/** Keeps the order of the DNS response, and includes both families. */
+/** Chooses the addresses to try, in the order of the DNS response. Includes IPv4 and IPv6 if the host has both. */
 function chooseDialled(addresses: readonly LookupAddress[]): LookupAddress[] {
   const firstOfEach = [...new Map(addresses.toReversed().map((address) => [address.family, address])).values()]
   const others = addresses.filter((address) => !firstOfEach.includes(address))
@@ -85,7 +91,7 @@ function guard(agent: HttpAgent, policy: OutboundPolicy): void {
   const keepSocketAlive = agent.keepSocketAlive.bind(agent)
   agent.createConnection = (options, callback) => {
     const socket = createConnection(options, callback)
-    // The first listener, so that no byte is sent before the check.
+    // The check is the first listener, so that no byte is sent before it.
     if (socket instanceof Socket) socket.prependOnceListener('connect', () => checkPeer(socket, policy))
     return socket
   }

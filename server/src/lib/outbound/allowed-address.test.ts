@@ -44,21 +44,21 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
 
 const LOOPBACK = ['127.0.0.1', '127.0.0.0', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1']
 
-describe('addresses that a webhook may go to', () => {
+describe('the addresses to which webhooks may be sent', () => {
   for (const allowLoopback of [false, true]) {
-    it(`are the public ones, with loopback ${allowLoopback ? 'allowed' : 'refused'}`, () => {
+    it(`are public addresses, with loopback ${allowLoopback ? 'allowed' : 'refused'}`, () => {
       for (const address of PUBLIC) assert.equal(isAllowedAddress(address, { allowLoopback }), true, address)
       for (const address of LOOPBACK) assert.equal(isAllowedAddress(address, { allowLoopback }), allowLoopback, address)
     })
     for (const [kind, addresses] of Object.entries(REFUSED)) {
-      it(`are not: ${kind}, with loopback ${allowLoopback ? 'allowed' : 'refused'}`, () => {
+      it(`do not include ${kind}, with loopback ${allowLoopback ? 'allowed' : 'refused'}`, () => {
         for (const address of addresses) assert.equal(isAllowedAddress(address, { allowLoopback }), false, address)
       })
     }
   }
 })
 
-it('localhost and what is below it is this machine, and nothing that only looks so', () => {
+it('localhost and its subdomains mean this machine, but not names that only look similar', () => {
   for (const name of ['localhost', 'a.localhost', 'a.b.localhost']) assert.equal(isLocalhostName(name), true, name)
   for (const name of ['localhost.example', 'alocalhost', 'localhost.']) assert.equal(isLocalhostName(name), false, name)
 })

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net'
 import type { OutboundPolicy } from './policy.ts'
 
-// The ranges are listed here and matched by Node's `BlockList`. The ranges of ipaddr.js do not cover all of them (the
-// cloud platform's address, 2001::/23, 3ffe::/16, everything outside 2000::/3), so these lists would be needed anyway.
+// The ranges are listed here, and Node's `BlockList` matches them. The library ipaddr.js cannot replace these lists:
+// for it, the cloud platform's address, 3ffe::/16 and most addresses outside 2000::/3 are ordinary unicast addresses.
 
 /**
  * IPv4 addresses that are not public hosts: IANA's special-purpose registry, multicast, the reserved ranges, and one
- * public address at which the hosts of a cloud reach the cloud's own platform.
+ * public address (168.63.129.16) at which machines in the Azure cloud reach the cloud's own platform.
  */
 const IPV4_REFUSED = [
   '0.0.0.0/8',
@@ -31,23 +31,26 @@ const IPV4_REFUSED = [
 ]
 
 /**
- * Global unicast (RFC 4291, section 2.4). Everything outside is rejected: loopback, link-local, unique local,
- * multicast, and the forms that contain an IPv4 address (mapped, compatible, NAT64).
+ * Global unicast (RFC 4291, section 2.4). Every other address is rejected: loopback, link-local, unique local,
+ * multicast, and addresses that contain an IPv4 address (mapped, compatible, NAT64).
  */
 const IPV6_PUBLIC = ['2000::/3']
-/** Assignments of protocols such as Teredo, documentation, 6to4, AS112. */
+/**
+ * Ranges inside global unicast that are not public hosts: protocol assignments such as Teredo, documentation, 6to4,
+ * AS112.
+ */
 const IPV6_REFUSED = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3ffe::/16', '3fff::/20']
 
 const refusedIpv4 = listSubnets('ipv4', IPV4_REFUSED)
 const publicIpv6 = listSubnets('ipv6', IPV6_PUBLIC)
 const refusedIpv6 = listSubnets('ipv6', IPV6_REFUSED)
 const loopbackIpv4 = listSubnets('ipv4', ['127.0.0.0/8'])
-/** A separate list, because one with IPv4 subnets would match their mapped forms too. */
+/** Separate from IPv4 loopback: a list with an IPv4 subnet would also match IPv6 addresses that map to it. */
 const loopbackIpv6 = listSubnets('ipv6', ['::1/128'])
 
 /**
- * Whether the policy allows connections to this address: it must be public unicast, or loopback if the policy allows it
- * (D45).
+ * Returns whether the policy allows connections to this address. It must be public unicast, or loopback if the policy
+ * allows loopback (D45).
  */
 export function isAllowedAddress(address: string, policy: Pick<OutboundPolicy, 'allowLoopback'>): boolean {
   if (policy.allowLoopback && isLoopbackAddress(address)) return true

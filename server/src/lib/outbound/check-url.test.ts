@@ -23,7 +23,7 @@ const LOOPBACK_SPELLINGS = words(`
   LOCALHOST ⓛocalhost %6cocalhost a.localhost
 `)
 
-/** Addresses that are neither public nor loopback, and that every policy refuses. */
+/** Spellings of addresses that are neither public nor loopback. Every policy rejects them. */
 const PRIVATE_SPELLINGS = words(`
   10.0.0.1 0xa.1 167772161 012.0.0.1 192.168.1.1 192.168.257 3232235777 172.16.0.1 0xac.0x10.1 169.254.169.254
   2852039166 0xa9fea9fe 0251.0376.0251.0376 169.254.43518 １６９.２５４.１６９.２５４ 100.64.0.1 0.0.0.0 0 0x0
@@ -70,19 +70,19 @@ const FAULTS: readonly (readonly [string, UrlFault])[] = [
 ]
 
 describe('the URL of a webhook', () => {
-  it('is https to a public host at the usual port', () => {
+  it('is https, to a public host, on the default port', () => {
     for (const policy of [STRICT, SANDBOX]) {
       for (const [text, href] of Object.entries(ALLOWED)) assert.equal(String(checkWebhookUrl(text, policy)), href)
     }
   })
 
-  it('is refused with what is wrong about it', () => {
+  it('is rejected with the reason', () => {
     for (const policy of [STRICT, SANDBOX]) {
       for (const [text, fault] of FAULTS) assert.equal(checkWebhookUrl(text, policy), fault, text)
     }
   })
 
-  it('never names a private address, in whatever spelling', () => {
+  it('must not contain a private address in any spelling', () => {
     for (const policy of [STRICT, SANDBOX]) {
       for (const host of PRIVATE_SPELLINGS) {
         assert.equal(checkWebhookUrl(`https://${host}/hook`, policy), 'host_not_public', host)
@@ -91,14 +91,14 @@ describe('the URL of a webhook', () => {
     }
   })
 
-  it('never names loopback, in whatever spelling', () => {
+  it('must not contain a loopback address in any spelling', () => {
     for (const host of LOOPBACK_SPELLINGS) {
       assert.equal(checkWebhookUrl(`https://${host}/hook`, STRICT), 'host_not_public', host)
       assert.equal(checkWebhookUrl(`http://${host}:8080/hook`, STRICT), 'not_https', host)
     }
   })
 
-  it('may name loopback in the sandbox, over http and at any port', () => {
+  it('may be loopback in the sandbox, over http and on any port', () => {
     for (const host of LOOPBACK_SPELLINGS) {
       for (const scheme of ['http', 'https']) {
         assert.ok(checkWebhookUrl(`${scheme}://${host}/hook`, SANDBOX) instanceof URL, host)
@@ -110,7 +110,7 @@ describe('the URL of a webhook', () => {
     assert.equal(checkWebhookUrl('http://127.0.0.1/#a', SANDBOX), 'has_fragment')
   })
 
-  it('is not one of our own', () => {
+  it('must not be one of our own origins', () => {
     for (const text of ['https://api.bursar.example', 'https://API.bursar.example:443/v1/payments?a=1']) {
       assert.equal(checkWebhookUrl(text, STRICT), 'own_origin', text)
     }

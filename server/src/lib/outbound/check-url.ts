@@ -4,9 +4,9 @@ import type { OutboundPolicy } from './policy.ts'
 
 /** The longest URL that the database stores. */
 const URL_CHARS_MAX = 2_048
-/** The URL parser silently removes some of these. */
+/** Characters that a URL must not contain. The URL parser silently removes some of them. */
 const CONTROL_OR_SPACE_PATTERN = /[\p{Cc}\s]/u
-/** Names that do not belong to the public network (RFC 6761, 6762, 7686, 8375; ICANN for `internal`). */
+/** Ends of host names that do not exist in the public DNS (RFC 6761, 6762, 7686, 8375; ICANN for `internal`). */
 const PRIVATE_SUFFIXES = ['.localhost', '.local', '.internal', '.home.arpa', '.onion']
 
 /** Why a URL is rejected. */
@@ -21,33 +21,53 @@ export type UrlFault =
   | 'own_origin'
 
 /**
- * Checks whether events may be sent to this URL (D45). It must be https on the default port, to a host that can be
- * public and is not ours. If the policy allows loopback, http and any port are allowed there. The addresses of a name
- * are checked at each connection. Returns the URL, or the reason why it is rejected.
+ * Checks whether events may be sent to this URL (D45). The URL must be https on the default port, and its host must be
+ * public and not ours. If the policy allows loopback, a loopback URL may also use http and any port. The addresses of a
+ * host name are checked later, at each connection. Returns the URL, or the reason why it is rejected.
  */
 export function checkWebhookUrl(text: string, policy: OutboundPolicy): URL | UrlFault {
+  return checkUrl(text, policy, { isAnyPortAllowed: false })
+}
+
+/**
+ * Checks whether a client metadata document may be fetched from this URL (D73). The rules are those of webhooks, except
+ * that any port is allowed: the port is part of the client's id.
+ */
+export function checkDocumentUrl(text: string, policy: OutboundPolicy): URL | UrlFault {
+  return checkUrl(text, policy, { isAnyPortAllowed: true })
+}
+
+function checkUrl(
+  text: string,
+  policy: OutboundPolicy,
+  { isAnyPortAllowed }: { isAnyPortAllowed: boolean },
+): URL | UrlFault {
   if (CONTROL_OR_SPACE_PATTERN.test(text) || !URL.canParse(text)) return 'not_a_url'
   const url = new URL(text)
   if (text.length > URL_CHARS_MAX || url.href.length > URL_CHARS_MAX) return 'too_long'
   const toLoopback = policy.allowLoopback && isLoopbackHost(url)
   if (url.protocol !== 'https:' && !(toLoopback && url.protocol === 'http:')) return 'not_https'
   if (url.username !== '' || url.password !== '') return 'has_credentials'
-  // An empty fragment counts too.
+  // An empty fragment (a `#` at the end) is rejected too, and `url.hash` would not show it.
   if (url.href.includes('#')) return 'has_fragment'
   if (!toLoopback && !isPublicHost(url, policy)) return 'host_not_public'
-  if (toLoopback ? url.port === '0' : url.port !== '') return 'port_not_allowed'
+  if (toLoopback || isAnyPortAllowed ? url.port === '0' : url.port !== '') return 'port_not_allowed'
   return policy.ownOrigins.some((origin) => isSameServer(url, new URL(origin))) ? 'own_origin' : url
 }
 
 function isPublicHost(url: URL, policy: OutboundPolicy): boolean {
   const host = hostOf(url)
   if (isIP(host) !== 0) return isAllowedAddress(host, policy)
-  // A name without a dot exists in local networks only. A dot at the end is another spelling of the same name.
+  // A name without a dot exists only in local networks. A name with a dot at the end is rejected because it is another
+  // spelling of the same name.
   if (!host.includes('.') || host.endsWith('.')) return false
   return !PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix))
 }
 
-/** A server on loopback can be reached by many names. */
+/**
+ * Returns whether two URLs lead to the same server. Two loopback hosts with the same port count as the same, because
+ * loopback has many names.
+ */
 function isSameServer(url: URL, own: URL): boolean {
   if (portOf(url) !== portOf(own)) return false
   return url.hostname === own.hostname || (isLoopbackHost(url) && isLoopbackHost(own))

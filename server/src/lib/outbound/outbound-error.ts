@@ -1,4 +1,4 @@
-/** Why there is no complete response. */
+/** Why a request has no complete response. */
 export type OutboundError =
   | 'timeout'
   | 'dns_error'
@@ -13,12 +13,15 @@ export class LookupFailed extends Error {
   override readonly name = 'LookupFailed'
 }
 
-/** The host is, or resolves to, an address that the policy does not allow. */
+/** The policy does not allow the host's address. */
 export class AddressBlocked extends Error {
   override readonly name = 'AddressBlocked'
 }
 
-/** No connection was made. This includes errors of our own, such as no free port or file descriptor. */
+/**
+ * Error codes that mean that no connection was made. They include problems of our own machine, such as no free port or
+ * file descriptor.
+ */
 const UNREACHED_CODES = [
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -42,7 +45,8 @@ export function nameError(thrown: unknown, url: URL): OutboundError {
   if (UNREACHED_CODES.includes(code)) return 'connection_refused'
   if (isReset(thrown)) return 'connection_reset'
   if (code === 'ETIMEDOUT') return 'timeout'
-  // `HPE_` is Node's HTTP parser. For https, every other error is one of the TLS handshake, which has many codes.
+  // `HPE_` marks errors of Node's HTTP parser. With https, every other error comes from the TLS handshake, which has
+  // many codes.
   return code.startsWith('HPE_') || url.protocol !== 'https:' ? 'invalid_response' : 'tls_error'
 }
 

@@ -3,12 +3,12 @@ import type { LookupAddress } from 'node:dns'
 /** Resolves a host name to all of its addresses. */
 export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** Which addresses may be called, when a URL was chosen by a user. */
+/** Which addresses may be called if a user has chosen the URL. */
 export interface OutboundPolicy {
   /** Allows loopback, also over plain http. Used by the sandbox. */
   readonly allowLoopback: boolean
-  /** Our own origins. They are not allowed, because a webhook to ourselves would be a loop. */
+  /** Our own origins. They are not allowed, because a request to ourselves could cause a loop. */
   readonly ownOrigins: readonly string[]
-  /** Replaces the resolver, for tests of what a name can resolve to. */
+  /** Replaces the DNS resolver, in tests. */
   readonly resolve?: ResolveHost
 }

@@ -17,7 +17,7 @@ const BINARY = Buffer.concat([Buffer.of(0, 0xff, 0xfe, 0xc3, 0x28, 0xed, 0xa0, 0
 interface Expected {
   readonly status?: number | null
   readonly error?: OutboundOutcome['error']
-  /** The body, or its length. */
+  /** The expected body of the response, or its length. */
   readonly body?: Buffer | string | number | null
 }
 
@@ -93,7 +93,7 @@ const ANSWERS: Readonly<Record<string, readonly [wire: string | Buffer | ((socke
   ],
 }
 
-describe('an answer', () => {
+describe('a response to postJson', () => {
   let poster: Poster
   before(() => {
     poster = openPoster()
@@ -116,7 +116,7 @@ describe('an answer', () => {
     })
   }
 
-  it('is read no further than its limit: the connection is closed, not drained', async (test) => {
+  it('is not read beyond the limit: the connection is closed', async (test) => {
     let written = 0
     const server = await startRawServer((socket) => {
       socket.on('drain', () => (written += socket.write('a'.repeat(65_536)) ? 65_536 : 0))
@@ -126,7 +126,7 @@ describe('an answer', () => {
     const outcome = await poster.post(`http://127.0.0.1:${server.port}/`)
     assert.equal(outcome.responseBody?.length, CAP)
     await waitFor('the connection to end', () => server.connections.open === 0)
-    // No more than the kernel's buffers hold.
+    // The server could write only what fits into the kernel's buffers, which is far less than the announced body.
     assert.ok(written < 64 * 1024 * 1024, `${written} bytes were written`)
   })
 
@@ -140,7 +140,7 @@ describe('an answer', () => {
     assert.deepEqual(responseBody, bomb.subarray(0, CAP))
   })
 
-  it('counts though it comes before the body was read, and its connection is not used again', async (test) => {
+  it('counts even if it arrives before the receiver has read the request, but its connection is not reused', async (test) => {
     const server = await startRawServer(
       (socket) => {
         socket.pause()
@@ -156,7 +156,7 @@ describe('an answer', () => {
       assert.deepEqual({ statusCode, text: String(responseBody) }, { statusCode: 413, text: 'big' })
       assert.equal(server.connections.made, made)
     }
-    // The connections are closed even if the other side never closes them.
+    // We close the connections even if the receiver never does.
     const { sockets, freeSockets } = poster.agents.pick(new URL(url), 'pooled')
     await waitFor('the connections to be closed', () => Object.keys({ ...sockets, ...freeSockets }).length === 0)
   })

@@ -25,7 +25,7 @@ describe('posting', () => {
     }
   }
 
-  it('sends these bytes, these headers, and nothing of its own but what HTTP needs', () =>
+  it('sends the given bytes and headers, and otherwise only the headers that HTTP needs', () =>
     withServer(
       (socket) => socket.write(OK),
       async (server, url) => {
@@ -69,7 +69,7 @@ describe('posting', () => {
     )
   })
 
-  it('checks the URL each time, and does not even connect where it is refused', () =>
+  it('checks the URL each time, and does not connect if the URL is rejected', () =>
     withServer(
       (socket) => socket.write(OK),
       async (server, url) => {
@@ -85,7 +85,7 @@ describe('posting', () => {
       },
     ))
 
-  it('tells a refused connection from one that is reset', async () => {
+  it('distinguishes a refused connection from one that is reset', async () => {
     const closed = await startRawServer(() => undefined)
     await closed.close()
     assert.equal((await poster.post(`http://127.0.0.1:${closed.port}/`)).error, 'connection_refused')
@@ -102,7 +102,7 @@ describe('posting', () => {
     }
   })
 
-  it('takes a new connection when a kept one turns out to be closed, and only then', () =>
+  it('opens a new connection if a pooled connection turns out to be closed, and only then', () =>
     withServer(
       (socket, request) => {
         if (request.startsWith('POST /closes')) socket.resetAndDestroy()
@@ -118,7 +118,7 @@ describe('posting', () => {
       },
     ))
 
-  it('heeds no proxy of the environment', async () => {
+  it('ignores proxy settings in the environment', async () => {
     let proxied = 0
     const proxy = createServer((socket) => {
       proxied += 1
@@ -143,7 +143,7 @@ describe('posting', () => {
     })
   })
 
-  it('heeds no laxity of the command line', async () => {
+  it('ignores less strict options on the command line', async () => {
     const lax = { NODE_OPTIONS: '--max-http-header-size=1000000 --insecure-http-parser' }
     for (const headers of [`x-much: ${'a'.repeat(20_000)}`, 'transfer-encoding: chunked', 'x-one: a\0b']) {
       await withServer(

@@ -12,9 +12,12 @@ const DRIP_MS = 20
 const HEAD = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`
 
-/** The bytes on the wire, sent piece by piece; the expected status; and the part of the body that was read. */
+/**
+ * What the server sends at once; what it then sends again and again; the expected status; and a pattern for the part of
+ * the body that the client has read. The last two are null if the client gets no response.
+ */
 const SLOW: Readonly<Record<string, readonly [string, string, number | null, RegExp | null]>> = {
-  'no answer at all': ['', '', null, null],
+  'no response': ['', '', null, null],
   'headers that drip': [HEAD, 'x', null, null],
   'interim answers for ever': ['', 'HTTP/1.1 102 Processing\r\n\r\n', null, null],
   'headers, and then silence': [`${HEAD}content-length: 5\r\n\r\n`, '', 200, /^$/],
@@ -41,7 +44,7 @@ describe('an attempt ends in time', () => {
     })
   }
 
-  it('with a name server that says nothing', async () => {
+  it('with a name server that does not respond', async () => {
     await assertTimesOut('http://hook.localhost:9/', { resolve: () => new Promise(() => undefined) })
   })
 
@@ -52,14 +55,14 @@ describe('an attempt ends in time', () => {
     await assertTimesOut(`http://127.0.0.1:${port}/`)
   })
 
-  it('with a handshake that is never answered', async (test) => {
+  it('with a TLS handshake that is never answered', async (test) => {
     const server = await startRawServer(() => undefined)
     test.after(() => server.close())
     await assertTimesOut(`https://127.0.0.1:${server.port}/`)
     await waitFor('the connection to end', () => server.connections.made === 1 && server.connections.open === 0)
   })
 
-  it('with one limit for all of it: a second connection gets what the first has left', async (test) => {
+  it('with one limit for everything: a second connection gets the time that the first has left', async (test) => {
     const server = await startRawServer((socket, request) => {
       if (request.includes('POST /first')) socket.write(`${HEAD}content-length: 0\r\n\r\n`)
       else if (server.connections.made === 1) setTimeout(() => socket.resetAndDestroy(), TIMEOUT_MS / 2)
@@ -89,7 +92,9 @@ function drip(socket: Socket, start: string, piece: string): void {
   socket.on('close', () => clearInterval(timer))
 }
 
-/** Starts a listener whose thread is blocked. Its kernel accepts one or two connections and drops all later ones. */
+/**
+ * Starts a server whose thread is blocked. The kernel accepts one or two connections for it and drops all later ones.
+ */
 async function startDeafServer() {
   const program = `
     const { parentPort } = require('node:worker_threads')

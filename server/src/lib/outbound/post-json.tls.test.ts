@@ -10,7 +10,7 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 const trusted = createSelfSigned('localhost')
 const expired = createSelfSigned('localhost', { until: '210101000000Z' })
 
-describe('TLS', () => {
+describe('postJson over TLS', () => {
   const usual = getCACertificates('default')
   let poster: Poster
   before(() => {
@@ -38,12 +38,12 @@ describe('TLS', () => {
     await withServer(options, async (server) => {
       const { error, statusCode } = await poster.post(`https://${host}:${server.port}/`)
       assert.deepEqual({ error, statusCode }, { error: 'tls_error', statusCode: null })
-      // Nothing was sent, neither encrypted nor in clear text.
+      // The request was not sent, neither encrypted nor in clear text.
       assert.equal(server.requests.length, 0)
     })
   }
 
-  it('carries a post to a server that proves its name', () =>
+  it('sends to a server with a valid certificate for its name', () =>
     withServer({}, async (server) => {
       for (let count = 0; count < 2; count += 1) {
         assert.equal((await poster.post(`https://localhost:${server.port}/`)).statusCode, 200)
@@ -51,7 +51,7 @@ describe('TLS', () => {
       assert.equal(server.connections.made, 1)
     }))
 
-  it('takes 1.2 and 1.3', async () => {
+  it('accepts TLS 1.2 and 1.3', async () => {
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       await withServer({ minVersion: version, maxVersion: version }, async (server) => {
         assert.equal((await poster.post(`https://localhost:${server.port}/`)).statusCode, 200)
@@ -59,39 +59,39 @@ describe('TLS', () => {
     }
   })
 
-  it('refuses a certificate that nobody vouches for', () => assertRefused(createSelfSigned('localhost')))
+  it('rejects a certificate that no authority has signed', () => assertRefused(createSelfSigned('localhost')))
 
-  it('refuses a certificate that has expired', () => assertRefused(expired))
+  it('rejects a certificate that has expired', () => assertRefused(expired))
 
-  it('refuses a certificate of another host', async () => {
+  it('rejects a certificate of another host', async () => {
     await assertRefused({}, 'hook.localhost')
     await assertRefused({}, '127.0.0.1')
   })
 
-  it('refuses protocols below 1.2', async () => {
+  it('rejects versions before TLS 1.2', async () => {
     for (const version of ['TLSv1', 'TLSv1.1'] as const) {
       await assertRefused({ minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' })
     }
   })
 
-  it('refuses a server that speaks plain HTTP at an https address', async (test) => {
+  it('rejects a server that responds with plain HTTP to an https URL', async (test) => {
     const server = createPlainServer((socket) => socket.once('data', () => socket.write(OK)))
     test.after(() => void server.close())
     const port = await listen(server)
     assert.equal((await poster.post(`https://localhost:${port}/`)).error, 'tls_error')
   })
 
-  it('refuses a server that demands a certificate of ours', () =>
+  it('rejects a server that requires a client certificate', () =>
     assertRefused({ requestCert: true, rejectUnauthorized: true, maxVersion: 'TLSv1.2' }))
 
-  it('calls a handshake that is cut off a reset', async (test) => {
+  it('reports a reset if the handshake is cut off', async (test) => {
     const server = createPlainServer((socket) => socket.once('data', () => socket.destroy()))
     test.after(() => void server.close())
     const port = await listen(server)
     assert.equal((await poster.post(`https://localhost:${port}/`)).error, 'connection_reset')
   })
 
-  it('stays strict, whatever laxity the environment asks for', async () => {
+  it('ignores less strict settings in the environment', async () => {
     const lax = {
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
       NODE_OPTIONS: '--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0',

@@ -21,7 +21,7 @@ describe('resolving a host', () => {
   })
   after(() => dns.close())
 
-  it('answers every address of both kinds', async () => {
+  it('returns all IPv4 and IPv6 addresses', async () => {
     assert.deepEqual(await resolveHost('both.example'), [
       { address: '93.184.216.34', family: 4 },
       { address: '93.184.216.35', family: 4 },
@@ -29,23 +29,23 @@ describe('resolving a host', () => {
     ])
   })
 
-  it('takes one kind where the other is missing, or its question failed', async () => {
+  it('returns one kind of addresses if the other kind is missing or its query failed', async () => {
     assert.deepEqual(await resolveHost('four.example'), [{ address: '93.184.216.34', family: 4 }])
     assert.deepEqual(await resolveHost('six.example'), [{ address: '2606:4700::1', family: 6 }])
     assert.deepEqual(await resolveHost('lame.example'), [{ address: '93.184.216.34', family: 4 }])
   })
 
-  it('follows an alias to the addresses that it stands for', async () => {
+  it('follows an alias to its addresses', async () => {
     assert.deepEqual(await resolveHost('alias.example'), [{ address: '10.0.0.1', family: 4 }])
   })
 
-  it('fails for a name that is not there, has no address, or that nobody can tell of', async () => {
+  it('fails for a name that does not exist or has no address, and if no name server responds', async () => {
     await assert.rejects(resolveHost('missing.example'), { code: 'ENOTFOUND' })
     await assert.rejects(resolveHost('empty.example'), { code: 'ENODATA' })
     await assert.rejects(resolveHost('broken.example'), { code: 'ESERVFAIL' })
   })
 
-  it('asks nobody about localhost', async () => {
+  it('does not ask a name server for localhost', async () => {
     const loopback = [
       { address: '127.0.0.1', family: 4 },
       { address: '::1', family: 6 },

@@ -16,9 +16,9 @@ const LOOPBACK: readonly LookupAddress[] = [
 ]
 
 /**
- * Makes a resolver that queries name servers only. The system's `getaddrinfo` would block one of the process's few
- * worker threads while a name server does not respond, would find names of the local network, and has no time limit.
- * `servers` replaces the machine's own name servers.
+ * Makes a resolver that queries name servers only. It does not use the system's `getaddrinfo`, which has no time limit,
+ * also finds names of the local network, and blocks one of the process's few worker threads while a name server does
+ * not respond. `servers` replaces the machine's own name servers.
  */
 export function createHostResolver(servers?: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
@@ -27,7 +27,8 @@ export function createHostResolver(servers?: readonly string[]): ResolveHost {
   return async (hostname) => {
     if (isLocalhostName(hostname)) return LOOPBACK
     const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-    // Many name servers fail for the address family that a name does not have, so one of the two results is enough.
+    // If a name has only IPv4 or only IPv6 addresses, many name servers fail when they are asked for the other kind. So
+    // one of the two results is enough.
     const addresses = [...toAddresses(ipv4, 4), ...toAddresses(ipv6, 6)]
     if (addresses.length === 0 && ipv4.status === 'rejected') throw ipv4.reason
     return addresses

@@ -1,0 +1,21 @@
+import { checkDocumentUrl } from './check-url.ts'
+import { sendRequest, withoutAnswer, type Answer, type Outbound, type SentRequest } from './send-request.ts'
+
+/**
+ * Gets JSON once from a URL that anybody may have chosen, and returns the answer. Failures of the server are answers and
+ * never throw. The URL and every address are checked as for webhooks (D45, D73). Redirects are not followed, and no
+ * cookies, credentials or proxies are used.
+ */
+export async function getJson(
+  outbound: Outbound,
+  { url: text, ...limits }: { readonly url: string } & Pick<SentRequest, 'timeoutMs' | 'responseBytesMax'>,
+): Promise<Answer> {
+  const url = checkDocumentUrl(text, outbound.policy)
+  if (typeof url === 'string') return withoutAnswer('blocked_address')
+  return await sendRequest(outbound, url, {
+    method: 'GET',
+    headers: { accept: 'application/json' },
+    body: null,
+    ...limits,
+  })
+}

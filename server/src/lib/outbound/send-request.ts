@@ -1,0 +1,132 @@
+import { request as requestHttp, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { Clock } from '../clock.ts'
+import type { Agents } from './agents.ts'
+import { isReset, nameError, type OutboundError } from './outbound-error.ts'
+import type { OutboundPolicy } from './policy.ts'
+
+/** Equal to Node's default. It is set explicitly so that the command line cannot raise it. */
+const ANSWER_HEADER_BYTES_MAX = 16 * 1024
+
+/** What is needed to send requests to URLs that users have chosen. */
+export interface Outbound {
+  readonly policy: OutboundPolicy
+  readonly clock: Clock
+  readonly agents: Agents
+}
+
+export interface SentRequest {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  /** Sent byte for byte. Null if the request has no body. */
+  readonly body: Buffer | null
+  /** The time limit of the whole request: name resolution, connection, headers and body (D45). */
+  readonly timeoutMs: number
+  /** At most this many bytes of the response body are read. The request does not wait for the rest. */
+  readonly responseBytesMax: number
+}
+
+export interface Answer {
+  /** The HTTP status, even if the response failed after its headers had arrived. Null if no headers arrived. */
+  readonly statusCode: number | null
+  /** Empty if no headers arrived. */
+  readonly headers: IncomingHttpHeaders
+  /**
+   * Null if the headers arrived and the time limit did not end the request. A body that breaks off or is too long is no
+   * error.
+   */
+  readonly error: OutboundError | null
+  /** The bytes as received: not decompressed, decoded or validated. Null if no headers arrived. */
+  readonly responseBody: Buffer | null
+}
+
+/**
+ * Sends a request once to a URL that the caller has checked, and returns the answer. Failures of the receiver are
+ * answers and never throw. Redirects are not followed, and no cookies, credentials or proxies are used.
+ */
+export async function sendRequest({ agents }: Outbound, url: URL, request: SentRequest): Promise<Answer> {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
+  try {
+    const answer = await exchange(url, request, { agent: agents.pick(url, 'pooled'), signal: deadline.signal })
+    if (answer !== 'stale') return answer
+    const again = await exchange(url, request, { agent: agents.pick(url, 'new'), signal: deadline.signal })
+    return again === 'stale' ? withoutAnswer('connection_reset') : again
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Makes one request. Returns `stale` if the receiver had closed a pooled connection, most likely before the request
+ * reached it.
+ */
+async function exchange(
+  url: URL,
+  { method, headers, body, responseBytesMax }: SentRequest,
+  { agent, signal }: { agent: ReturnType<Agents['pick']>; signal: AbortSignal },
+): Promise<Answer | 'stale'> {
+  const { promise, resolve } = Promise.withResolvers<Answer | 'stale'>()
+  const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+    method,
+    headers: body === null ? headers : { ...headers, 'content-length': body.length },
+    agent,
+    signal,
+    maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
+    insecureHTTPParser: false,
+  })
+  let hasAnswer = false
+  sent.on('error', (error) => {
+    if (hasAnswer) return
+    if (signal.aborted) resolve(withoutAnswer('timeout'))
+    else resolve(sent.reusedSocket && isReset(error) ? 'stale' : withoutAnswer(nameError(error, url)))
+  })
+  // We never ask the receiver to switch protocols, so its response is not valid if it switches.
+  sent.on('upgrade', (_answer, socket) => {
+    socket.destroy()
+    resolve(withoutAnswer('invalid_response'))
+  })
+  sent.on('response', (answer) => {
+    hasAnswer = true
+    collect(answer, { sent, signal, responseBytesMax }, resolve)
+  })
+  sent.end(body ?? undefined)
+  return await promise
+}
+
+/**
+ * Collects a response whose headers have arrived. The headers decide the outcome. A later error does not change it,
+ * except for a timeout, because the time limit covers the body too.
+ */
+function collect(
+  answer: IncomingMessage,
+  { sent, signal, responseBytesMax }: { sent: ClientRequest; signal: AbortSignal; responseBytesMax: number },
+  resolve: (answer: Answer) => void,
+): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  const finish = (): void => {
+    const responseBody = Buffer.concat(chunks).subarray(0, responseBytesMax)
+    const { statusCode = null, headers } = answer
+    resolve({ statusCode, headers, error: signal.aborted ? 'timeout' : null, responseBody })
+  }
+  answer.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size < responseBytesMax) return
+    finish()
+    sent.destroy()
+  })
+  answer.on('error', () => undefined)
+  answer.on('end', () => {
+    finish()
+    // The receiver responded before it had read the whole request, so this connection cannot be reused.
+    if (!sent.writableFinished) sent.destroy()
+  })
+  answer.on('close', finish)
+}
+
+/** The answer if no response headers arrived. */
+export function withoutAnswer(error: OutboundError): Answer {
+  return { statusCode: null, headers: {}, error, responseBody: null }
+}

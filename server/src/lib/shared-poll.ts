@@ -1,0 +1,92 @@
+import { startLoop, type Loop } from './loop.ts'
+import type { Logger } from './logger.ts'
+
+/** What a caller waits for. `group` is the caller's workspace, for which a limit of its own applies. */
+export interface WaitKey {
+  readonly group: string
+  readonly id: string
+}
+
+export interface SharedPollOptions {
+  /** The name of the loop in the log. */
+  readonly name: string
+  /** The time from the end of one poll to the start of the next, in milliseconds. */
+  readonly intervalMs: number
+  readonly waitersMax: number
+  readonly waitersOfGroupMax: number
+  readonly logger: Logger
+  /** Returns those of the keys for which the wait is over. */
+  poll(keys: readonly WaitKey[]): Promise<readonly WaitKey[]>
+}
+
+interface Waiter {
+  readonly key: WaitKey
+  end(): void
+}
+
+/**
+ * Lets many callers wait for something that must be polled. One poll covers all of them, however many there are. Without
+ * waiting callers, nothing is polled. If a poll fails, the error is logged and the callers continue to wait.
+ */
+export class SharedPoll {
+  readonly #options: SharedPollOptions
+  readonly #waiters = new Set<Waiter>()
+  #loop: Loop | null = null
+
+  constructor(options: SharedPollOptions) {
+    this.#options = options
+  }
+
+  /** The number of callers that wait now. */
+  get waiting(): number {
+    return this.#waiters.size
+  }
+
+  /**
+   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Every poll that
+   * counts starts after this call. If `waitersMax` callers or `waitersOfGroupMax` callers of the group already wait,
+   * returns at once.
+   */
+  async wait(key: WaitKey, { msMax, signal }: { msMax: number; signal: AbortSignal }): Promise<void> {
+    if (msMax <= 0 || signal.aborted || this.#isFull(key.group)) return
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        this.#remove(waiter)
+        resolve()
+      }
+      const waiter: Waiter = { key, end }
+      const timer = setTimeout(end, msMax)
+      signal.addEventListener('abort', end)
+      this.#waiters.add(waiter)
+      const { name, intervalMs, logger } = this.#options
+      this.#loop ??= startLoop({ name, intervalMs, logger }, () => this.#poll())
+    })
+  }
+
+  #isFull(group: string): boolean {
+    const { waitersMax, waitersOfGroupMax } = this.#options
+    if (this.#waiters.size >= waitersMax) return true
+    return [...this.#waiters].filter(({ key }) => key.group === group).length >= waitersOfGroupMax
+  }
+
+  #remove(waiter: Waiter): void {
+    this.#waiters.delete(waiter)
+    if (this.#waiters.size > 0) return
+    void this.#loop?.stop()
+    this.#loop = null
+  }
+
+  async #poll(): Promise<void> {
+    const polled = Map.groupBy(this.#waiters, ({ key }) => textOf(key))
+    const keys = [...polled.values()].flatMap(([first]) => (first === undefined ? [] : [first.key]))
+    for (const key of await this.#options.poll(keys)) {
+      for (const waiter of polled.get(textOf(key)) ?? []) waiter.end()
+    }
+  }
+}
+
+function textOf({ group, id }: WaitKey): string {
+  return `${group} ${id}`
+}

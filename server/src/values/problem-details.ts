@@ -1,0 +1,184 @@
+import { Type, type Static, type TObject, type TSchema } from 'typebox'
+import { isoTime, list, nullable, oneOf, usdc } from './schema-fields.ts'
+
+/**
+ * What the member `details` of an error contains, for each code that has details. The contract (`openapi.json`) is
+ * generated from this table, and the tests of `/v1` check every error against it. Each schema has an example.
+ */
+
+/** The most issues that one error lists. A body can contain many unknown members. */
+export const ISSUES_MAX = 50
+
+/** What is wrong with a request: one entry for each member or parameter that is not valid. */
+export const IssuesSchema = Type.Array(
+  Type.Object({
+    path: Type.String({
+      description: 'The member or parameter, such as `amount_usdc`. It is empty if the whole body is meant.',
+    }),
+    message: Type.String({ description: 'A sentence that names the member, and says what is wrong with it.' }),
+  }),
+  {
+    maxItems: ISSUES_MAX,
+    description: 'What is wrong with the request, one entry for each problem.',
+    examples: [[{ path: 'agent_id', message: '`agent_id` is required.' }]],
+  },
+)
+
+export type Issue = Static<typeof IssuesSchema>[number]
+
+function issues(path: string, message: string): typeof IssuesSchema {
+  return Object.assign({}, IssuesSchema, { examples: [[{ path, message }]] })
+}
+
+function details<const Members extends Record<string, TSchema>>(
+  members: Members,
+  example: Static<TObject<Members>>,
+): TObject<Members> {
+  return Type.Object(members, { description: 'More about the error, as values.', examples: [example] })
+}
+
+const address = (description: string) => Type.String({ description })
+const count = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) })
+const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
+/** The details of the codes that only the dashboard's endpoints use. */
+const DASHBOARD_DETAILS = {
+  has_active_grants: details(
+    {
+      grants: list(
+        Type.Object({
+          id: Type.String(),
+          wallet: Type.String(),
+          status: oneOf(['pending', 'active', 'revoked']),
+        }),
+      ),
+    },
+    { grants: [{ id: 'grt_01JZ3Q8V6T9X2M4N5P7R8S9T0V', wallet: ADDRESS, status: 'active' }] },
+  ),
+  grant_revoked: details({ replaced_by: Type.String() }, { replaced_by: 'grt_01JZ3Q8V6T9X2M4N5P7R8S9T0V' }),
+  signer_change_under_way: details({ retry_at: isoTime() }, { retry_at: '2026-06-30T09:15:00.000Z' }),
+  grant_limit_reached: details({ grants_max: count() }, { grants_max: 50 }),
+  key_limit_reached: details({ keys_max: count() }, { keys_max: 50 }),
+  owner_limit_reached: details({ owners_max: count() }, { owners_max: 5 }),
+  recipient_limit_reached: details({ recipients_max: count() }, { recipients_max: 1_000 }),
+  wallet_cap_reached: details({ wallets_max: count() }, { wallets_max: 3 }),
+  endpoint_limit_reached: details({ endpoints_max: count() }, { endpoints_max: 20 }),
+  url_not_allowed: details({ reason: Type.String() }, { reason: 'host_not_public' }),
+}
+
+const PROBLEM_DETAILS = {
+  amount_invalid: issues(
+    'amount_usdc',
+    '`amount_usdc` must be a positive decimal with at most 6 decimal places, such as "1.25".',
+  ),
+  address_invalid: issues('to', '`to` must be an EVM address, with a correct checksum if its letters differ in case.'),
+  agent_cap_reached: details(
+    { agents_max: count('The most agents that the plan allows in a mode.') },
+    { agents_max: 100 },
+  ),
+  insufficient_scope: details(
+    { required_scope: Type.String({ description: 'The scope that the request needs.' }) },
+    { required_scope: 'wallet:transfer' },
+  ),
+  permission_expired: details(
+    { expires_at: isoTime('When the grant expired.') },
+    { expires_at: '2026-06-30T00:00:00.000Z' },
+  ),
+  contract_not_allowed: details(
+    {
+      contract_allowlist: list(Type.String(), { description: 'The token contracts that the grant allows.' }),
+      requested: address("The server's USDC contract, which the payment would use."),
+    },
+    {
+      contract_allowlist: ['0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
+      requested: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    },
+  ),
+  recipient_not_allowed: details(
+    {
+      recipient_allowlist: list(Type.String(), { description: 'The recipients that the grant allows.' }),
+      requested: address('The recipient of the request.'),
+    },
+    {
+      recipient_allowlist: [ADDRESS],
+      requested: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+    },
+  ),
+  amount_too_large: details(
+    { max_per_tx_usdc: usdc('The per-payment limit.'), requested: usdc('The amount of the request.') },
+    { max_per_tx_usdc: '5', requested: '7.5' },
+  ),
+  daily_cap_exceeded: details(
+    {
+      daily_cap_usdc: usdc('The 24-hour limit.'),
+      spent_24h_usdc: usdc('What the agent spent from the wallet in the last 24 hours.'),
+      remaining_24h_usdc: usdc('The largest amount that the 24-hour limit allows now.'),
+      requested: usdc('The amount of the request.'),
+      resets_at: nullable(
+        isoTime('The earliest time at which this amount would fit. Null if the amount is larger than the limit.'),
+      ),
+    },
+    {
+      daily_cap_usdc: '20',
+      spent_24h_usdc: '18',
+      remaining_24h_usdc: '2',
+      requested: '5',
+      resets_at: '2026-06-30T09:15:00.000Z',
+    },
+  ),
+  plan_cap_exceeded: details(
+    {
+      allowance: count('How many live payments the plan allows in a month.'),
+      used: count('How many of them are used.'),
+      resets_at: isoTime('When the next month begins, in UTC.'),
+    },
+    { allowance: 1_000, used: 1_000, resets_at: '2026-07-01T00:00:00.000Z' },
+  ),
+  insufficient_balance: details(
+    {
+      balance_usdc: usdc("The wallet's balance on the chain."),
+      pending_usdc: usdc('What payments that the balance does not include yet have reserved.'),
+      requested: usdc('The amount of the request.'),
+    },
+    { balance_usdc: '3.5', pending_usdc: '1', requested: '5' },
+  ),
+  insufficient_gas: details(
+    {
+      coin: Type.String({ description: "The symbol of the chain's native coin." }),
+      balance: Type.String({ description: 'How much of this coin the wallet has, as a decimal.' }),
+      needed: Type.String({ description: 'How much of this coin the payment needs for gas, as a decimal.' }),
+    },
+    { coin: 'ETH', balance: '0.00001', needed: '0.0002' },
+  ),
+  privy_call_failed: details(
+    { payment_id: Type.String({ description: 'The id of the payment, which was recorded.' }) },
+    { payment_id: 'pay_01JZ3Q8V6T9X2M4N5P7R8S9T0V' },
+  ),
+  ...DASHBOARD_DETAILS,
+} as const satisfies Readonly<Record<string, TSchema>>
+
+/**
+ * The codes that are sometimes sent without their details: `privy_call_failed` has no `payment_id` if no payment was
+ * recorded, and `grant_revoked` has no `replaced_by` if nothing replaced the grant.
+ */
+const OPTIONAL = ['privy_call_failed', 'grant_revoked'] as const
+
+type Details = typeof PROBLEM_DETAILS
+type Optional = (typeof OPTIONAL)[number]
+
+/** The details of a code, as values. */
+export type DetailsOf<Code extends keyof Details> = Static<Details[Code]>
+
+/** The options that the error with this code takes: its details, with the type that the table declares. */
+export type DetailsOption<Code extends string> = Code extends Optional
+  ? { readonly details?: Static<Details[Code]> }
+  : Code extends keyof Details
+    ? { readonly details: Static<Details[Code]> }
+    : { readonly details?: undefined }
+
+/** Returns the schema of a code's details, and whether they are always sent. Null if the code has no details. */
+export function detailsOf(code: string): { readonly schema: TSchema; readonly isRequired: boolean } | null {
+  const schema = Object.entries(PROBLEM_DETAILS).find(([name]) => name === code)?.[1]
+  return schema === undefined ? null : { schema, isRequired: !OPTIONAL.some((name) => name === code) }
+}
