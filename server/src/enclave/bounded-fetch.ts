@@ -3,24 +3,28 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { readBody } from '../lib/read-body.ts'
 
-/** Further requests wait in the agent's queue. Their time limit runs while they wait. */
+/**
+ * The most connections at once. Further requests wait in the queue of the HTTP agent, and their time limit runs while
+ * they wait.
+ */
 const SOCKETS_MAX = 128
-/** Servers commonly allow at least 5 s. Ours is shorter, so that we close an idle connection before they do. */
+/** Servers commonly close an idle connection after 5 s or more. Ours is shorter, so that we close it before they do. */
 const SOCKET_IDLE_MS = 4_000
 const RESPONSE_BYTES_MAX = 1024 * 1024
-/** `Response` does not accept a body with these. */
+/** Statuses with which the constructor of `Response` does not accept a body. */
 const BODILESS_STATUSES = [204, 205, 304]
 /** The response headers that callers read. */
 const HEADERS_KEPT = ['content-type', 'date', 'retry-after'] as const
 
 /**
- * Makes a `fetch` for one server, for the SDK to use. It resolves when the body is complete, so the SDK's time limit
- * covers the body too, and it limits the body's size. Redirects are not followed and nothing is sent twice.
+ * Makes the `fetch` function that the enclave's SDK uses. The function calls only one server. It resolves when the body
+ * is complete, so the SDK's time limit covers the body too. It limits the body's size, does not follow redirects, and
+ * never sends a request twice.
  *
- * @NOTE Written by hand on purpose. The global `fetch` does not limit a body after its headers have arrived, and takes
- * twice the processor time. undici's `bodyTimeout` limits only the time between two chunks, not the whole body. Its
- * `request` takes half the processor time (0.1 instead of 0.2 ms), but importing undici costs 29 MiB and 150 ms in every
- * process.
+ * @NOTE We wrote this function ourselves, because each alternative has disadvantages. With the global `fetch`, the
+ * SDK's time limit ends when the headers arrive, and a request takes twice the processor time of this function. undici's
+ * `request` takes half of it (0.1 instead of 0.2 ms), but its `bodyTimeout` limits only the time between two chunks, not
+ * the whole body, and importing undici costs 29 MiB and 150 ms in every process.
  */
 export function createBoundedFetch(baseUrl: string) {
   const base = new URL(baseUrl)

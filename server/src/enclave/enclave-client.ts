@@ -10,20 +10,20 @@ import { createRequestBudget } from './request-budget.ts'
 import { createSignerKeyParser } from './signer-key.ts'
 
 export type EnclaveOptions = {
-  /** Must not end in a slash: the SDK would sign another address than the one it calls. */
+  /** Must not end in a slash, because then the SDK would sign another URL than the one that it calls. */
   readonly apiUrl: string
   readonly appId: string
   readonly appSecret: string
-  /** The time limit of one request, including its response's body. */
+  /** The time limit of one request, including the body of its response. */
   readonly timeoutMs: number
 }
 
 export type EnclaveClient = ReturnType<typeof createEnclaveClient>
 
 /**
- * The provider's SDK with our limits and without its log, and the one call that the SDK does not have. It never retries:
- * callers decide that. Every response updates our estimate of the provider's clock. A `Retry-After` pauses the look-ups of
- * the whole process.
+ * Creates the client of the enclave: the provider's SDK with our limits and without its log, and `getJson` for the one
+ * call that the SDK does not have. The client never retries; callers decide that. Every response updates our estimate
+ * of the enclave's clock. After a `Retry-After`, the whole process makes no look-ups until the given time.
  */
 export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const { apiUrl, appId, appSecret, timeoutMs } = options
@@ -61,7 +61,8 @@ export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: 
   }
 
   /**
-   * Gets a resource for which the SDK has no method. `date` is the response's `Date` header, so the provider's time.
+   * Gets a resource for which the SDK has no method. `date` is the response's `Date` header, which is the enclave's
+   * time.
    * @throws EnclaveRefused, EnclaveUnavailable
    */
   async function getJson(operation: string, path: string): Promise<{ body: unknown; date: string | null }> {
@@ -73,7 +74,7 @@ export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: 
     })
   }
 
-  /** Returns the error for a failure. An unknown outcome is logged, because it may need attention. */
+  /** Returns the error for a failed call. An unknown outcome is logged, because the operator may have to act. */
   function toError(operation: string, failure: Failure): EnclaveRefused | EnclaveUnavailable {
     if (failure.kind === 'refused') return new EnclaveRefused({ operation, ...failure })
     const { status, code } = failure
@@ -102,7 +103,7 @@ function checkApiUrl(apiUrl: string): void {
     throw new TypeError("the enclave's address is not an http or https URL")
   }
   if (apiUrl.endsWith('/')) throw new TypeError("the enclave's address must not end in a slash")
-  // The text of the address is signed, so it must be exactly the address that is called.
+  // We sign the text of the URL, so it must be exactly the URL that we call.
   if (`${url.origin}${url.pathname === '/' ? '' : url.pathname}` !== apiUrl) {
     throw new TypeError("the enclave's address must be a plain origin, with or without a path")
   }

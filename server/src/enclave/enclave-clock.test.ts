@@ -12,14 +12,14 @@ function open() {
   return { clock, told }
 }
 
-/** The response took `tripMs`, and shows a clock that is `aheadMs` ahead of ours. */
+/** Observes a response that took `tripMs`, from an enclave whose clock is `aheadMs` ahead of ours. */
 function observe(clock: ReturnType<typeof open>['clock'], aheadMs: number, { tripMs = 100, atMs = 0 } = {}) {
   const sentAt = new Date(NOON.getTime() + atMs)
   const receivedAt = new Date(sentAt.getTime() + tripMs)
   return clock.observe(new Date(sentAt.getTime() + tripMs / 2 + aheadMs).toUTCString(), { sentAt, receivedAt })
 }
 
-describe("the provider's clock", () => {
+describe("the enclave's clock", () => {
   for (const aheadMs of [-86_400_000, -30_000, -2_000, 2_000, 60_000]) {
     it(`is measured when it is ${aheadMs} ms ahead of ours, to about a second`, () => {
       const { clock } = open()

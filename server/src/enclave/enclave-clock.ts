@@ -1,24 +1,24 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 
-/** A `Date` header has whole seconds, so a smaller difference cannot be detected. */
+/** The resolution of a `Date` header, which has whole seconds. We cannot detect a smaller difference of the clocks. */
 const RESOLUTION_MS = 1_000
-/** Above this difference, a message is logged. */
+/** A larger difference is logged. */
 const SKEW_LOGGED_MS = 2_000
-/** A lasting difference is logged again after this time. */
+/** A difference that lasts is logged again after this time. */
 const LOG_INTERVAL_MS = 10 * 60_000
 
 /**
- * Estimates the provider's clock from the `Date` headers of its responses. The provider decides by its own clock whether a
- * signed request has expired, so every expiry is expressed in that clock.
+ * Estimates the enclave's clock from the `Date` headers of its responses. The enclave uses its own clock to decide
+ * whether a signed request has expired, so we convert every expiry to that clock.
  */
 export function createEnclaveClock({ clock, logger }: { clock: Clock; logger: Logger }) {
   let skewMs = 0
   let loggedAt: Date | null = null
 
   /**
-   * Updates the estimate from one response. Returns the provider's time, which is at most one second in the past, or null
-   * if the response has no usable `Date` header.
+   * Updates the estimate from one response. Returns the enclave's time, rounded down to the second. Returns null if the
+   * response has no valid `Date` header.
    */
   function observe(date: string | null, { sentAt, receivedAt }: { sentAt: Date; receivedAt: Date }): Date | null {
     const time = date === null ? Number.NaN : Date.parse(date)
@@ -37,15 +37,15 @@ export function createEnclaveClock({ clock, logger }: { clock: Clock; logger: Lo
     }
     if (loggedAt !== null && Math.abs(now.getTime() - loggedAt.getTime()) < LOG_INTERVAL_MS) return
     loggedAt = now
-    const message = "this server's clock differs from the enclave provider's; check time synchronization"
+    const message = "this server's clock differs from the enclave's clock; check the time synchronization"
     logger.error({ skewMs }, message)
   }
 
   return {
     observe,
-    /** Expresses a time of our clock in the provider's clock. */
+    /** Converts a time of our clock to the enclave's clock. */
     toEnclaveTime: (time: Date): Date => new Date(time.getTime() + skewMs),
-    /** The provider's time now, as far as it is known. */
+    /** Returns the estimate of the enclave's time now. */
     now: (): Date => new Date(clock.now().getTime() + skewMs),
   }
 }

@@ -1,8 +1,8 @@
 type Outcome = { operation: string; status: number | null; code: string; cause?: unknown }
 
 /**
- * The outcome of a call is unknown: there was no response, or one that does not show the outcome (D24). The operation may
- * or may not have happened. The message contains the operation, the status and the enclave's error code, never headers or
+ * The outcome of a call is unknown: there was no response, or the response does not show whether the operation happened
+ * (D24). The error's message contains the operation, the status and the enclave's error code, never headers or
  * signatures.
  */
 export class EnclaveUnavailable extends Error {
@@ -18,7 +18,10 @@ export class EnclaveUnavailable extends Error {
   }
 }
 
-/** The enclave certainly did not carry out the operation. Repeating the same request would not help. */
+/**
+ * The enclave rejected the request and certainly did not carry out the operation. It would reject the same request
+ * again.
+ */
 export class EnclaveRefused extends Error {
   override readonly name = 'EnclaveRefused'
   readonly status: number
@@ -37,7 +40,7 @@ export class EnclaveRefused extends Error {
     code: string
     reason: string
   }) {
-    super(`the enclave refused ${operation} (${formatStatus(status, code)}): ${reason}`)
+    super(`the enclave rejected ${operation} (${formatStatus(status, code)}): ${reason}`)
     this.status = status
     this.code = code
     this.reason = reason

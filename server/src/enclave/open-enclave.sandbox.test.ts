@@ -17,7 +17,7 @@ import { parseAddress, type Address } from '../values/address.ts'
 import { microUsdc } from '../values/money.ts'
 import { EnclaveRefused } from './errors.ts'
 import { openEnclave, type Enclave } from './open-enclave.ts'
-import { comparePolicy, type PolicyTerms } from './policy-rules.ts'
+import { buildPolicyRules, comparePolicy, sameRules, type PolicyRule, type PolicyTerms } from './policy-rules.ts'
 import type { TransferOrder } from './send-transfer.ts'
 import { findFreePort } from '../../../test/support/free-port.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
@@ -98,19 +98,19 @@ async function orderFault(fault: string): Promise<void> {
   assert.ok(response.ok)
 }
 
-/** A wallet with 10 USDC, and an agent's signer that its owner has put under a policy. */
+/** A wallet with 10 USDC and one slot, which its owner has not filled yet. */
 async function grant(change: Partial<PolicyTerms> = {}) {
-  const {
-    enclaveWalletId,
-    address: wallet,
+  const ownerQuorumId = await enclave.createQuorum({ publicKeys: [passkey.publicKeySpki], name: 'Owners' })
+  const { publicKey, privateKey } = enclave.generateSignerKey()
+  const signerId = await enclave.createQuorum({ publicKeys: [publicKey], name: 'Slot 1' })
+  const policyId = await enclave.createPolicy({ name: 'Slot 1', ownerQuorumId, idempotencyKey: unique('policy') })
+  const signers = [{ signerId, policyIds: [policyId] }]
+  const { enclaveWalletId, address: wallet } = await enclave.createWallet({
     ownerQuorumId,
-  } = await enclave.createWallet({
-    ownerPublicKey: passkey.publicKeySpki,
+    signers,
     name: 'Treasury',
     idempotencyKey: unique('wallet'),
   })
-  const { publicKey, privateKey } = enclave.generateSignerKey()
-  const { signerId } = await enclave.createSigner({ publicKey, name: 'agent-1' })
   const terms: PolicyTerms = {
     chainId: CHAIN_ID,
     maxPerTxMicro: microUsdc(2_000_000n),
@@ -119,12 +119,6 @@ async function grant(change: Partial<PolicyTerms> = {}) {
     expiresAt: new Date(Date.now() + 10 * MINUTE_MS),
     ...change,
   }
-  const { policyId } = await enclave.createPolicy({
-    name: 'agent-1',
-    ownerQuorumId,
-    terms,
-    idempotencyKey: unique('policy'),
-  })
   await mintUsdc(node.rpcUrl, { to: wallet, amountMicro: 10_000_000n })
   const order = (over: Partial<TransferOrder> = {}): TransferOrder => ({
     enclaveWalletId,
@@ -139,15 +133,18 @@ async function grant(change: Partial<PolicyTerms> = {}) {
     expiresAt: soon(),
     ...over,
   })
-  const signers = [{ signerId, policyIds: [policyId] }]
-  return { enclaveWalletId, wallet, ownerQuorumId, signerId, policyId, terms, order, signers }
+  return { enclaveWalletId, wallet, ownerQuorumId, policyId, terms, order, signers }
 }
 
-async function activate(granted: Awaited<ReturnType<typeof grant>>, signers = granted.signers): Promise<void> {
-  const change = { enclaveWalletId: granted.enclaveWalletId, signers, expiresAt: soon() }
-  const { response } = passkey.assert(enclave.buildSignerChange(change).challenge)
-  const { signers: applied } = await enclave.applySignerChange({ ...change, assertion: response })
-  assert.deepEqual(applied, signers)
+async function activate(granted: Awaited<ReturnType<typeof grant>>): Promise<void> {
+  await change(granted, buildPolicyRules(granted.terms))
+}
+
+async function change({ policyId }: { policyId: string }, rules: readonly PolicyRule[]): Promise<void> {
+  const wanted = { policyId, rules, expiresAt: soon() }
+  const { response } = passkey.assert(enclave.buildPolicyChange(wanted).challenge)
+  const { rules: applied } = await enclave.applyPolicyChange({ ...wanted, assertion: response })
+  assert.ok(sameRules(applied, rules))
 }
 
 async function awaitFunds(wallet: Address): Promise<void> {
@@ -175,8 +172,11 @@ describe('the local enclave', () => {
   })
 
   it('makes one wallet and one policy for one idempotency key', async () => {
-    const wallet = { ownerPublicKey: passkey.publicKeySpki, name: 'Twice', idempotencyKey: unique('wallet') }
+    const ownerQuorumId = await enclave.createQuorum({ publicKeys: [passkey.publicKeySpki], name: 'Owners' })
+    const wallet = { ownerQuorumId, signers: [], name: 'Twice', idempotencyKey: unique('wallet') }
     assert.deepEqual(await enclave.createWallet(wallet), await enclave.createWallet(wallet))
+    const policy = { ownerQuorumId, name: 'Twice', idempotencyKey: unique('policy') }
+    assert.equal(await enclave.createPolicy(policy), await enclave.createPolicy(policy))
   })
 
   it('sends within the policy, and is found by the reference id', async () => {
@@ -215,22 +215,50 @@ describe('the local enclave', () => {
     assert.equal((await enclave.sendTransfer(granted.order())).kind, 'refused')
     await activate(granted)
     assert.equal((await enclave.sendTransfer(granted.order())).kind, 'accepted')
-    await activate(granted, [])
+    await change(granted, [])
     assert.equal((await enclave.sendTransfer(granted.order())).kind, 'refused')
   })
 
-  it('refuses a signer change that the owner did not sign', async () => {
+  it('refuses rules that the owner did not sign', async () => {
     const granted = await grant()
-    const change = { enclaveWalletId: granted.enclaveWalletId, signers: granted.signers, expiresAt: soon() }
-    const { response: assertion } = passkey.assert(enclave.buildSignerChange({ ...change, signers: [] }).challenge)
-    await assert.rejects(enclave.applySignerChange({ ...change, assertion }), { name: 'EnclaveRefused', status: 401 })
-    const late = { ...change, expiresAt: new Date(Date.now() - MINUTE_MS) }
-    const { response: expired } = passkey.assert(enclave.buildSignerChange(late).challenge)
-    await assert.rejects(enclave.applySignerChange({ ...late, assertion: expired }), { code: 'request_expired' })
-    assert.deepEqual((await enclave.readWallet(granted.enclaveWalletId)).signers, [])
+    const wanted = { policyId: granted.policyId, rules: buildPolicyRules(granted.terms), expiresAt: soon() }
+    const { response: assertion } = passkey.assert(enclave.buildPolicyChange({ ...wanted, rules: [] }).challenge)
+    await assert.rejects(enclave.applyPolicyChange({ ...wanted, assertion }), { name: 'EnclaveRefused', status: 401 })
+    const late = { ...wanted, expiresAt: new Date(Date.now() - MINUTE_MS) }
+    const { response: expired } = passkey.assert(enclave.buildPolicyChange(late).challenge)
+    await assert.rejects(enclave.applyPolicyChange({ ...late, assertion: expired }), { code: 'request_expired' })
+    assert.deepEqual((await enclave.readPolicy(granted.policyId)).rules, [])
   })
 
-  it('may lose its response, and the transfer is still found', async () => {
+  it('takes another owner by the signature of a present one, and then obeys both', async () => {
+    const granted = await grant()
+    const second = createSoftwarePasskey({ rpId: 'localhost', origin: 'http://localhost:3000' })
+    const publicKeys = [passkey.publicKeySpki, second.publicKeySpki]
+    const wanted = { quorumId: granted.ownerQuorumId, publicKeys, expiresAt: soon() }
+    const { challenge } = enclave.buildOwnersChange(wanted)
+    const by = (signer: typeof passkey) =>
+      enclave.applyOwnersChange({ ...wanted, assertion: signer.assert(challenge).response })
+    await assert.rejects(by(second), { name: 'EnclaveRefused', status: 401 })
+    assert.deepEqual(await by(passkey), publicKeys)
+    assert.deepEqual(await enclave.readQuorum(granted.ownerQuorumId), publicKeys)
+    await orderFault('keys_as_pem')
+    assert.deepEqual(await enclave.readQuorum(granted.ownerQuorumId), publicKeys)
+    const rules = { policyId: granted.policyId, rules: buildPolicyRules(granted.terms), expiresAt: soon() }
+    const assertion = second.assert(enclave.buildPolicyChange(rules).challenge).response
+    assert.equal((await enclave.applyPolicyChange({ ...rules, assertion })).rules.length, 1)
+  })
+
+  it('gives a wallet other owners and signers by the signature of its owner', async () => {
+    const [granted, next] = [await grant(), await grant()]
+    const { enclaveWalletId } = granted
+    const move = { enclaveWalletId, ownerQuorumId: next.ownerQuorumId, signers: next.signers, expiresAt: soon() }
+    const { response: assertion } = passkey.assert(enclave.buildWalletMove(move).challenge)
+    await enclave.applyWalletMove({ ...move, assertion })
+    const { ownerQuorumId, signers } = await enclave.readWallet(enclaveWalletId)
+    assert.deepEqual({ ownerQuorumId, signers }, { ownerQuorumId: next.ownerQuorumId, signers: next.signers })
+  })
+
+  it('finds a transfer whose response was lost', async () => {
     const granted = await grant()
     await activate(granted)
     await awaitFunds(granted.wallet)

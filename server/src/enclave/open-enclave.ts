@@ -1,21 +1,27 @@
-import type { Wallet } from '@privy-io/node'
+import type { KeyQuorum, Policy, Wallet } from '@privy-io/node'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import { parseAddress, type Address } from '../values/address.ts'
+import { createPatiently } from './create-patiently.ts'
+import { createCreationQueue } from './creation-queue.ts'
 import { createEnclaveClient, type EnclaveOptions } from './enclave-client.ts'
 import { EnclaveRefused } from './errors.ts'
 import { malformedResponse } from './failure.ts'
-import { buildPolicyRules, type PolicyRule, type PolicyTerms } from './policy-rules.ts'
-import { sendTransfer, type TransferOrder } from './send-transfer.ts'
+import { normalizePublicKey } from './normalize-public-key.ts'
+import { buildOwnersChange, type OwnersChange } from './owners-change.ts'
+import { buildPolicyChange, type PolicyChange } from './policy-change.ts'
+import type { PolicyRule } from './policy-rules.ts'
 import {
-  buildSignerChange,
-  formatAssertion,
-  type OwnerAssertion,
-  type SignerChange,
-  type WalletSigner,
-} from './signer-change.ts'
+  buildOwnerTransfer,
+  sendOwnerTransfer,
+  sendTransfer,
+  type OwnerTransfer,
+  type TransferOrder,
+} from './send-transfer.ts'
+import { formatAssertion, type OwnerAssertion } from './signable-request.ts'
 import { generateSignerKey } from './signer-key.ts'
 import { awaitTxHash, findTransfer } from './transactions.ts'
+import { buildWalletMove, toAdditionalSigner, type WalletMove, type WalletSigner } from './wallet-move.ts'
 
 export type Enclave = ReturnType<typeof openEnclave>
 
@@ -25,87 +31,140 @@ export type EnclaveWallet = {
   readonly signers: readonly WalletSigner[]
 }
 
-/** The provider's limit for names of policies and signers. Wallets may have longer names, but do not need them. */
+/** The enclave's limit for names of policies and signers. Wallets may have longer names, but we use the same limit. */
 const NAME_CHARS_MAX = 50
 /** A well-formed id that no wallet has. */
 const ABSENT_WALLET_ID = 'c00000000000000000000000'
 
+/** Of a policy: its rules, for `comparePolicy`, and who may change them. */
+export type EnclavePolicy = { readonly rules: readonly PolicyRule[]; readonly ownerId: string | null }
+
 /**
  * The only connection to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is one
- * request. `sendTransfer` returns one of four outcomes. Every other call throws `EnclaveRefused` if certainly nothing was
- * done, and `EnclaveUnavailable` if that is unknown. @throws TypeError for an `apiUrl` that cannot be signed.
+ * request, except that a creation waits for its turn, and is repeated while the provider's rate limit rejects it.
+ * `sendTransfer` returns one of four outcomes. Every other call throws `EnclaveRefused` if certainly nothing was done, and `EnclaveUnavailable` if that
+ * is unknown. @throws TypeError for an `apiUrl` that cannot be signed.
  */
 export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const client = createEnclaveClient(options, { clock, logger })
   const { sdk, call } = client
+  const creations = createCreationQueue()
 
-  /** Creates a wallet that the passkey owns. `ownerPublicKey` is base64 SPKI DER of a P-256 key. */
+  /**
+   * Creates a wallet that the quorum owns, with all the signers that it will ever have. Nobody has to sign this, so every
+   * signer must be under a policy that the quorum owns and that denies everything.
+   */
   async function createWallet({
-    ownerPublicKey,
+    ownerQuorumId,
+    signers,
     name,
     idempotencyKey,
   }: {
-    ownerPublicKey: string
+    ownerQuorumId: string
+    signers: readonly WalletSigner[]
     name: string
     idempotencyKey: string
-  }): Promise<{ enclaveWalletId: string; address: Address; ownerQuorumId: string }> {
+  }): Promise<EnclaveWallet & { readonly enclaveWalletId: string }> {
     const operation = 'creating a wallet'
-    const wallet = await call(operation, async () =>
+    const additional_signers = signers.map(toAdditionalSigner)
+    const wallet = await create(operation, async (tries) =>
       sdk.wallets().create({
         chain_type: 'ethereum',
-        owner: { public_key: ownerPublicKey },
+        owner_id: ownerQuorumId,
+        additional_signers,
         display_name: cutName(name),
-        idempotency_key: idempotencyKey,
+        idempotency_key: keyOfTry(idempotencyKey, tries),
       }),
     )
-    const { address, ownerQuorumId } = toWallet(operation, wallet)
-    return { enclaveWalletId: readId(operation, wallet), address, ownerQuorumId }
+    return { ...toWallet(operation, wallet), enclaveWalletId: readId(operation, wallet) }
   }
 
-  /** Creates a signer with one key. It can sign for a wallet once the owner has allowed it. `publicKey` is base64 SPKI DER. */
-  async function createSigner({ publicKey, name }: { publicKey: string; name: string }): Promise<{ signerId: string }> {
-    const operation = 'creating a signer'
-    const quorum = await call(operation, async () =>
-      sdk.keyQuorums().create({ public_keys: [publicKey], authorization_threshold: 1, display_name: cutName(name) }),
-    )
-    return { signerId: readId(operation, quorum) }
+  /**
+   * Creates a quorum of keys, any one of which may sign: the owners of a wallet, or the one key of a signer. Each key is
+   * base64 SPKI DER of a P-256 key.
+   */
+  async function createQuorum({ publicKeys, name }: { publicKeys: readonly string[]; name: string }): Promise<string> {
+    const operation = 'creating a key quorum'
+    const body = { public_keys: [...publicKeys], authorization_threshold: 1, display_name: cutName(name) }
+    const quorum = await create(operation, async () => sdk.keyQuorums().create(body))
+    return readId(operation, quorum)
   }
 
-  /** Creates a policy that only the wallet's owner can change. It has no effect until a signer is put under it. */
+  /** Creates a policy without rules, which denies everything. Only its owner can give it rules. */
   async function createPolicy({
     name,
     ownerQuorumId,
-    terms,
     idempotencyKey,
   }: {
     name: string
     ownerQuorumId: string
-    terms: PolicyTerms
     idempotencyKey: string
-  }): Promise<{ policyId: string }> {
-    const rules = buildPolicyRules(terms)
+  }): Promise<string> {
     const operation = 'creating a policy'
-    const policy = await call(operation, async () =>
+    const policy = await create(operation, async (tries) =>
       sdk.policies().create({
         version: '1.0',
         name: cutName(name),
         chain_type: 'ethereum',
         owner_id: ownerQuorumId,
-        rules,
-        idempotency_key: idempotencyKey,
+        rules: [],
+        idempotency_key: keyOfTry(idempotencyKey, tries),
       }),
     )
-    return { policyId: readId(operation, policy) }
+    return readId(operation, policy)
   }
 
-  /** Returns the rules that the enclave has stored, for `comparePolicy`, and who may change them. */
-  async function readPolicy(policyId: string): Promise<{ rules: readonly PolicyRule[]; ownerId: string | null }> {
+  async function create<Result>(operation: string, work: (tries: number) => Promise<Result>): Promise<Result> {
+    return await call(operation, async () => creations.run(async () => createPatiently(work)))
+  }
+
+  async function readPolicy(policyId: string): Promise<EnclavePolicy> {
     const operation = 'reading a policy'
-    const policy = await call(operation, async () => sdk.policies().get(policyId))
+    return toPolicy(operation, policyId, await call(operation, async () => sdk.policies().get(policyId)))
+  }
+
+  /** Replaces a policy's rules. The owner's passkey has signed exactly this request. */
+  async function applyPolicyChange({
+    assertion,
+    ...change
+  }: PolicyChange & { assertion: OwnerAssertion }): Promise<EnclavePolicy> {
+    const operation = "changing a policy's rules"
+    const { body } = buildPolicyChange(client, change).request
+    const signed = signedBy(assertion, change)
+    const policy = await call(operation, async () => sdk.policies().update(change.policyId, { ...body, ...signed }))
+    return toPolicy(operation, change.policyId, policy)
+  }
+
+  function toPolicy(operation: string, policyId: string, policy: Policy): EnclavePolicy {
     if (readId(operation, policy) !== policyId || !Array.isArray(policy.rules)) {
       throw client.toError(operation, malformedResponse())
     }
     return { rules: policy.rules, ownerId: policy.owner_id }
+  }
+
+  /** Returns the public keys of a quorum's members, as base64 SPKI DER whatever form the enclave returns. */
+  async function readQuorum(quorumId: string): Promise<readonly string[]> {
+    const operation = 'reading a key quorum'
+    return toMembers(operation, quorumId, await call(operation, async () => sdk.keyQuorums().get(quorumId)))
+  }
+
+  /** Replaces a quorum's members, and returns them. The passkey of a present member has signed exactly this request. */
+  async function applyOwnersChange({
+    assertion,
+    ...change
+  }: OwnersChange & { assertion: OwnerAssertion }): Promise<readonly string[]> {
+    const operation = "changing a wallet's owners"
+    const { body } = buildOwnersChange(client, change).request
+    const signed = signedBy(assertion, change)
+    const quorum = await call(operation, async () => sdk.keyQuorums().update(change.quorumId, { ...body, ...signed }))
+    return toMembers(operation, change.quorumId, quorum)
+  }
+
+  function toMembers(operation: string, quorumId: string, quorum: KeyQuorum): readonly string[] {
+    if (readId(operation, quorum) !== quorumId || !Array.isArray(quorum.authorization_keys)) {
+      throw client.toError(operation, malformedResponse())
+    }
+    return quorum.authorization_keys.map((member) => normalizePublicKey(member.public_key))
   }
 
   async function readWallet(enclaveWalletId: string): Promise<EnclaveWallet> {
@@ -113,22 +172,21 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return toWallet(operation, await call(operation, async () => sdk.wallets().get(enclaveWalletId)))
   }
 
-  /** Replaces the wallet's signers. The owner's passkey has signed exactly this request. */
-  async function applySignerChange({
+  /** Gives a wallet other owners and signers. The passkey of its present owner has signed exactly this request. */
+  async function applyWalletMove({
     assertion,
-    ...change
-  }: SignerChange & { assertion: OwnerAssertion }): Promise<EnclaveWallet> {
-    const operation = "changing a wallet's signers"
-    const { body } = buildSignerChange(client, change).request
-    const signatures = [formatAssertion(assertion)]
-    const wallet = await call(operation, async () =>
-      sdk.wallets().update(change.enclaveWalletId, {
-        additional_signers: body.additional_signers,
-        request_expiry: change.expiresAt.getTime(),
-        authorization_context: { signatures },
-      }),
-    )
+    ...move
+  }: WalletMove & { assertion: OwnerAssertion }): Promise<EnclaveWallet> {
+    const operation = 'moving a wallet to other owners'
+    const { body } = buildWalletMove(client, move).request
+    const signed = signedBy(assertion, move)
+    const wallet = await call(operation, async () => sdk.wallets().update(move.enclaveWalletId, { ...body, ...signed }))
     return toWallet(operation, wallet)
+  }
+
+  /** What goes with a request that an owner has signed. */
+  function signedBy(assertion: OwnerAssertion, { expiresAt }: { expiresAt: Date }) {
+    return { request_expiry: expiresAt.getTime(), authorization_context: { signatures: [formatAssertion(assertion)] } }
   }
 
   function toWallet(operation: string, wallet: Wallet): EnclaveWallet {
@@ -144,13 +202,16 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return { address, ownerQuorumId: wallet.owner_id, signers }
   }
 
-  /** Checks the id, because the SDK returns any body with a successful status, even a proxy's page. */
+  /** Checks that the response has an id. The SDK returns any body with a successful status, even a proxy's page. */
   function readId(operation: string, resource: { id: string }): string {
     if (typeof resource?.id !== 'string') throw client.toError(operation, malformedResponse())
     return resource.id
   }
 
-  /** For readiness: checks that the enclave responds and accepts our credentials. It then returns 404 for the wallet. */
+  /**
+   * Checks, for the readiness endpoint, that the enclave responds and accepts our credentials. If so, it returns 404
+   * for a wallet that does not exist.
+   */
   async function checkReachable(): Promise<void> {
     try {
       await client.getJson('checking the connection', `/v1/wallets/${ABSENT_WALLET_ID}`)
@@ -160,27 +221,42 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   }
 
   return {
-    createWallet,
-    createSigner,
+    /** Where the enclave is, and which of its apps we are. Both are part of every signed request. */
+    apiUrl: client.apiUrl,
+    appId: client.appId,
+    createQuorum,
     generateSignerKey,
     createPolicy,
+    createWallet,
     readPolicy,
+    readQuorum,
     readWallet,
-    buildSignerChange: (change: SignerChange) => buildSignerChange(client, change),
-    applySignerChange,
+    buildPolicyChange: (change: PolicyChange) => buildPolicyChange(client, change),
+    applyPolicyChange,
+    buildOwnersChange: (change: OwnersChange) => buildOwnersChange(client, change),
+    applyOwnersChange,
+    buildWalletMove: (move: WalletMove) => buildWalletMove(client, move),
+    applyWalletMove,
     sendTransfer: async (order: TransferOrder) => sendTransfer(client, order),
+    buildOwnerTransfer: (order: OwnerTransfer) => buildOwnerTransfer(client, order),
+    sendOwnerTransfer: async (order: OwnerTransfer & { assertion: OwnerAssertion }) => sendOwnerTransfer(client, order),
     awaitTxHash: async (transactionId: string, limit: { timeoutMs: number }) =>
       awaitTxHash(client, transactionId, limit),
-    /** Expresses a time of our clock in the provider's clock, which judges when a signed request expires. */
+    /** Converts a time of our clock to the enclave's clock, which decides when a signed request expires. */
     toEnclaveTime: client.clock.toEnclaveTime,
     findTransfer: async (referenceId: string) => findTransfer(client, referenceId),
     checkReachable,
-    /** Closes the connections. Calls in progress fail. */
+    /** Closes the connections, so that calls in progress fail. */
     close: client.close,
   }
 }
 
-/** Cuts at whole code points, so that no character is split (D17). */
+/** The provider may return its stored response for a key that it has seen, even a 429. So each try has its own key. */
+function keyOfTry(idempotencyKey: string, tries: number): string {
+  return tries === 1 ? idempotencyKey : `${idempotencyKey}-${tries}`
+}
+
+/** Cuts a name that is too long, without splitting a Unicode code point (D17). */
 function cutName(name: string): string {
   let cut = ''
   for (const character of name) {

@@ -6,7 +6,7 @@ import type { MicroUsdc } from '../values/money.ts'
 export type PolicyTerms = {
   readonly chainId: number
   readonly maxPerTxMicro: MicroUsdc
-  /** Empty means any recipient (D14). */
+  /** The only allowed recipients. If the list is empty, any recipient is allowed (D14). */
   readonly recipientAllowlist: readonly Address[]
   readonly contractAllowlist: readonly Address[]
   readonly expiresAt: Date | null
@@ -33,9 +33,9 @@ const TRANSFER_ABI = [
 type Condition = PolicyRule['conditions'][number]
 
 /**
- * Builds the single rule of a grant's policy. The enclave denies everything that no rule allows, so the signer can do only
- * this: a call that decodes as `transfer`, without native value. The expiry is rounded down to the second, so that it never
- * comes late.
+ * Builds the single rule of a grant's policy. The enclave denies everything that no rule allows. So the signer can only
+ * make a call that decodes as `transfer`, and that sends no native coin. The expiry is rounded down to the second, so
+ * that the policy never expires later than the grant.
  * @throws RangeError for terms that the enclave cannot enforce, or that would allow nothing or everything.
  */
 export function buildPolicyRules(terms: PolicyTerms): PolicyRule[] {
@@ -70,7 +70,7 @@ function checkTerms({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowl
   if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) throw new RangeError('a policy needs a valid expiry')
 }
 
-/** Members that only describe a rule. Any other member that we do not know may change what is allowed. */
+/** Members that only describe a rule or condition. Any other unknown member may change what the rule allows. */
 const DESCRIBING_MEMBERS = {
   rule: ['id', 'name', 'description', 'created_at', 'updated_at'],
   condition: ['id', 'description', 'created_at', 'updated_at'],
@@ -82,26 +82,34 @@ const KNOWN_MEMBERS = {
 
 type Level = keyof typeof KNOWN_MEMBERS
 
-/** How the enclave's rules differ from the terms. Both lists name members and fields, never their values. */
+/**
+ * How the enclave's rules differ from the terms. Both lists contain the names of members and fields, never their
+ * values.
+ */
 export interface PolicyComparison {
-  /** Empty if the rules mean exactly the terms. */
+  /** Empty if the rules allow exactly what the terms allow. */
   readonly differences: readonly string[]
-  /** Members that this version does not know, and that change nothing. */
+  /** Members that this version does not know, but that do not change what is allowed. */
   readonly ignored: readonly string[]
 }
 
 /**
- * Compares the rules that the enclave has stored with `terms`: they must mean exactly these, no more and no less (D15).
- * Ids, names, the order of conditions and of addresses, the case of addresses and the notation of numbers do not matter to
- * the enclave, and are not compared.
+ * Compares the rules that the enclave has stored with `terms`: they must allow exactly what the terms allow (D15). Some
+ * differences have no effect at the enclave and are ignored: ids, names, the order of conditions and of addresses, the
+ * case of addresses, and the notation of numbers.
  *
- * The provider may add members over time. One that is null or only describes is ignored. Any other unknown member counts
- * as a difference. On a condition it could negate the condition or disable it; on a rule it could change how the conditions
- * are combined. Either would let the signer do more than the owner has signed.
+ * The provider may add members over time. We ignore a new member if it is null or only describes. Any other unknown
+ * member counts as a difference, because it could let the signer do more than the owner has signed. For example, it
+ * could negate or disable a condition, or change how conditions are combined.
  */
 export function comparePolicy(rules: readonly unknown[], terms: PolicyTerms): PolicyComparison {
+  return compareRules(rules, buildPolicyRules(terms))
+}
+
+/** Compares the rules that the enclave has stored with the rules that it should have, as `comparePolicy` does. */
+export function compareRules(rules: readonly unknown[], wanted: readonly unknown[]): PolicyComparison {
   const stored = rules.map(normalizeRule)
-  const expected = buildPolicyRules(terms).map(normalizeRule)
+  const expected = wanted.map(normalizeRule)
   const differences =
     stored.length === expected.length
       ? stored.flatMap((rule, index) => compareRule(rule, expected[index] as NormalRule, `rules[${index}]`))
@@ -109,9 +117,16 @@ export function comparePolicy(rules: readonly unknown[], terms: PolicyTerms): Po
   return { differences, ignored: rules.flatMap((rule, index) => listIgnored(rule, `rules[${index}]`)) }
 }
 
+/** Returns whether two lists of rules mean the same and have the same names. */
+export function sameRules(left: readonly PolicyRule[], right: readonly PolicyRule[]): boolean {
+  return (
+    compareRules(left, right).differences.length === 0 && left.every((rule, index) => rule.name === right[index]?.name)
+  )
+}
+
 interface NormalRule {
   readonly members: ReadonlyMap<string, string>
-  /** Sorted by text. */
+  /** The conditions, sorted by `text`. */
   readonly conditions: readonly { readonly field: string; readonly text: string }[]
 }
 
@@ -127,7 +142,7 @@ function compareRule(stored: NormalRule, expected: NormalRule, path: string): st
     ...members.map((name) => `${path}.${name}`),
     ...[...new Set(fields)].map((field) => `${path}.conditions on ${field}`),
   ]
-  // The texts are the same, but the enclave has a condition twice.
+  // If the texts are the same but their numbers differ, the enclave has a condition twice.
   const hasDuplicate = differences.length === 0 && stored.conditions.length !== expected.conditions.length
   return hasDuplicate ? [`${path}.conditions`] : differences
 }
@@ -159,7 +174,7 @@ function pickCounting(level: Level, value: unknown): Record<string, unknown> {
 function normalizeRule(rule: unknown): NormalRule {
   const { conditions, ...rest } = pickCounting('rule', rule)
   return {
-    members: new Map(Object.entries(rest).map(([name, member]) => [name, JSON.stringify(member)])),
+    members: new Map(Object.entries(rest).map(([name, member]) => [name, toText(member)])),
     conditions: toList(conditions)
       .map(normalizeCondition)
       .toSorted((a, b) => (a.text < b.text ? -1 : 1)),
@@ -169,24 +184,31 @@ function normalizeRule(rule: unknown): NormalRule {
 function normalizeCondition(condition: unknown): { field: string; text: string } {
   const { value, abi, ...rest } = pickCounting('condition', condition)
   const values = Array.isArray(value) ? value.map(normalizeValue).toSorted() : normalizeValue(value)
-  const text = JSON.stringify([sortMembers(rest), values, abi === undefined ? null : toList(abi).map(normalizeAbiItem)])
+  const text = toText([rest, values, abi === undefined ? null : toList(abi).map(normalizeAbiItem)])
   return { field: String(rest['field']), text }
 }
 
-/** Only these members decide what an ABI item decodes. What the call returns does not matter. */
+/**
+ * Keeps the members of an ABI item that decide which calls it decodes. The types of the return values do not matter.
+ */
 function normalizeAbiItem(item: unknown): unknown {
   const { type, name, inputs } = toRecord(item)
   return [type, name, toList(inputs).map((input) => [toRecord(input)['name'], toRecord(input)['type']])]
 }
 
 function normalizeValue(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value) ?? 'undefined'
+  if (typeof value !== 'string') return toText(value)
   if (/^0x[0-9a-f]{40}$/i.test(value)) return value.toLowerCase()
   return /^([0-9]+|0x[0-9a-f]+)$/i.test(value) ? BigInt(value).toString() : JSON.stringify(value)
 }
 
-function sortMembers(record: Record<string, unknown>): unknown {
-  return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))
+/** JSON with sorted members: rules that were stored in the database come back with their members in another order. */
+function toText(value: unknown): string {
+  const sort = (_: string, member: unknown): unknown =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member
+  return JSON.stringify(value, sort) ?? 'undefined'
 }
 
 function toRecord(value: unknown): Record<string, unknown> {

@@ -1,16 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The provider publishes no limit. This is far more than payments need, and far less than would look like an attack. */
+/** The provider publishes no limit. This is far more than payments need, but few enough not to look like an attack. */
 const REQUESTS_PER_SECOND_MAX = 40
 const WINDOW_MS = 1_000
-/** A longer `Retry-After` is cut to this. */
+/** The longest pause. A longer `Retry-After` is shortened to this. */
 const PAUSE_MS_MAX = 60_000
-/** How many requests may wait. Any further one is rejected at once. */
+/** How many requests may wait. Any further request is rejected at once. */
 const WAITING_MAX = 2_000
 
 /**
- * Limits look-ups at the provider for the whole process: at most `perSecond` in any second, and none while the provider
- * asks us to wait. Transfers are not limited, because a caller waits for each of them.
+ * Limits how often this process looks up transactions at the enclave: at most `perSecond` times in any second, and not
+ * while the enclave asks us to wait. Requests that send a transfer are not limited, because a caller waits for each of
+ * them.
  */
 export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { perSecond?: number } = {}) {
   let free = perSecond
@@ -19,7 +20,7 @@ export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { p
 
   /**
    * Resolves when a request may be sent.
-   * @throws the signal's reason if it aborts first; Error if too many requests wait.
+   * @throws the signal's reason if the signal aborts first; Error if too many requests are waiting.
    */
   async function take(signal: AbortSignal): Promise<void> {
     while (true) {
@@ -42,21 +43,22 @@ export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { p
   }
 
   async function waitForTurn(signal: AbortSignal): Promise<void> {
-    if (waiting.length >= WAITING_MAX) throw new Error('too many look-ups at the enclave provider are waiting')
+    if (waiting.length >= WAITING_MAX) throw new Error('too many look-ups at the enclave are waiting')
     const turn = Promise.withResolvers<void>()
     waiting.push(turn.resolve)
     try {
       await abortable(turn.promise, signal)
     } catch (error) {
       const position = waiting.indexOf(turn.resolve)
-      // Its turn may have come at the same time. Then the next request gets the turn.
+      // If this request is no longer in the queue, its turn came at the same moment. Then the next request gets the
+      // turn.
       if (position === -1) waiting.shift()?.()
       else waiting.splice(position, 1)
       throw error
     }
   }
 
-  /** Sends nothing for this long, because the provider sent `Retry-After`. Does not shorten a longer pause. */
+  /** Lets no request through for this long, because the enclave sent `Retry-After`. Does not shorten a longer pause. */
   function pauseFor(ms: number): void {
     const before = pause
     const current = Promise.all([before, delay(Math.min(Math.max(ms, 0), PAUSE_MS_MAX), undefined, { ref: false })])

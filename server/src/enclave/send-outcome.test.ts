@@ -62,9 +62,12 @@ const PAGE: StubAnswer = (response) =>
 
 type Outcome = Exclude<TransferOutcome['kind'], 'accepted'>
 
-/** Every error that the provider documents or has been seen to send, and the responses of a proxy in between. */
+/**
+ * Every error that the provider documents or that we have observed, and responses of a proxy between us and the
+ * enclave.
+ */
 const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: string][] = [
-  // This very transfer was rejected.
+  // The enclave rejected this transfer.
   [
     'a policy violation',
     refuse(400, { error: 'RPC request denied due to policy violation', code: 'policy_violation' }),
@@ -93,7 +96,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'invalid_data',
   ],
 
-  // The provider certainly did not send it.
+  // The enclave certainly did not send the transfer.
   [
     'spent gas credits',
     refuse(400, { error: 'Insufficient gas credits balance', code: 'insufficient_funds' }),
@@ -173,7 +176,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'too_many_requests',
   ],
 
-  // The provider may have sent it.
+  // The enclave may have sent the transfer.
   [
     'a failed broadcast',
     refuse(400, { error: 'Transaction creation failed', code: 'transaction_broadcast_failure' }),
@@ -226,7 +229,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'policy_violation',
   ],
 
-  // A proxy responded, or nothing did.
+  // A proxy responded, or there was no response.
   ['a 400 without JSON', refuse(400, 'No'), 'unknown', 'bad_request'],
   ["a proxy's page with 403", PAGE, 'unknown', 'forbidden'],
   ['a 401 that is not in the form of the provider', refuse(401, { message: 'No' }), 'unknown', 'unauthorized'],
@@ -259,7 +262,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'no_answer',
   ],
 
-  // A success without proof of what was done.
+  // A status of success, but a body that does not show what was done.
   [
     'a success that is no JSON',
     (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
@@ -301,7 +304,7 @@ describe('the outcome of sendTransfer', () => {
     })
   }
 
-  it('is unknown when nobody listens', async () => {
+  it('is unknown if no process listens at the address', async () => {
     const gone = await startStubEnclave()
     gone.close()
     const nobody = gone.open()

@@ -1,24 +1,24 @@
-/** What a response without success means for one attempt to send a transfer (D24). */
+/** What a failed response means for one attempt to send a transfer (D24). */
 export type SendOutcome =
-  /** The provider's policy or signature check rejected this very transfer. Trying again would change nothing. */
+  /** The enclave's policy or signature check rejected this transfer, and would reject it again. */
   | 'refused'
-  /** The provider certainly did not send it, for a reason on our side or the provider's. It can be retried. */
+  /** The enclave certainly did not send the transfer, for a reason that may go away. It can be retried. */
   | 'not_sent'
-  /** The provider may have sent it, or may still send it. */
+  /** The enclave may have sent the transfer, or may still send it. */
   | 'unknown'
 
 export type SendFailure = {
   /** HTTP status, or null if there was no response. */
   readonly status: number | null
-  /** The provider's error code, or our own if the response has none. */
+  /** The enclave's error code, or our own code if the response has none. */
   readonly code: string
-  /** The provider's message. */
+  /** The enclave's message. */
   readonly reason: string
-  /** Whether the body is the provider's own error, and not, for example, a proxy's error page. */
+  /** Whether the enclave itself wrote the response's body. It may also be, for example, the error page of a proxy. */
   readonly isProviderError: boolean
 }
 
-/** The provider's documented codes for requests that it rejects before it signs anything, with status 400. */
+/** The documented codes with which the enclave rejects a request before it signs anything. Their status is 400. */
 const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'invalid_data',
   'invalid_request',
@@ -34,30 +34,36 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'too_many_requests',
 ])
 
-/** With these statuses the provider did nothing, whatever the code. A proxy can also return them, see `isProviderError`. */
+/**
+ * If the enclave returns one of these statuses, it did nothing, whatever the code is. A proxy can also return them, so
+ * `isProviderError` must be true too.
+ */
 const NOT_SENT_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 413, 414, 415, 422, 429, 431])
 
 /**
- * Decides the outcome of an attempt from the provider's response. In case of doubt it is `unknown`. A wrong `unknown` costs
- * a wait; a wrong `not_sent` could cost a second transfer.
+ * Decides the outcome of an attempt from the enclave's response. In case of doubt it is `unknown`. If that is wrong,
+ * the payment only takes longer. A wrong `not_sent` could pay twice.
  *
- * A 4xx counts only if its body is the provider's own error, because a proxy can return any status after the provider has
- * acted.
+ * A 4xx status is evidence only if the enclave itself wrote the body, because a proxy can return any status after the
+ * enclave has sent the transfer.
  */
 export function decideSendOutcome({ status, code, reason, isProviderError }: SendFailure): SendOutcome {
   if (status === null || status < 400 || status >= 500 || !isProviderError) return 'unknown'
-  // The provider knows an earlier attempt of the same payment, so the payment may have been sent.
+  // The enclave has received an earlier attempt of the same payment, so it may have sent the payment.
   if (isKnownAlready(code, reason)) return 'unknown'
   if (code === 'policy_violation') return 'refused'
   if (status === 401 && isSignatureRejected(reason)) return 'refused'
-  // The broadcast failed after signing. The provider calls that "safe to retry", but a node may have accepted it.
+  // The broadcast failed after signing. The provider's documentation calls this "safe to retry", but a node may have
+  // accepted the transaction.
   if (code.startsWith('transaction_')) return 'unknown'
   if (NOT_SENT_STATUSES.has(status)) return 'not_sent'
   if (status === 400 && (NOT_SENT_CODES.has(code) || isWithoutSponsorship(reason))) return 'not_sent'
   return 'unknown'
 }
 
-/** Returns whether the reference id exists already, or the idempotency key was used with another body. */
+/**
+ * Returns whether the reference id exists already, or an earlier request used the idempotency key with another body.
+ */
 function isKnownAlready(code: string, reason: string): boolean {
   return (
     code === 'resource_already_exists' ||
@@ -67,7 +73,10 @@ function isKnownAlready(code: string, reason: string): boolean {
   )
 }
 
-/** A wrong signature shows only in the provider's message. The code is missing, or that of any invalid data. */
+/**
+ * Returns whether the signature was rejected. Only the enclave's message shows this: the code is missing, or is the
+ * general code for invalid data.
+ */
 function isSignatureRejected(reason: string): boolean {
   if (/\brequest has expired\b/i.test(reason)) return false
   return /no valid authorization signatures|not enough valid authorization signatures|number of signatures/i.test(

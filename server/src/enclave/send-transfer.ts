@@ -1,3 +1,4 @@
+import { formatRequestForAuthorizationSignature } from '@privy-io/node'
 import type { Hash } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
 import type { Address } from '../values/address.ts'
@@ -7,56 +8,122 @@ import type { EnclaveClient } from './enclave-client.ts'
 import { EnclaveUnavailable } from './errors.ts'
 import { malformedResponse, readFailure, type Failure } from './failure.ts'
 import { decideSendOutcome } from './send-outcome.ts'
+import { checkId, formatAssertion, type OwnerAssertion } from './signable-request.ts'
 import { signPayload } from './signer-key.ts'
 import { parseTxHash } from './transactions.ts'
 
-export type TransferOrder = {
+export type TransferDetails = {
   readonly enclaveWalletId: string
-  /** Base64 PKCS8 DER of the agent's signer. Secret. */
-  readonly signerPrivateKey: string
   readonly chainId: number
   readonly contract: Address
   readonly to: Address
   readonly amountMicro: MicroUsdc
-  /** Whether the provider pays the gas. Otherwise the wallet pays it in the chain's own coin. */
+  /** Whether the enclave's provider pays the gas. Otherwise the wallet pays it in the chain's native coin. */
   readonly sponsored: boolean
   /** The payment's id. It must be unique at the enclave and have at most 64 characters (D23). */
   readonly referenceId: string
   /** The idempotency key of this attempt (D22). */
   readonly attemptKey: string
-  /** By the provider's clock. The provider rejects the request from this time on, so that a lost attempt cannot arrive late. */
+  /**
+   * The enclave rejects the request from this time on, so that a delayed request cannot send the transfer later. By the
+   * enclave's clock.
+   */
   readonly expiresAt: Date
 }
 
+/** A transfer that a signer of the wallet signs, within its policy. */
+export type TransferOrder = TransferDetails & {
+  /** Base64 PKCS8 DER of the signer's key. Secret. */
+  readonly signerPrivateKey: string
+}
+
+/** A transfer that an owner of the wallet signs. No policy limits it. */
+export type OwnerTransfer = TransferDetails & {
+  /** The wallet's address. The signer page shows it to the owner, so it is part of what the owner signs. */
+  readonly from: Address
+}
+
 export type TransferOutcome =
-  /** Signed and accepted for broadcast. A sponsored transfer is accepted before its transaction hash is known (D24). */
+  /**
+   * The enclave has signed the transfer and will broadcast it. The hash of a sponsored transfer is not known yet (D24).
+   */
   | ({ readonly kind: 'accepted' } & AcceptedTransfer)
-  /** The provider rejected this very transfer and signed nothing. `code` is `policy_violation` for its policy. */
+  /**
+   * The enclave rejected this transfer and signed nothing. If its policy was the reason, `code` is `policy_violation`.
+   */
   | { readonly kind: 'refused'; readonly status: number | null; readonly code: string; readonly reason: string }
-  /** The provider certainly did not send it, and it can be retried. */
+  /** The enclave certainly did not send the transfer. It can be retried. */
   | { readonly kind: 'not_sent'; readonly status: number | null; readonly code: string; readonly reason: string }
-  /** The provider may have sent it, or may still send it. `error` says what happened. */
+  /** The enclave may have sent the transfer, or may still send it. `error` says what happened. */
   | { readonly kind: 'unknown'; readonly error: EnclaveUnavailable }
 
 export type AcceptedTransfer = {
   readonly transactionId: string
   readonly txHash: Hash | null
-  /** The ERC-4337 user operation that carries a sponsored transfer; null for a plain transaction. */
+  /** The hash of the ERC-4337 user operation that contains a sponsored transfer; null for a plain transaction. */
   readonly userOperationHash: Hash | null
 }
 
 const OPERATION = 'a transfer'
-/** Our own code for an attempt that expired before it was sent. */
+/** Our own code for a request that expired before we sent it. */
 export const REQUEST_EXPIRED = 'request_expired'
 
 /**
- * Asks the enclave to sign and broadcast one USDC transfer. Sends one request and never repeats it. The outcome is decided
- * here and nowhere else (D24). On `unknown`, the caller must look the transfer up by its reference id (D23).
+ * Asks the enclave to sign and broadcast one USDC transfer. Makes one request and never repeats it. The outcome is
+ * decided here and nowhere else (D24). If it is `unknown`, the caller must look up the transfer by its reference id
+ * (D23).
  * @throws RangeError for an amount that is not positive; TypeError for a malformed signer key.
  */
 export async function sendTransfer(client: EnclaveClient, order: TransferOrder): Promise<TransferOutcome> {
   const key = client.parseSignerKey(order.signerPrivateKey)
-  const data = encodeTransfer(order)
+  // We sign ourselves, because the SDK's own signer is written in JavaScript and takes 30 times as long.
+  return await send(client, order, { sign_fns: [async (payload) => signPayload(key, payload)] })
+}
+
+/**
+ * Sends a transfer that an owner's passkey has signed. The request is exactly the one of `buildOwnerTransfer`, because
+ * the owner signed it. Otherwise the same as `sendTransfer`.
+ * @throws RangeError for an amount that is not positive; TypeError for an assertion that is not base64url.
+ */
+export async function sendOwnerTransfer(
+  client: EnclaveClient,
+  { assertion, ...order }: OwnerTransfer & { readonly assertion: OwnerAssertion },
+): Promise<TransferOutcome> {
+  return await send(client, order, { signatures: [formatAssertion(assertion)] })
+}
+
+/**
+ * Builds the challenge for the passkey of an owner who sends a transfer: the canonical form of the complete request (RFC
+ * 8785), as `sendOwnerTransfer` will send it. Equal input gives equal bytes.
+ */
+export function buildOwnerTransfer(
+  { apiUrl, appId }: { apiUrl: string; appId: string },
+  order: OwnerTransfer,
+): { challenge: Uint8Array } {
+  const challenge = formatRequestForAuthorizationSignature({
+    version: 1,
+    method: 'POST',
+    url: `${apiUrl}/v1/wallets/${checkId(order.enclaveWalletId)}/rpc`,
+    body: { method: 'eth_sendTransaction', chain_type: 'ethereum', ...buildBody(order) },
+    headers: {
+      'privy-app-id': appId,
+      'privy-idempotency-key': order.attemptKey,
+      'privy-request-expiry': String(order.expiresAt.getTime()),
+    },
+  })
+  return { challenge }
+}
+
+type AuthorizationContext = Parameters<
+  ReturnType<ReturnType<EnclaveClient['sdk']['wallets']>['ethereum']>['sendTransaction']
+>[1]['authorization_context']
+
+async function send(
+  client: EnclaveClient,
+  order: TransferDetails & { readonly from?: Address },
+  authorization: NonNullable<AuthorizationContext>,
+): Promise<TransferOutcome> {
+  const body = buildBody(order)
   if (order.expiresAt <= client.clock.now()) {
     return { kind: 'not_sent', status: null, code: REQUEST_EXPIRED, reason: 'expired before it was sent' }
   }
@@ -66,15 +133,10 @@ export async function sendTransfer(client: EnclaveClient, order: TransferOrder):
       .wallets()
       .ethereum()
       .sendTransaction(order.enclaveWalletId, {
-        caip2: `eip155:${order.chainId}`,
-        sponsor: order.sponsored,
-        reference_id: order.referenceId,
-        // The policy checks exactly these members. A missing one might not count as zero.
-        params: { transaction: { to: order.contract, data, value: '0x0', chain_id: order.chainId } },
+        ...body,
         idempotency_key: order.attemptKey,
         request_expiry: order.expiresAt.getTime(),
-        // We sign ourselves, because the SDK's own signer is written in JavaScript and takes 30 times as long.
-        authorization_context: { sign_fns: [async (payload) => signPayload(key, payload)] },
+        authorization_context: authorization,
       })
   } catch (error) {
     return toOutcome(client, readFailure(error))
@@ -92,12 +154,34 @@ function toOutcome(client: EnclaveClient, failure: Failure): TransferOutcome {
   return { kind: 'unknown', error }
 }
 
-function encodeTransfer({ to, amountMicro }: TransferOrder): string {
+function buildBody(order: TransferDetails & { readonly from?: Address }) {
+  const { chainId, contract, sponsored, referenceId, from } = order
+  return {
+    caip2: `eip155:${chainId}`,
+    sponsor: sponsored,
+    reference_id: referenceId,
+    params: {
+      transaction: {
+        // A policy checks exactly these members. A missing one might not count as zero.
+        to: contract,
+        data: encodeTransfer(order),
+        value: '0x0',
+        chain_id: chainId,
+        ...(from === undefined ? {} : { from }),
+      },
+    },
+  }
+}
+
+function encodeTransfer({ to, amountMicro }: TransferDetails): string {
   if (amountMicro <= 0n) throw new RangeError('a transfer needs a positive amount')
   return encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amountMicro] })
 }
 
-/** Parses the provider's acceptance. `hash` is an empty string while a sponsored transfer has none. */
+/**
+ * Parses the response to a transfer that was accepted. `hash` is an empty string while a sponsored transfer has no
+ * hash.
+ */
 function parseAccepted(response: unknown): AcceptedTransfer | null {
   if (typeof response !== 'object' || response === null) return null
   const { transaction_id: transactionId, hash, user_operation_hash } = response as Record<string, unknown>

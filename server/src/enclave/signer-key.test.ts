@@ -10,7 +10,7 @@ import {
   signPayload,
 } from './signer-key.ts'
 
-// Made by the provider's SDK. The key is public and used for nothing else.
+// This key and signature were made with the provider's SDK. The key is public and used only here.
 const PKCS8 =
   'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg1B59crjpjX7PVZAqnkv/S8lmgACo5QG5QHaP5s/VoTehRANCAATd34+HHc56xPNSupziQQoIIai+f069NI3DUldTxhSR4SSQXml17l2cFCwcnKRvtjLvzjtRzMahJfXJwlpUQnfS'
 const SPKI =

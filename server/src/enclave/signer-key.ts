@@ -23,18 +23,18 @@ export function parseSignerKey(privateKey: string): KeyObject {
   try {
     key = createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs8' })
   } catch {
-    // Falls through to the same error as for a key of another kind.
+    // The check below throws, as it does for a key of another kind.
   }
   if (key?.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw new TypeError('a signer key is not a P-256 key')
   return key
 }
 
-/** How many parsed keys are kept. With more agents than this, some payments must parse their key again. */
+/** How many parsed keys are cached. With more agents than this, some payments must parse their key again. */
 export const SIGNER_KEYS_KEPT_MAX = 1_000
 
 /**
- * Returns `parseSignerKey` with a cache, because parsing takes four times as long as signing. Keys are cached by a digest,
- * so that their text is not kept. The least recently used key is dropped first.
+ * Returns `parseSignerKey` with a cache, because parsing takes four times as long as signing. The cache uses a digest
+ * of the key's text, so that the text does not stay in memory. The least recently used key is dropped first.
  */
 export function createSignerKeyParser(): (privateKey: string) => KeyObject {
   const kept = new Map<string, KeyObject>()

@@ -45,7 +45,7 @@ function answer(status: number, body: unknown): StubAnswer {
 }
 
 describe('awaitTxHash', () => {
-  it('polls until the hash is there, through faults on the way', async () => {
+  it('polls until the transaction has a hash, even if some requests fail', async () => {
     const answers = [
       answer(200, transaction({ status: 'pending' })),
       answer(404, { error: 'Not found' }),
@@ -61,14 +61,14 @@ describe('awaitTxHash', () => {
     assert.ok(stub.requests.every(({ path }) => path === '/v1/transactions/tx1'))
   })
 
-  it('gives up at its time limit, having waited longer each time', async () => {
+  it('waits longer each time, and stops at its time limit', async () => {
     stub.answer(answer(200, transaction()))
     assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 1_500 }), null)
-    // After 400 and 1,040 ms. The third request would come after 2,064 ms.
+    // The requests are made after 400 and 1,040 ms. A third request would be made after 2,064 ms.
     assert.ok(stub.requests.length >= 1 && stub.requests.length <= 2, `asked ${stub.requests.length} times`)
   })
 
-  it('gives up at its time limit when the enclave hangs', async () => {
+  it('stops at its time limit if the enclave hangs', async () => {
     stub.answer(() => undefined)
     const hasty = stub.open({ timeoutMs: HASTY_MS })
     assert.equal(await hasty.awaitTxHash('tx1', { timeoutMs: 500 }), null)
@@ -77,7 +77,7 @@ describe('awaitTxHash', () => {
   })
 
   for (const status of ['failed', 'provider_error', 'execution_reverted', 'replaced']) {
-    it(`gives up at once for a transaction that is ${status}`, async () => {
+    it(`stops at once for a transaction that is ${status}`, async () => {
       stub.answer(answer(200, transaction({ status })))
       assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 10_000 }), null)
       assert.equal(stub.requests.length, 1)

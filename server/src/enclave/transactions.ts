@@ -7,29 +7,34 @@ import { malformedResponse } from './failure.ts'
 export type EnclaveTransfer = {
   readonly transactionId: string
   readonly txHash: Hash | null
-  /** The ERC-4337 user operation that carries a sponsored transfer; null if the provider does not report it. */
+  /**
+   * The hash of the ERC-4337 user operation that contains a sponsored transfer; null if the enclave does not report it.
+   */
   readonly userOperationHash: Hash | null
   /** `pending`, `broadcasted`, `confirmed`, `finalized`, `execution_reverted`, `failed`, `replaced`, `provider_error`. */
   readonly status: string
 }
 
 export type TransferLookup = {
-  /** Null if the provider says that it does not know the reference id. */
+  /** Null if the enclave says that no transfer has this reference id. */
   readonly transfer: EnclaveTransfer | null
-  /** The provider's time of the response, rounded down, and no later than our estimate of its clock. */
+  /** The time on the enclave's clock at its response, rounded down, or our estimate of that clock if it is earlier. */
   readonly providerTime: Date
 }
 
-/** A sponsored transfer gets its hash when it is on the chain, which takes one or two blocks. */
+/**
+ * How often we ask for a transaction's hash. A sponsored transfer gets its hash when it is on the chain, which takes
+ * one or two blocks.
+ */
 const HASH_POLL_FIRST_MS = 400
 const HASH_POLL_GROWTH = 1.6
 const HASH_POLL_MAX_MS = 2_000
-/** A transaction without a hash that has one of these statuses will not get one soon. */
+/** If a transaction has one of these statuses and no hash, it will not get a hash soon. */
 const HASHLESS_FINAL_STATUSES: readonly string[] = ['failed', 'provider_error', 'execution_reverted', 'replaced']
 
 /**
- * Polls a transaction until it has its hash, at growing intervals, for at most `timeoutMs` (D24). Returns null if there is
- * no hash by then. A failed look-up is ignored, because the transfer itself has been accepted.
+ * Polls a transaction until it has a hash, at growing intervals, for at most `timeoutMs` (D24). Returns null if it has
+ * no hash by then. A failed look-up is ignored, because the enclave has accepted the transfer.
  */
 export async function awaitTxHash(
   client: EnclaveClient,
@@ -59,8 +64,8 @@ async function findById(client: EnclaveClient, id: string, signal: AbortSignal):
 }
 
 /**
- * Looks up the transfer that the provider accepted under a payment's reference id (D23). `transfer` is null only if the
- * provider says that there is none. Callers rely on this to send again, so every other response is an error.
+ * Looks up the transfer that the enclave accepted under a payment's reference id (D23). `transfer` is null only if the
+ * enclave says that there is none. Callers then send the payment again, so any doubtful response throws instead.
  * @throws EnclaveUnavailable
  */
 export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<TransferLookup> {
@@ -80,12 +85,16 @@ export async function findTransfer(client: EnclaveClient, referenceId: string): 
   const reported = date === null ? Number.NaN : Date.parse(date)
   return {
     transfer: transfers.find((transfer) => transfer?.txHash) ?? transfers[0] ?? null,
-    // A single wrong header must not end a fence early.
+    // The time is never later than our estimate. A payment may be sent again from a certain time on, and one wrong
+    // `Date` header must not make that happen early.
     providerTime: Number.isNaN(reported) || reported > askedAt.getTime() ? askedAt : new Date(reported),
   }
 }
 
-/** Checks each entry: a provider that ignores the filter would list other payments' transactions. */
+/**
+ * Returns whether an entry belongs to the payment. If the enclave ignored the filter, it would return transactions of
+ * other payments.
+ */
 function matches(entry: unknown, referenceId: string): boolean {
   return isRecord(entry) && entry['reference_id'] === referenceId
 }

@@ -1,0 +1,32 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { APIError } from '@privy-io/node'
+import { parseRetryAfterMs } from '../lib/parse-retry-after.ts'
+
+/** A wallet takes a hundred requests, so a rate limit is to be expected. */
+const TRIES_MAX = 5
+const TOO_MANY_REQUESTS = 429
+/** The wait if the provider names none. Each further wait is twice as long. */
+const FIRST_WAIT_MS = 500
+/** A person waits for the wallet. A longer wait than this is not made: the creation fails instead. */
+const WAIT_MS_MAX = 10_000
+
+/**
+ * Runs one request that creates a resource, and repeats it while the provider responds that it receives too many. It
+ * waits as long as the provider says. `create` gets the number of the try, from 1: each try needs an idempotency key of
+ * its own, because the provider may return the stored 429 for the same key. A resource that was created twice is never
+ * used, and costs nothing.
+ */
+export async function createPatiently<Result>(create: (tries: number) => Promise<Result>): Promise<Result> {
+  let waitMs = FIRST_WAIT_MS
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await create(tries)
+    } catch (error) {
+      if (!(error instanceof APIError) || error.status !== TOO_MANY_REQUESTS || tries === TRIES_MAX) throw error
+      const askedMs = error.headers === undefined ? null : parseRetryAfterMs(error.headers)
+      if (askedMs !== null && askedMs > WAIT_MS_MAX) throw error
+      await delay(askedMs ?? waitMs)
+      waitMs *= 2
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * The requests that create resources share the connections with payments. A wallet takes a hundred of these requests, so
+ * only a few of all connections are theirs.
+ */
+const CREATIONS_AT_ONCE_MAX = 10
+/** How many requests may wait. Any further request fails at once. A hundred wallets at the same time need this many. */
+const WAITING_MAX = 2_000
+
+/** Limits how many requests of this process create resources at the same time. The others wait for their turn. */
+export function createCreationQueue({ waitingMax = WAITING_MAX }: { waitingMax?: number } = {}) {
+  let running = 0
+  const waiting: (() => void)[] = []
+
+  /** Runs `create` as soon as it is its turn. @throws Error if too many requests are waiting. */
+  async function run<Result>(create: () => Promise<Result>): Promise<Result> {
+    if (running < CREATIONS_AT_ONCE_MAX) {
+      running += 1
+    } else {
+      if (waiting.length >= waitingMax) throw new Error('too many requests wait to create resources at the enclave')
+      // The request that ends next hands over its place, so `running` stays the same.
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.push(resolve)
+      await promise
+    }
+    try {
+      return await create()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+
+  return { run }
+}

@@ -1,0 +1,21 @@
+import { buildRequest, type BuiltRequest, type EnclaveAddress } from './signable-request.ts'
+
+/** The change of a quorum's members that a present member signs. Any one of the members may sign afterwards. */
+export type OwnersChange = {
+  readonly quorumId: string
+  /** All members after the change, as base64 SPKI DER of P-256 keys. */
+  readonly publicKeys: readonly string[]
+  readonly expiresAt: Date
+}
+
+export type OwnersChangeBody = { readonly public_keys: string[]; readonly authorization_threshold: 1 }
+
+/** @throws TypeError without a member: nobody could change the quorum any more. */
+export function buildOwnersChange(
+  enclave: EnclaveAddress,
+  { quorumId, publicKeys, expiresAt }: OwnersChange,
+): BuiltRequest<OwnersChangeBody> {
+  if (publicKeys.length === 0) throw new TypeError('a quorum needs a member')
+  const body: OwnersChangeBody = { public_keys: [...publicKeys], authorization_threshold: 1 }
+  return buildRequest(enclave, { path: ['key_quorums', quorumId], body, expiresAt })
+}

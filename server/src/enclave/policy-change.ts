@@ -1,0 +1,19 @@
+import type { PolicyRule } from './policy-rules.ts'
+import { buildRequest, type BuiltRequest, type EnclaveAddress } from './signable-request.ts'
+
+/** The change of a policy's rules that an owner signs. The request contains the rules, so the owner signs the terms. */
+export type PolicyChange = {
+  readonly policyId: string
+  /** All of the policy's rules after the change. None: everything is denied. */
+  readonly rules: readonly PolicyRule[]
+  readonly expiresAt: Date
+}
+
+export type PolicyChangeBody = { readonly rules: PolicyRule[] }
+
+export function buildPolicyChange(
+  enclave: EnclaveAddress,
+  { policyId, rules, expiresAt }: PolicyChange,
+): BuiltRequest<PolicyChangeBody> {
+  return buildRequest(enclave, { path: ['policies', policyId], body: { rules: [...rules] }, expiresAt })
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { createSoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
+import { parseAddress, type Address } from '../values/address.ts'
+import { microUsdc } from '../values/money.ts'
+import { buildPolicyChange } from './policy-change.ts'
+import { buildPolicyRules } from './policy-rules.ts'
+import { formatAssertion } from './signable-request.ts'
+import { buildWalletMove } from './wallet-move.ts'
+
+const ENCLAVE = { apiUrl: 'https://api.privy.io', appId: 'a'.repeat(25) }
+/** Many servers reject headers above 16 KiB in all, Node.js among them. The other headers need little. */
+const HEADER_BYTES_MAX = 15 * 1024
+const expiresAt = new Date('2100-01-01T00:00:00Z')
+const passkey = createSoftwarePasskey({ rpId: 'signer.example.com', origin: 'https://signer.example.com' })
+
+describe("an owner's signature fits into the headers that servers accept", () => {
+  test('over the longest grant', () => {
+    const rules = buildPolicyRules({
+      chainId: 84532,
+      maxPerTxMicro: microUsdc(10n ** 21n),
+      recipientAllowlist: addresses(100),
+      contractAllowlist: addresses(10),
+      expiresAt,
+    })
+    check(buildPolicyChange(ENCLAVE, { policyId: id(), rules, expiresAt }).challenge)
+  })
+
+  test('over the move of a wallet to 50 slots', () => {
+    const signers = Array.from({ length: 50 }, () => ({ signerId: id(), policyIds: [id()] }))
+    check(buildWalletMove(ENCLAVE, { enclaveWalletId: id(), ownerQuorumId: id(), signers, expiresAt }).challenge)
+  })
+})
+
+function check(challenge: Uint8Array): void {
+  const { length } = formatAssertion(passkey.assert(challenge).response)
+  assert.ok(length < HEADER_BYTES_MAX, `${length} bytes`)
+}
+
+function addresses(count: number): Address[] {
+  return Array.from({ length: count }, () => parseAddress(`0x${randomBytes(20).toString('hex')}`) ?? assert.fail())
+}
+
+function id(): string {
+  return randomBytes(12).toString('hex')
+}
