@@ -11,15 +11,19 @@ export type Balance = { readonly balanceMicro: MicroUsdc; readonly blockNumber: 
 
 type Round = { readonly addresses: Set<Address>; readonly balances: Promise<ReadonlyMap<Address, Balance>> }
 
-/** Public nodes refuse batches above a limit between 100 and 1,000 calls. */
+/** Public nodes reject batches with more than a certain number of calls, which is between 100 and 1,000. */
 const BALANCES_PER_BATCH_MAX = 100
-/** The machines behind one address differ by a block or two: how many blocks back a balance may be read if one lags. */
+/**
+ * One node address may have several machines behind it, which differ by a block or two. If the machine that we reach
+ * does not have the head block, we read the balance up to this many blocks earlier.
+ */
 const BLOCKS_BEHIND_MAX = 3n
 const WORD_PATTERN = /^0x[0-9a-fA-F]{64}$/
 
 /**
- * Reads balances. Balances that are requested in the same turn of the event loop share one round: one head, one batch. A
- * burst of payments thus costs two HTTP requests, not two each, and every balance is read after it was requested.
+ * Makes a function that reads balances. All balances that are requested in the same turn of the event loop are read
+ * together: one request for the head block, one batch for the balances. Several payments at the same time then cost two
+ * HTTP requests together, and not two for each payment. Every balance is read after it was requested.
  */
 export function createBalanceReader(nodes: RpcNodes, usdc: Address) {
   let gathering: Round | null = null
@@ -46,9 +50,10 @@ export function createBalanceReader(nodes: RpcNodes, usdc: Address) {
 }
 
 /**
- * Reads the head's number first, then the balances at that number from the same node, so that all belong to one block.
- * Several machines may answer for one node, and the second one may not have that block yet. Then the block before is good
- * enough, because payments after it are known from our own records (D26).
+ * Reads the number of the head block first, then the balances at that block from the same node. So all balances belong
+ * to one block. A node address may have several machines behind it, and the second request may reach a machine that
+ * does not have that block yet. Then we use the block before. That is good enough, because we know the payments after
+ * that block from our own records (D26).
  */
 async function readBalances(
   batch: Batch,
@@ -84,7 +89,10 @@ async function readBalancesAt(
   return new Map(addresses.map((address, i) => [address, { balanceMicro: parseBalance(words[i]), blockNumber }]))
 }
 
-/** For a missing contract a node returns `0x`, which must not count as a balance of zero. */
+/**
+ * Parses a balance. If there is no contract at the address, a node returns `0x`, which must not count as a balance of
+ * zero.
+ */
 function parseBalance(word: unknown): MicroUsdc {
   if (typeof word !== 'string' || !WORD_PATTERN.test(word))
     throw new NodeFault('has no USDC contract at the configured address')

@@ -4,7 +4,7 @@ import type { Address } from '../values/address.ts'
 
 export type BalanceSnapshot = Awaited<ReturnType<Chain['readUsdcBalance']>>
 
-/** How old a snapshot may be to allow a payment. Before a payment is refused, the balance is always read again. */
+/** How old a snapshot may be to allow a payment. Before we reject a payment, we always read the balance again. */
 const SNAPSHOT_AGE_MS_MAX = 1_000
 const SNAPSHOTS_MAX = 10_000
 
@@ -14,8 +14,9 @@ interface Entry {
 }
 
 /**
- * Caches balances as of a known block. Payments after that block are known from our own records (D26), so for a while a
- * snapshot is an exact lower bound: it misses only deposits, and transfers that were made without the service.
+ * Caches balances, each with the block at which it was read. We know our own payments after that block from the
+ * database (D26) and subtract them. So for a short time a cached balance is as good as a new one. It misses only new
+ * deposits, and transfers that the owner made without this service.
  */
 export class BalanceSnapshots {
   readonly #clock: Clock

@@ -1,16 +1,22 @@
-/** A hundred calls, plus the chain id and the head. Nodes on geth accept 1,000, some providers 20, public nodes 10 or 3. */
+/**
+ * The most calls in one request: a hundred, plus one for the chain id and one for the head. Nodes that run geth accept
+ * 1,000 calls, some providers accept 20, and public nodes 10 or 3.
+ */
 export const CALLS_PER_REQUEST_MAX = 102
-/** How many requests of the current size must succeed before the size grows. */
+/** At first, this many requests of the current size must succeed before the size grows. */
 export const REQUESTS_BEFORE_GROWTH_MIN = 50
-/** Each time a larger size is refused, twice as many must succeed, up to this many. */
+/**
+ * Each time the node rejects a larger size, twice as many requests must succeed before the next growth, up to this
+ * many.
+ */
 const REQUESTS_BEFORE_GROWTH_MAX = 6_400
-/** The size grows by a tenth, as ranges of logs do. */
+/** The size grows by a tenth. */
 const GROWTH_DIVISOR = 10
 
 /**
- * How many calls one node accepts in one request. It starts at the maximum, and is halved if the node refuses a request
- * because of its size. From a size that worked it grows again, more and more slowly. A limit that was raised is thus
- * discovered in the end, and one that was not is rarely met.
+ * Estimates how many calls one node accepts in one request. The estimate starts at the maximum and is halved if the
+ * node rejects a request because of its size. After many successful requests it grows again, more and more slowly. So
+ * we notice in the end if the node's limit was raised, and otherwise rarely exceed it.
  */
 export class BatchSize {
   #max = CALLS_PER_REQUEST_MAX
@@ -33,7 +39,7 @@ export class BatchSize {
     this.#max = Math.min(this.#max + Math.ceil(this.#max / GROWTH_DIVISOR), CALLS_PER_REQUEST_MAX)
   }
 
-  /** Records that the node refused a request with this many calls. */
+  /** Records that the node rejected a request with this many calls because of its size. */
   recordRefusal(calls: number): void {
     if (calls > this.#max) return
     this.#answered = 0

@@ -7,24 +7,35 @@ type Block = { readonly blockNumber: bigint; readonly blockHash: Hash }
 export type Settlement =
   | { readonly kind: 'waiting' }
   | ({ readonly kind: 'mined' } & Block)
-  /** `logIndexes` are the Transfer logs that may settle the payment, in order. One log settles one payment (D24c). */
+  /**
+   * `logIndexes` are the positions of the Transfer logs that may settle the payment, in order. One log settles one
+   * payment (D24c).
+   */
   | ({ readonly kind: 'confirmed'; readonly logIndexes: readonly bigint[] } & Block)
   | ({ readonly kind: 'failed'; readonly reason: 'reverted' | 'transfer_missing' } & Block)
-  /** The transaction is deep enough, but proves nothing about this payment, which may still land in another transaction. */
+  /**
+   * The transaction is deep enough, but proves nothing about this payment. Another transaction may still contain the
+   * payment.
+   */
   | { readonly kind: 'unproven' }
 
 export type ExpectedTransfer = Transfer & {
-  /** The user operation that carries the transfer; null while unknown, and for a plain transaction. */
+  /**
+   * The hash of the ERC-4337 user operation that contains the transfer. Null while it is unknown, and for a plain
+   * transaction.
+   */
   readonly operationHash: Hash | null
 }
 
 /**
- * Decides what a receipt proves about a payment (D24a, D28). Depth 1 is the head block itself. Until a block is deep enough,
- * neither a success nor a failure is final, because a reorganization may undo it. Without a receipt the payment waits, even
- * if there was one before. A receipt above `head` was read from another node, and is not deep enough.
+ * Decides what a receipt proves about a payment (D24a, D28). Depth 1 is the head block itself. Until the receipt's
+ * block is deep enough, neither success nor failure is final, because a reorganization may undo the block. If there is
+ * no receipt, the payment stays pending, even if there was a receipt before. A receipt from a block above `head` came
+ * from another node, and its block is not deep enough.
  *
- * A failure is proven by the payment's own user operation, or by a transaction that the wallet itself sent. The receipt
- * of a bundler's transaction without that operation proves nothing: the bundler may send the operation again.
+ * Two things prove that a payment failed: its own user operation failed, or the wallet itself sent the transaction and
+ * it failed. If a bundler's transaction does not contain the operation, that proves nothing, because the bundler may
+ * send the operation again.
  */
 export function decideSettlement({
   receipt,
@@ -47,12 +58,14 @@ export function decideSettlement({
   return { kind: 'confirmed', logIndexes: evidence.map(({ logIndex }) => logIndex), ...block }
 }
 
-/** Returns the transfers that may be the payment's, or `reverted`, or `none` if the receipt proves nothing. */
+/**
+ * Returns the transfers that may be this payment, or `reverted` if it failed, or `none` if the receipt proves nothing.
+ */
 function readEvidence(receipt: Receipt, expected: ExpectedTransfer): readonly ReceiptTransfer[] | 'reverted' | 'none' {
   const same = receipt.transfers.filter((transfer) => isSameTransfer(transfer, expected))
   const { operationHash } = expected
   if (operationHash !== null) {
-    // Another wallet's operation cannot be this payment's, even if the provider names it.
+    // An operation of another wallet cannot contain this payment, even if the enclave reports its hash.
     const operation = receipt.operations.find(({ hash, sender }) => hash === operationHash && sender === expected.from)
     if (operation === undefined || receipt.status === 'reverted') return 'none'
     return operation.isSuccess ? same.filter((transfer) => transfer.operationHash === operationHash) : 'reverted'

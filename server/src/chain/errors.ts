@@ -1,27 +1,35 @@
 /**
- * No node of a chain returned a usable response, so nothing is known. The message names each node only by its position in
- * the configuration and its host name, because an RPC address may contain an API key.
+ * No node of a chain returned a usable response, so the result is unknown. The message contains only the host name of
+ * each node and its position in the configuration, because an RPC address may contain an API key.
  */
 export class ChainUnavailable extends Error {
   override readonly name: string = 'ChainUnavailable'
 }
 
-/** No node has the requested block yet, although one of them reported it. It will be there in a moment. */
+/**
+ * No node returned a result, and at least one node does not have the requested block yet. Another machine has already
+ * reported that block, so a retry a moment later will normally succeed.
+ */
 export class ChainBehind extends ChainUnavailable {
   override readonly name = 'ChainBehind'
 }
 
-/** A call failed at one node, so the next node is tried. Used inside `chain/` only: callers get `ChainUnavailable`. */
+/**
+ * A call failed at one node, so the next node is tried. This error is only used inside `chain/`. Callers get
+ * `ChainUnavailable`.
+ */
 export class NodeFault extends Error {
   override readonly name: string = 'NodeFault'
 }
 
-/** The node does not have a block yet that another machine has reported. That is no fault, so the node stays in service. */
+/**
+ * The node does not have a block yet that another machine has reported. That is normal, so we continue to use the node.
+ */
 export class NodeBehind extends NodeFault {
   override readonly name = 'NodeBehind'
 }
 
-/** The node accepts only fewer calls in one request. */
+/** The node rejected a request because it contains too many calls. */
 export class BatchRefusal extends NodeFault {
   override readonly name = 'BatchRefusal'
 }

@@ -30,7 +30,7 @@ describe('gas funds of a wallet', () => {
     return openChain(options, { logger: createLogger('silent') })
   }
 
-  test('its coins are compared with twice the price of a transfer', async () => {
+  test('the wallet needs twice the current price of a transfer', async () => {
     node.coinWei = 5n
     assert.deepEqual(await chain.readGasFunds(WALLET), { coin: 'ETH', balanceWei: 5n, neededWei: 200_000n * GWEI })
     assert.equal(await chain.readCoinBalance(WALLET), 5n)
@@ -59,7 +59,7 @@ describe('gas funds of a wallet', () => {
     assert.deepEqual(asked, [])
   })
 
-  test('they are unknown while the chain is unavailable', async () => {
+  test('cannot be read while the chain is unavailable', async () => {
     node.down = true
     await assert.rejects(chain.readGasFunds(WALLET), ChainUnavailable)
     await assert.rejects(chain.readCoinBalance(WALLET), ChainUnavailable)

@@ -5,14 +5,22 @@ import type { RpcCall } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
 import type { RpcNodes } from './rpc-nodes.ts'
 
-/** A USDC transfer to an address without USDC takes about 62,000 gas on Base, where USDC is behind a proxy. */
+/**
+ * The gas limit that we assume for a USDC transfer. A transfer to an address without USDC takes about 62,000 gas on
+ * Base, where USDC is a proxy contract.
+ */
 const TRANSFER_GAS = 100_000n
-/** Wallets offer up to twice the current price, because it may double before the transaction is mined. */
+/**
+ * A transaction offers up to twice the current gas price, because the price may double before the transaction is mined.
+ */
 const PRICE_MARGIN = 2n
-/** A signed transfer has about 180 bytes. This is rounded up. */
+/** The size of a signed transfer, which has about 180 bytes, rounded up. */
 const TRANSFER_BYTES = 250n
 
-/** OP stack chains also charge for publishing the transaction on Ethereum. This contract returns the price. */
+/**
+ * OP stack chains charge an additional fee for publishing the transaction on Ethereum. The contract at this address
+ * returns that fee.
+ */
 const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F'
 const OP_STACK_CHAINS: ReadonlySet<number> = new Set([10, 130, 480, 8453, 84532, 11155420])
 const ORACLE_ABI = [
@@ -26,26 +34,29 @@ const ORACLE_ABI = [
 ] as const
 
 /**
- * Reads the coins of wallets that pay their own gas. The fee is estimated from the gas price and not by `eth_estimateGas`,
- * which fails for reasons that have nothing to do with gas.
+ * Makes functions that read the native coin of wallets that pay their own gas. We estimate the fee from the gas price,
+ * not with `eth_estimateGas`, which also fails for reasons other than gas.
  */
 export function createGasReader(nodes: RpcNodes, chainId: number) {
   const coin = coinOf(chainId)
   const publishing = OP_STACK_CHAINS.has(chainId) ? [publishingFeeCall()] : []
 
-  /** Reads the coins of an address and the highest cost of one USDC transfer, in one round trip. @throws ChainUnavailable */
+  /**
+   * Reads an address's balance of native coin and the highest cost of one USDC transfer, in one round trip. @throws
+   * ChainUnavailable
+   */
   async function readGasFunds(address: Address): Promise<GasFunds> {
     return await nodes.run(async (batch) => {
       const calls = [balanceCall(address), { method: 'eth_gasPrice', params: [] }, ...publishing]
       const [balance, price, publishingFee = '0x'] = await batch(calls)
       const executionWei = TRANSFER_GAS * PRICE_MARGIN * parseQuantity(price)
-      // A private chain may have the id of a public one, but no such contract.
+      // A private chain may use the id of a public chain, but not have this contract.
       const publishingWei = publishingFee === '0x' ? 0n : PRICE_MARGIN * parseQuantity(publishingFee)
       return { coin, balanceWei: parseQuantity(balance), neededWei: executionWei + publishingWei }
     })
   }
 
-  /** Reads the coins of an address, in wei. @throws ChainUnavailable */
+  /** Reads an address's balance of native coin, in wei. @throws ChainUnavailable */
   async function readCoinBalance(address: Address): Promise<bigint> {
     return await nodes.run(async (batch) => {
       const [balance] = await batch([balanceCall(address)])

@@ -2,12 +2,15 @@ import { SharedReads } from '../lib/shared-reads.ts'
 import { parseQuantity } from './quantity.ts'
 import type { RpcNodes } from './rpc-nodes.ts'
 
-/** How long a head counts as recent: longer than the watcher's interval, shorter than a block takes. */
+/**
+ * How long a head counts as recent. Longer than the interval of the job that watches the chain, and shorter than a
+ * block takes.
+ */
 const HEAD_AGE_MS_MAX = 500
 
 export const HEAD_CALL = { method: 'eth_blockNumber', params: [] } as const
 
-/** Reads the newest block's number. Callers that ask while it is being read share the next read. */
+/** Makes functions that read the number of the newest block. Callers that arrive during a read share the next read. */
 export function createHeadReader(nodes: RpcNodes) {
   const reads = new SharedReads<bigint>()
   let recent: bigint | null = null
@@ -24,9 +27,12 @@ export function createHeadReader(nodes: RpcNodes) {
   }
 
   return {
-    /** Reads the newest block's number. @throws ChainUnavailable */
+    /** Reads the number of the newest block. @throws ChainUnavailable */
     readHead: (): Promise<bigint> => reads.read('head', readNow),
-    /** Returns the newest block's number, at most `HEAD_AGE_MS_MAX` old, for work that can wait. @throws ChainUnavailable */
+    /**
+     * Returns the number of the newest block, which may have been read up to `HEAD_AGE_MS_MAX` ago. For work that is
+     * not urgent. @throws ChainUnavailable
+     */
     readRecentHead: async (): Promise<bigint> => recent ?? (await reads.read('head', readNow)),
   }
 }

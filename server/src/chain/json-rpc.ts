@@ -7,18 +7,22 @@ export type RpcCall = { readonly method: string; readonly params: readonly unkno
 
 export type RpcEndpoint = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
 
-/** 100 receipts of large transactions stay far below this. A node that sends more is cut off. */
+/**
+ * The longest response that we accept. 100 receipts of large transactions are far shorter. If a response is longer, we
+ * close the connection.
+ */
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024
-/** How much of an error response is read, to find out whether it is about the size of the batch. */
+/** How much of an error response we read, to find out whether the node rejected the size of the batch. */
 const ERROR_BYTES_MAX = 64 * 1024
 const PAYLOAD_TOO_LARGE = 413
 const INCOMPLETE = 'did not return a complete batch'
-/** Statuses that come with `Retry-After` (RFC 9110, section 15.6.4; RFC 6585, section 4). */
+/** Statuses that may come with a `Retry-After` header (RFC 9110, section 15.6.4; RFC 6585, section 4). */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 
 /**
- * Splits an RPC address into what `fetch` accepts. Credentials in the address become a header, because `fetch` rejects such
- * an address with a message that repeats it. The errors of this function do not repeat it either.
+ * Splits an RPC address into a URL and headers for `fetch`. If the address contains credentials, they become a header.
+ * `fetch` would reject an address with credentials, and its error message would repeat them. The errors of this
+ * function never repeat the address.
  */
 export function parseEndpoint(rpcUrl: string): RpcEndpoint & { readonly host: string } {
   if (!URL.canParse(rpcUrl)) throw new TypeError('an RPC address is not a URL')
@@ -35,10 +39,11 @@ export function parseEndpoint(rpcUrl: string): RpcEndpoint & { readonly host: st
 }
 
 /**
- * Posts one JSON-RPC 2.0 batch and returns the results in the order of `calls`. It is all or nothing: if a node refuses one
- * call of the batch (rate limit, a block that it does not have yet), the whole batch fails.
- * @throws NodeFault unless the response is complete. Its message contains neither the address nor the node's own message.
- * A `BatchRefusal` means that fewer calls may work, `NodeBehind` that the block is too new, `NodeBusy` says when to retry.
+ * Posts one JSON-RPC 2.0 batch and returns the results in the order of `calls`. If a node rejects one call of the batch
+ * (for example because of a rate limit, or a block that it does not have yet), the whole batch fails.
+ * @throws NodeFault unless the response is complete. Its message contains neither the address nor the node's own
+ * message. There are three special kinds: `BatchRefusal` means that fewer calls may work, `NodeBehind` means that the
+ * block is too new, and `NodeBusy` says when to retry.
  */
 export async function postBatch(
   endpoint: RpcEndpoint,
@@ -66,7 +71,10 @@ async function post(
   }
 }
 
-/** Reads or cancels the body as well, because an unread body would keep its connection open until garbage collection. */
+/**
+ * Returns the fault that an error status means. Reads or cancels the body, because an unread body would keep its
+ * connection open until garbage collection.
+ */
 async function readErrorStatus(response: Response, calls: number): Promise<NodeFault> {
   const { status, headers } = response
   const message = `returned HTTP status ${status}`
@@ -124,7 +132,10 @@ function pickResults(response: unknown, count: number): unknown[] {
   return results
 }
 
-/** Finds the first error of a response. A node refuses a batch with one object (Erigon, proxyd), or with one entry (geth). */
+/**
+ * Finds the first error in a response. A node that rejects a whole batch returns one object (Erigon, proxyd) or a list
+ * with one entry (geth).
+ */
 function findError(response: unknown): Record<string, unknown> | null {
   for (const entry of Array.isArray(response) ? (response as unknown[]) : [response]) {
     if (isRecord(entry) && isRecord(entry['error'])) return entry['error']

@@ -15,9 +15,9 @@ import { waitFor } from '../../../test/support/wait-for.ts'
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
-/** Longer than a busy machine needs to respond to itself. */
+/** A time limit that is long enough for a busy machine. */
 const PATIENT_MS = 20_000
-/** For a node that hangs, beside one that responds in this time even on a busy machine. */
+/** A short time limit, for a node that hangs. Another node responds within this time even on a busy machine. */
 const HASTY_MS = 1_500
 
 type Call = { id: number; method: string; params: unknown[] }
@@ -83,7 +83,7 @@ function answerWell({ chainId = CHAIN_ID, head = 16, balance = 7n }): Answer {
       if (method === 'eth_call') return { id, result: `0x${balance.toString(16).padStart(64, '0')}` }
       return { id, result: params[0] === minedHash(1) ? receipt(minedHash(1)) : null }
     })
-    // In reverse order, as JSON-RPC allows.
+    // The node responds in reverse order, which JSON-RPC allows.
     sendJson(response, 200, results.toReversed())
   }
 }
@@ -167,7 +167,7 @@ describe('a chain with one node', () => {
     ])
   })
 
-  it('reads the balances of one turn in one batch, each address once', async () => {
+  it('reads all balances of one turn of the event loop in one batch, each address once', async () => {
     const node = await startNode()
     const chain = open([node])
     const many = Array.from({ length: 250 }, (_, i) => address(`0x${(i % 125).toString(16).padStart(40, '0')}`))
@@ -342,14 +342,14 @@ describe('a chain with two nodes', () => {
     const well = first.answer
     first.answer = () => undefined
     const chain = open([first, second], 60_000)
-    // The first node would keep this call waiting for a minute. Its connection is cut instead.
+    // The first node would make this call wait for a minute, so the test cuts its connection.
     const stuck = chain.readHead()
     await waitFor('a request', () => first.batches.length === 1)
     first.answer = (_, response) => response.destroy()
     first.hangUp()
     assert.equal(await stuck, 20n)
 
-    // Still hanging: the probe hangs, the call does not.
+    // The first node still hangs. The probe hangs with it, but the call does not.
     first.answer = () => undefined
     cooldowns[0]?.abort()
     assert.equal(await chain.readHead(), 20n)

@@ -16,14 +16,14 @@ import { createTransferReader } from './transfer-reader.ts'
 export type ChainOptions = {
   readonly mode: Mode
   readonly chainId: number
-  /** In order of preference. */
+  /** The addresses of the nodes, the preferred node first. */
   readonly rpcUrls: readonly string[]
   readonly usdc: Address
-  /** How deep a block must be for its payments to count as confirmed; 1 is the head itself (D28). */
+  /** How deep a block must be for its payments to count as confirmed. The head block has depth 1 (D28). */
   readonly confirmations: number
   /** Who pays the gas; `sponsored` by default. */
   readonly gas?: GasMode
-  /** The time limit of one node. A call takes at most this long for each node. */
+  /** The time limit of a call at one node. If several nodes are tried, each has this much time. */
   readonly timeoutMs?: number
 }
 
@@ -32,16 +32,20 @@ export type ReceiptsAtHead = { readonly receipts: ReadonlyMap<Hash, Receipt>; re
 export type Chain = ReturnType<typeof openChain>
 
 const NODE_TIMEOUT_MS = 3_000
-/** Searching a thousand blocks takes a node longer. */
+/**
+ * The time limit for reading logs. It is longer, because searching a thousand blocks takes a node longer than other
+ * calls.
+ */
 const LOGS_TIMEOUT_MS = 5_000
 export const RECEIPTS_PER_BATCH_MAX = 100
 
 /**
- * The only connection to a chain: heads, USDC balances, receipts and transfers over JSON-RPC. Nothing is sent before the
- * first call.
+ * Opens the only connection to a chain: heads, USDC balances, receipts and transfers over JSON-RPC. No request is made
+ * before the first call.
  *
- * Requests use `fetch` and not viem's transports. With several nodes, those can neither send two calls to the same node nor
- * remember which node is down, and their errors repeat the address with its API key.
+ * We call nodes with `fetch` and not with viem's transports. With several nodes, viem cannot send two calls to the same
+ * node and does not remember which node is down. Its errors also repeat the node's address, which may contain an API
+ * key.
  */
 export function openChain(options: ChainOptions, { logger }: { logger: Logger }) {
   const { mode, chainId, usdc, confirmations, gas = 'sponsored' } = options
@@ -49,10 +53,14 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
   const logsTimeoutMs = options.timeoutMs ?? LOGS_TIMEOUT_MS
   const addresses = openAddresses(rpcUrls)
   const nodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, { logger })
-  // A node that refuses a wide range of logs, or is slow at it, is taken out of service for logs only, not for payments.
+  // Logs have their own list of nodes. If a node rejects a wide range of logs or is slow to return it, we stop using
+  // the node for logs, but not for payments.
   const logNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs: logsTimeoutMs }, { logger })
 
-  /** Reads receipts by hash. A transaction that is not mined has none. @throws ChainUnavailable */
+  /**
+   * Reads the receipts of transactions, by hash. A transaction that is not mined has no receipt. @throws
+   * ChainUnavailable
+   */
   async function readReceipts(hashes: readonly Hash[]): Promise<ReadonlyMap<Hash, Receipt>> {
     const receipts: [Hash, Receipt][] = []
     for (const chunk of splitHashes(hashes)) receipts.push(...(await readChunk(chunk, [])).receipts)
@@ -60,8 +68,9 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
   }
 
   /**
-   * Reads the receipts of at least one hash, together with the head of the same node. If the batch is split, the lowest head
-   * is returned. A receipt above it is not deep enough yet. @throws ChainUnavailable
+   * Reads receipts, together with the head block's number from the same node. `hashes` must not be empty. If the batch
+   * is split, returns the lowest head. A receipt from a block above that head is not deep enough yet. @throws
+   * ChainUnavailable
    */
   async function readReceiptsAtHead(hashes: readonly Hash[]): Promise<ReceiptsAtHead> {
     const receipts: [Hash, Receipt][] = []
@@ -97,14 +106,20 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     confirmations,
     gas,
     ...createHeadReader(nodes),
-    /** Reads the USDC of an address, exactly at the returned `blockNumber`. @throws ChainUnavailable */
+    /**
+     * Reads the USDC balance of an address. Also returns the number of the block at which the balance was read. @throws
+     * ChainUnavailable
+     */
     readUsdcBalance: createBalanceReader(nodes, usdc),
     readReceipts,
     readReceiptsAtHead,
     ...createGasReader(nodes, chainId),
     ...createTransferReader(logNodes, usdc),
     ...createSearchReader({ nodes, logNodes }, { usdc, confirmations }),
-    /** For readiness. @throws ChainUnavailable that names the nodes of another chain. */
+    /**
+     * Checks the chain id, for the readiness endpoint. @throws ChainUnavailable that names the nodes that belong to
+     * another chain.
+     */
     checkChainId: nodes.checkChainId,
     close: () => {
       nodes.close()

@@ -23,7 +23,7 @@ function transferLog(change: object = {}): object {
   }
 }
 
-/** Encoded by viem from the event's declaration. */
+/** A log of an ended user operation, encoded by viem. */
 function operationLog(hash: `0x${string}`, isSuccess: boolean): object {
   const args = { userOpHash: hash, sender: PAYER, paymaster: PAYEE } as const
   const uint256 = { type: 'uint256' } as const
@@ -71,7 +71,7 @@ describe('parseReceipt', () => {
     const [first, second] = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`] as const
     const forged = { ...operationLog(second, true), address: PAYEE }
     const logs = [
-      // Events during the validation of the bundle belong to no operation.
+      // An event before `BeforeExecution` comes from the validation of the bundle, and belongs to no operation.
       transferLog({ logIndex: '0x0' }),
       { address: ENTRY_POINT, topics: [toEventSelector('event BeforeExecution()')], data: '0x' },
       transferLog({ logIndex: '0x1' }),

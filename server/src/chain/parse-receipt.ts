@@ -19,7 +19,7 @@ export type Receipt = {
   readonly blockNumber: bigint
   readonly blockHash: Hash
   readonly status: 'success' | 'reverted'
-  /** The account that sent the transaction: the wallet itself, or the bundler that carries user operations. */
+  /** The address that sent the transaction: the wallet itself, or a bundler that sends user operations for wallets. */
   readonly sender: Address
   /** The ERC-20 Transfer events of all contracts in the transaction, in order. Other events are left out. */
   readonly transfers: readonly ReceiptTransfer[]
@@ -28,9 +28,9 @@ export type Receipt = {
 }
 
 export type ReceiptTransfer = Transfer & {
-  /** The position in its block. */
+  /** The position of the log in its block. */
   readonly logIndex: bigint
-  /** The user operation whose execution emitted it; null if there is none. */
+  /** The hash of the user operation that made this transfer; null if no user operation did. */
   readonly operationHash: Hash | null
 }
 
@@ -40,8 +40,8 @@ const HASH_PATTERN = /^0x[0-9a-f]{64}$/
 const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
 
 /**
- * Parses a response of `eth_getTransactionReceipt`. Returns null if the transaction is not mined, which includes a receipt
- * without a block. @throws NodeFault if the response is not a receipt of `hash`.
+ * Parses a response of `eth_getTransactionReceipt`. Returns null if the transaction is not mined: there is no receipt,
+ * or it has no block. @throws NodeFault if the response is not the receipt of `hash`.
  */
 export function parseReceipt(hash: Hash, answer: unknown): Receipt | null {
   if (answer === null) return null
@@ -61,8 +61,9 @@ export function parseReceipt(hash: Hash, answer: unknown): Receipt | null {
 }
 
 /**
- * Assigns each transfer to the user operation that emitted it. The EntryPoint emits an operation's `UserOperationEvent`
- * right after the logs of its execution, and `BeforeExecution` before the first of them.
+ * Finds the transfers and user operations in a receipt's logs, and which operation made which transfer. The EntryPoint
+ * contract emits `BeforeExecution` before the first operation runs. It emits a `UserOperationEvent` right after the
+ * logs of each operation.
  */
 function parseLogs(logs: readonly unknown[]): Pick<Receipt, 'transfers' | 'operations'> {
   const transfers: ReceiptTransfer[] = []
@@ -99,7 +100,7 @@ function parseStatus(value: unknown): Receipt['status'] {
   throw notAReceipt()
 }
 
-/** @throws NodeFault if it is not a hash. */
+/** Parses a block's or transaction's hash. @throws NodeFault if it is not a hash. */
 export function parseHash(value: unknown): Hash {
   const hash = lower(value)
   if (!HASH_PATTERN.test(hash)) throw new NodeFault('did not return a hash')
@@ -107,8 +108,8 @@ export function parseHash(value: unknown): Hash {
 }
 
 /**
- * Returns the transfer of a log, or nothing for any other event. An ERC-721 Transfer has the same name and topic, but four
- * topics and no data. @throws NodeFault if it is not a log at all.
+ * Returns the ERC-20 transfer of a log, or an empty list for any other event. An ERC-721 Transfer has the same name and
+ * first topic, but four topics and no data. @throws NodeFault if the value is not a log.
  */
 export function parseTransfer(log: unknown): Transfer[] {
   if (!isRecord(log) || !Array.isArray(log['topics'])) throw new NodeFault('did not return a log')
@@ -132,7 +133,7 @@ function decodeTransfer(
   }
 }
 
-/** Checks the whole word, because viem reads its last 20 bytes and ignores the others. */
+/** Returns whether a 32-byte word is an address. Checks the whole word, because viem reads only its last 20 bytes. */
 function isAddressWord(value: unknown): value is Hash {
   return ADDRESS_WORD_PATTERN.test(lower(value))
 }

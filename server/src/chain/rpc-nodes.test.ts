@@ -13,7 +13,7 @@ import { NODE_COOLDOWN_MS, RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MIN } from './rpc-
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
 const HASHES = Array.from({ length: 100 }, (_, n): `0x${string}` => `0x${(n + 1).toString(16).padStart(64, '0')}`)
-/** As many recipients as three filters. */
+/** Enough recipients for three filters, each of which has at most 100 recipients. */
 const RECIPIENTS = Array.from({ length: 300 }, (_, n) => address(`0x${(n + 1).toString(16).padStart(40, '0')}`))
 
 interface Node extends FakeServer {
@@ -95,7 +95,7 @@ describe('a node that accepts only few calls in a request', () => {
       const learned = node.sizes.splice(0)
       assert.ok(learned.filter((size) => size > callsMax).length <= 8, String(learned))
       assert.equal((await chain.readReceipts(HASHES)).size, HASHES.length)
-      // From time to time a larger request is tried.
+      // A larger request is tried from time to time, but rarely.
       assert.ok(node.sizes.filter((size) => size > callsMax).length <= 4, String(node.sizes))
       assert.ok(node.sizes.length <= (2 * HASHES.length) / callsMax + 10, String(node.sizes))
       assert.doesNotMatch(logOf(chain), /out of service/)
@@ -107,7 +107,7 @@ describe('a node that accepts only few calls in a request', () => {
       const node = await startNode()
       node.refuse = (_, response) => (answerJson(response, { id: null, error: { code: -32005, message } }), true)
       const chain = open([node])
-      await assert.rejects(chain.readReceipts(HASHES), /refused the batch with code -32005/)
+      await assert.rejects(chain.readReceipts(HASHES), /rejected the batch with code -32005/)
       assert.equal(node.sizes.length, 1)
     }
   })
@@ -200,7 +200,7 @@ describe('a node that sends Retry-After', () => {
         await assert.rejects(chain.readHead(), ChainUnavailable)
         node.refuse = () => false
         await assert.rejects(chain.readHead(), /asked us to wait/)
-        // Other reads wait too, because they share the node's rate limit.
+        // Other reads are rejected too, because they share the node's rate limit.
         await assert.rejects(chain.readBlockHash(16n), /asked us to wait/)
         assert.equal(node.sizes.length, 1)
         assert.deepEqual(
@@ -284,7 +284,7 @@ function logOf(chain: Chain): string {
   return (logs.get(chain) ?? []).join('')
 }
 
-/** Cooldowns that end when the test says so. */
+/** Replaces the cooldowns with signals that are aborted when the test says so. */
 function mockTimeouts(t: TestContext): { readonly ms: number; end(): void }[] {
   const timeouts: { readonly ms: number; end(): void }[] = []
   t.mock.method(AbortSignal, 'timeout', (ms: number) => {

@@ -6,50 +6,63 @@ import { parseEndpoint, postBatch, type RpcCall, type RpcEndpoint } from './json
 import { parseQuantity } from './quantity.ts'
 import { postSplit, type WitnessCall } from './split-batch.ts'
 
-/** Makes calls at one node, in one request, or in several if the node accepts only fewer calls in one. */
+/** Makes calls at one node. Uses one request, or several if the node does not accept so many calls in one request. */
 export type Batch = (calls: readonly RpcCall[], witness?: WitnessCall) => Promise<unknown[]>
 
 export type RpcNodes = ReturnType<typeof createRpcNodes>
 
-/** One node, shared by all its users, because its rate limit counts all their requests together. */
+/**
+ * The address of a node, and its pause. All parts of the service share this object, because the node's rate limit
+ * counts all of our requests together.
+ */
 export type NodeAddress = RpcEndpoint & {
   readonly index: number
   readonly host: string
-  /** Until this signal is aborted, the node must not be called, because it sent `Retry-After`. Null if it never did. */
+  /**
+   * Set after the node has sent `Retry-After`. Until this signal is aborted, we must not call the node. Null if it
+   * never sent the header.
+   */
   pause: AbortSignal | null
 }
 
 type RpcNode = {
   readonly address: NodeAddress
   readonly size: BatchSize
-  /** Whether it has returned the configured chain id since its last fault. */
+  /** Whether the node has returned the configured chain id since its last fault. */
   verified: boolean
-  /** Null while in service. Otherwise a signal that is aborted once the node may be probed again. */
+  /** Null while the node is in service. After a fault, a signal that is aborted when we may probe the node again. */
   cooldown: AbortSignal | null
   probing: boolean
 }
 
 /** How long a node that failed stays out of service before it is probed. */
 export const NODE_COOLDOWN_MS = 5_000
-/** A node's `Retry-After` is obeyed within these bounds. A longer one is cut, because the quota may be raised meanwhile. */
+/**
+ * The bounds of a pause after a node's `Retry-After`. A longer time is shortened, because the operator may raise the
+ * quota in the meantime.
+ */
 export const RETRY_AFTER_MS_MIN = 100
 export const RETRY_AFTER_MS_MAX = 60_000
 
-/** @throws TypeError for an invalid address. The message does not repeat it. */
+/**
+ * Parses the addresses of a chain's nodes. @throws TypeError for an invalid address. The message does not repeat the
+ * address.
+ */
 export function openAddresses(rpcUrls: readonly string[]): NodeAddress[] {
   return rpcUrls.map((rpcUrl, index) => ({ ...parseEndpoint(rpcUrl), index, pause: null }))
 }
 
 /**
- * The nodes of one chain, in order of preference.
+ * Creates the list of one chain's nodes, the preferred node first.
  *
- * A node is in service until it fails. Then it cools down, and calls go to the next node at once. When its cooldown is over,
- * the next call also starts a probe, and only a successful probe puts the node back into service. So no caller waits for a
- * node that is known to be down. If all nodes cool down, all of them are tried anyway, in order. A call takes at most
- * `timeoutMs` for each node. A node must return the right chain id, in the same round trip, before its results count.
+ * A node is in service until it fails. Then its cooldown begins, and calls use the next node. After the cooldown, the
+ * next call also starts a probe in the background, and only a successful probe puts the node back into service. So no
+ * caller waits for a node that is known to be down. If no node is in service, all nodes are tried in order. A call
+ * takes at most `timeoutMs` for each node. We use a node's results only if it returns the right chain id in the same
+ * round trip.
  *
- * A node that sends `Retry-After` is not called before that time, even if it is the only one. A node that does not have the
- * newest block yet stays in service: the call goes to the next node, or fails.
+ * A node that sends `Retry-After` is not called before that time, even if it is the only node. A node that does not
+ * have the newest block yet stays in service. The call then uses the next node, and fails if there is none.
  */
 export function createRpcNodes(
   options: { mode: Mode; chainId: number; addresses: readonly NodeAddress[]; timeoutMs: number },
@@ -61,7 +74,7 @@ export function createRpcNodes(
   const inProgress = new Set<AbortController>()
   let closed = false
 
-  /** Runs `work` at one node. If it throws a `NodeFault`, runs it again from its beginning at the next node. */
+  /** Runs `work` at one node. If `work` throws a `NodeFault`, runs it again from the beginning at the next node. */
   async function run<T>(work: (batch: Batch) => Promise<T>): Promise<T> {
     if (closed) throw new ChainUnavailable(`the ${mode} chain's connection is closed`)
     probeCooledDown()
@@ -100,7 +113,7 @@ export function createRpcNodes(
     } finally {
       clearTimeout(timer)
       inProgress.delete(abort)
-      // If the batch was split, other requests may still be in progress after one has failed.
+      // If the batch was split into several requests and one has failed, the others may still be in progress.
       abort.abort()
     }
   }
@@ -152,13 +165,13 @@ export function createRpcNodes(
     try {
       await attempt(node, (batch) => batch([]))
     } catch {
-      // The fault has started another cooldown, and means nothing else here.
+      // The failed probe has started another cooldown. Nothing else has to be done.
     } finally {
       node.probing = false
     }
   }
 
-  /** Reads the chain id again. @throws ChainUnavailable that names the nodes of another chain. */
+  /** Reads the chain id again. @throws ChainUnavailable that names the nodes that belong to another chain. */
   async function checkChainId(): Promise<void> {
     for (const node of nodes) node.verified = false
     await run((batch) => batch([]))

@@ -13,12 +13,12 @@ import { ENTRY_POINTS, parseOperationLog, USER_OPERATION_TOPIC } from './user-op
 /** A range of blocks, including both ends. */
 export type BlockRange = { readonly from: bigint; readonly to: bigint }
 
-/** The result of a search, which is limited to a few calls and may end before the range does. */
+/** The result of a search. A search makes a limited number of calls, so it may stop before the end of the range. */
 export type Search<Found> = {
   readonly found: readonly Found[]
-  /** The last block that was searched; `from - 1` if none was. */
+  /** The last block that was searched; `from - 1` if no block was searched. */
   readonly searchedTo: bigint
-  /** The time of that block, in seconds by the chain's clock; null if none was searched. */
+  /** The time of that block, in seconds by the chain's clock; null if no block was searched. */
   readonly searchedToSeconds: bigint | null
 }
 
@@ -26,25 +26,34 @@ export type FoundOperation = { readonly hash: Hash; readonly txHash: Hash }
 
 export type TransferPattern = { readonly from: Address; readonly to: Address; readonly amountMicro: MicroUsdc }
 
-/** The sender and nonce of a transaction. A node knows them while the transaction waits, and once it is mined. */
+/** The sender and nonce of a transaction. A node can return them before the transaction is mined, and afterwards. */
 export type SenderNonce = { readonly sender: Address; readonly nonce: bigint }
 
-/** Most providers allow at least this many blocks in one call. If one does not, or is slow, the minimum is used. */
+/**
+ * How many blocks are searched with one call. Most providers of nodes allow at least the maximum. If a node does not,
+ * or is slow, the minimum is used.
+ */
 const BLOCKS_PER_CALL_MAX = 500n
 const BLOCKS_PER_CALL_MIN = 10n
 const CALLS_PER_SEARCH_MAX = 20
-/** If another transaction has used the nonce, it must be at least this deep before the first one is given up. Reorganizations are less deep. */
+/**
+ * A transaction can never be mined once another transaction with the same nonce is final. We regard it as final at this
+ * depth, because reorganizations are less deep.
+ */
 const NONCE_DEPTH_MIN = 30
 
 /**
- * Searches the chain itself for a payment's transfer, if the provider does not report it, or reports something that proves
- * nothing.
+ * Makes functions that search the chain for a payment's transfer. They are needed if the enclave does not report the
+ * transaction, or reports one that proves nothing.
  */
 export function createSearchReader(
   { nodes, logNodes }: { nodes: RpcNodes; logNodes: RpcNodes },
   { usdc, confirmations }: { usdc: Address; confirmations: number },
 ) {
-  /** Finds the transactions that carried user operations of an account. @throws ChainUnavailable if no block could be searched. */
+  /**
+   * Finds the transactions that contain certain user operations of a wallet. @throws ChainUnavailable if no block could
+   * be searched.
+   */
   async function findUserOperations(
     { sender, hashes }: { sender: Address; hashes: readonly Hash[] },
     range: BlockRange,
@@ -85,7 +94,7 @@ export function createSearchReader(
         searchedToSeconds = seconds
         next = last + 1n
       } catch (error) {
-        // The node may have refused so wide a range.
+        // The node may have rejected the range as too wide.
         if (!(error instanceof ChainUnavailable) || blocksMax <= BLOCKS_PER_CALL_MIN) {
           if (next === from) throw error
           break
@@ -99,7 +108,8 @@ export function createSearchReader(
   async function readLogs(filter: object, { from, to }: BlockRange): Promise<{ logs: unknown[]; seconds: bigint }> {
     const params = [{ ...filter, fromBlock: formatQuantity(from), toBlock: formatQuantity(to) }]
     return await logNodes.run(async (batch) => {
-      // The block proves that the node has the whole range: nodes silently leave out blocks that they do not have.
+      // We ask for the last block in the same request. It proves that the node has the whole range: nodes silently
+      // leave out blocks that they do not have.
       const [block, logs] = await batch([blockCall(to), { method: 'eth_getLogs', params }])
       if (!isRecord(block)) throw new NodeFault(`has no block ${to}`)
       if (!Array.isArray(logs)) throw new NodeFault('did not return logs')
@@ -116,7 +126,10 @@ export function createSearchReader(
     })
   }
 
-  /** Reads who sent a transaction, and with which nonce; null if no node knows it. @throws ChainUnavailable */
+  /**
+   * Reads who sent a transaction, and with which nonce. Returns null if the node does not have the transaction. @throws
+   * ChainUnavailable
+   */
   async function readSenderNonce(hash: Hash): Promise<SenderNonce | null> {
     return await nodes.run(async (batch) => {
       const [transaction] = await batch([{ method: 'eth_getTransactionByHash', params: [hash] }])
@@ -127,8 +140,9 @@ export function createSearchReader(
   }
 
   /**
-   * Returns a block by which another transaction has used the nonce, deep enough that the transaction with this hash can
-   * never be mined. Returns null as long as that is not proven. @throws ChainUnavailable
+   * Checks whether another transaction has used the nonce of the transaction `hash`, so that `hash` can never be mined.
+   * Returns a deep block at which the nonce was already used, or null as long as this is not proven. @throws
+   * ChainUnavailable
    */
   async function findNonceUse(hash: Hash, { sender, nonce }: SenderNonce): Promise<bigint | null> {
     const depth = BigInt(Math.max(confirmations, NONCE_DEPTH_MIN))

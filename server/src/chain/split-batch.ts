@@ -3,17 +3,18 @@ import { BatchRefusal } from './errors.ts'
 import type { RpcCall } from './json-rpc.ts'
 
 /**
- * A call that is added to every request that a batch is split into. Its result shows which blocks the machine had that
- * answered the other calls of the request.
+ * A call that is added to every request of a split batch. Different machines may respond to the requests, and the
+ * result of this call shows which blocks each of them has.
  */
 export type WitnessCall = { readonly call: RpcCall; readonly keep: (result: unknown) => void }
 
-/** How many requests of one batch are sent at the same time. */
+/** How many requests of one split batch are sent at the same time. */
 const REQUESTS_AT_ONCE_MAX = 4
 
 /**
- * Makes calls in as many requests as the node needs, and returns the results in the order of `calls`. A request that is
- * refused because of its size is repeated as smaller ones. Throws what `post` throws, including the refusal of one call.
+ * Makes calls in as many requests as necessary, and returns the results in the order of `calls`. If the node rejects a
+ * request because of its size, repeats it as several smaller requests. Throws what `post` throws, also if the node
+ * rejects a single call.
  */
 export async function postSplit(
   post: (calls: readonly RpcCall[]) => Promise<unknown[]>,

@@ -9,12 +9,13 @@ export const TRANSFER_TOPIC = encodeEventTopics({ abi: erc20Abi, eventName: 'Tra
 
 const WORD_PATTERN = /^0x[0-9a-f]{64}$/
 const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
-/** Where the address's digits begin in a word. */
+/** Where the digits of the address begin in a word of 32 bytes, written as hex. */
 const ADDRESS_START = 26
 
 /**
- * Decodes an ERC-20 Transfer event; returns null for any other. An ERC-721 Transfer has the same name and topic, but four
- * topics and no data. Decoded by hand, because viem's decoder hashes the event's name for each of thousands of logs.
+ * Decodes an ERC-20 Transfer event. Returns null for any other event. An ERC-721 Transfer has the same name and first
+ * topic, but four topics and no data. We do not use viem's decoder, because it hashes the event's name again for each
+ * of thousands of logs.
  */
 export function decodeTransferEvent(log: Readonly<Record<string, unknown>>): Transfer | null {
   const topics = Array.isArray(log['topics']) ? (log['topics'] as unknown[]).map(lower) : []

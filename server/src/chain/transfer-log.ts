@@ -12,11 +12,11 @@ export type LoggedTransfer = Transfer & {
   readonly txHash: Hash
   readonly blockNumber: bigint
   readonly blockHash: Hash
-  /** The position in its block. */
+  /** The position of the log in its block. */
   readonly logIndex: bigint
 }
 
-/** The most logs in memory at once, about 20 MB. Several providers return no more than 10,000 at all. */
+/** The most logs in memory at once, about 20 MB. Several providers of nodes never return more than 10,000. */
 export const LOGS_PER_READ_MAX = 20_000
 
 /** How many logs are parsed in one turn of the event loop, about 10 ms of work. */
@@ -24,23 +24,24 @@ const LOGS_PER_TURN_MAX = 100
 
 export type BlockHeader = { readonly hash: Hash; readonly parentHash: Hash }
 
-/** Which transfers were requested. */
+/** The request whose responses are parsed. */
 export type LogsRequest = {
   readonly contract: Address
   readonly from: bigint
   readonly to: bigint
-  /** Null for all recipients. */
+  /** Only transfers to these recipients; null for all recipients. */
   readonly recipients: readonly Address[] | null
-  /** The hashes of blocks that are known already. */
+  /** The hashes of blocks that we know already. */
   readonly hashes: ReadonlyMap<bigint, Hash>
 }
 
 /**
- * Parses the responses of `eth_getLogs` to one request. Returns the contract's transfers to the recipients, in the chain's
- * order, and leaves out anything else that a node adds. Parses only `LOGS_PER_TURN_MAX` logs in one turn of the event loop,
- * so that HTTP requests need not wait: hashing an address for its checksum takes longer than all the rest.
- * @throws NodeFault for more than `LOGS_PER_READ_MAX` logs, and for a response that cannot be true: another block, a log
- * that was removed, the same log twice, or two forks at once.
+ * Parses the responses of `eth_getLogs` to one request. Returns the contract's transfers to the recipients, in the
+ * chain's order. Ignores anything else that a node returns. Parsing is slow, mostly because the checksum of an address
+ * needs a hash. So only `LOGS_PER_TURN_MAX` logs are parsed in one turn of the event loop, and HTTP requests need not
+ * wait.
+ * @throws NodeFault for more than `LOGS_PER_READ_MAX` logs, and for a response that cannot be true: a log of another
+ * block, a log that was removed, the same log twice, or logs of two forks.
  */
 export async function parseTransferLogs(
   request: LogsRequest,
@@ -78,7 +79,10 @@ function createParser({ contract, from, to, ...request }: LogsRequest): (log: un
   }
 }
 
-/** Parses a response of `eth_getBlockByNumber`. @throws NodeFault if it is another block, or the node does not have it. */
+/**
+ * Parses a response of `eth_getBlockByNumber`. @throws NodeFault if the response is another block, or if the node does
+ * not have the block.
+ */
 export function parseBlockHeader(number: bigint, block: unknown): BlockHeader {
   if (block === null) throw new NodeBehind(`has no block ${number}`)
   if (!isRecord(block) || parseQuantity(block['number']) !== number) throw new NodeFault('returned another block')

@@ -12,7 +12,7 @@ const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
 const PAYER = address('0x52908400098527886e0f7030069857d2e4169ee7')
 const WALLET = address('0x8617e340b3d01fa5f11f306f4090fd50e238070d')
-/** Longer than a busy machine needs to respond to itself. */
+/** A time limit that is long enough for a busy machine. */
 const TIMEOUT_MS = 20_000
 const RANGE = { from: 91n, to: 100n, recipients: [WALLET] }
 
@@ -79,7 +79,7 @@ describe('readTransfers', () => {
     ['answers with another block', answer('eth_getBlockByNumber', () => ({ number: '0x1' }))],
   ]
   for (const [name, intercept] of FAULTS) {
-    it(`passes over a node that ${name}`, async () => {
+    it(`skips a node that ${name}`, async () => {
       put(nodes[1], { blockNumber: 95n })
       nodes[0].intercept = intercept
       assert.equal((await chain.readTransfers(RANGE)).transfers.length, 1)

@@ -8,40 +8,46 @@ import { TRANSFER_TOPIC } from './transfer-event.ts'
 import { parseBlockHeader, parseTransferLogs, type BlockHeader, type LoggedTransfer } from './transfer-log.ts'
 
 export type TransferRange = {
-  /** The first block, not the genesis block. */
+  /** The first block. It must not be block 0. */
   readonly from: bigint
   /** The last block. */
   readonly to: bigint
-  /** At most `RECIPIENTS_PER_READ_MAX`. Null for all recipients, so every USDC transfer in these blocks. */
+  /**
+   * Only transfers to these recipients, at most `RECIPIENTS_PER_READ_MAX`. Null for every USDC transfer in these
+   * blocks.
+   */
   readonly recipients: readonly Address[] | null
 }
 
 export type TransfersRead = {
   /** In the chain's order. */
   readonly transfers: readonly LoggedTransfer[]
-  /** The hash of the block before `from`, which these blocks continue. */
+  /** The hash of the block before `from`. */
   readonly parentHash: Hash
   /** The hash of the block `to`. */
   readonly blockHash: Hash
 }
 
-/** Nodes refuse filters with many more recipients. */
+/** The most recipients in one filter. Nodes reject filters with many more. */
 const RECIPIENTS_PER_CALL_MAX = 100
-/** Ten filters in a batch. Each costs a node about as much as a hundred other calls. */
+/**
+ * The most recipients in one read. The read then has ten filters in one batch. A filter costs a node about as much as a
+ * hundred other calls.
+ */
 export const RECIPIENTS_PER_READ_MAX = 1_000
 
-/** Reads USDC transfers from the chain's logs. */
+/** Makes functions that read USDC transfers from the chain's logs. */
 export function createTransferReader(nodes: RpcNodes, usdc: Address) {
-  /** @throws ChainUnavailable, which includes that no node has this block. */
+  /** Reads the hash of a block. @throws ChainUnavailable, also if no node has this block. */
   async function readBlockHash(number: bigint): Promise<Hash> {
     return await nodes.run(async (batch) => (await readHeader(batch, number)).hash)
   }
 
   /**
-   * Reads the transfers to `recipients` in a range of blocks. All of them are from one fork, which continues `parentHash` and
-   * ends with `blockHash`.
-   * @throws ChainUnavailable, which includes that all nodes refuse the range as too wide, or return more than
-   * `LOGS_PER_READ_MAX` logs for it; `ChainBehind` if no node has all of the blocks yet.
+   * Reads the transfers to `recipients` in a range of blocks. All of them belong to one fork of the chain: the block
+   * before the range has the hash `parentHash`, and its last block has the hash `blockHash`.
+   * @throws ChainUnavailable, also if all nodes reject the range as too wide, or return more than `LOGS_PER_READ_MAX`
+   * logs for it; `ChainBehind` if no node has all of the blocks yet.
    */
   async function readTransfers(range: TransferRange): Promise<TransfersRead> {
     if (range.from < 1n || range.from > range.to) throw new RangeError(`no blocks from ${range.from} to ${range.to}`)
@@ -54,9 +60,9 @@ export function createTransferReader(nodes: RpcNodes, usdc: Address) {
 }
 
 /**
- * Reads the last block's hash before the logs, together with them and after them. If it is the same every time, all the
- * logs belong to that fork. The hash is part of every request for logs. This also proves that the machine which answered
- * the request had the whole range: nodes silently leave out blocks that they do not have.
+ * Reads the hash of the last block three times: before the logs, together with the logs, and after them. If it is
+ * always the same, all logs belong to that fork. Every request for logs also asks for that block, which proves that the
+ * machine that responded had the whole range: nodes silently leave out blocks that they do not have.
  */
 async function readRange(batch: Batch, usdc: Address, { from, to, recipients }: TransferRange): Promise<TransfersRead> {
   const before = await readHeader(batch, to)

@@ -3,8 +3,8 @@ import { parseAddress, type Address } from '../values/address.ts'
 import { isRecord } from './json-rpc.ts'
 
 /**
- * The EntryPoint contracts of ERC-4337, versions 0.6 to 0.9. They have the same address on every chain. Any contract can
- * emit an event of the same form, so events of other addresses are ignored.
+ * The EntryPoint contracts of ERC-4337, versions 0.6 to 0.9. Each has the same address on every chain. Any contract can
+ * emit events that look the same, so events of other contracts are ignored.
  */
 export const ENTRY_POINTS: readonly string[] = [
   '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
@@ -21,18 +21,21 @@ const BEFORE_EXECUTION_TOPIC = '0xbb47ee3e183a558b1a2ff0874b079f3fc5478b7454eacf
 const WORD_PATTERN = /^0x[0-9a-f]{64}$/
 const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
 const ADDRESS_CHARS = 40
-/** Four words of 64 digits, after the `0x`. */
+/** The data of a `UserOperationEvent`: `0x`, then four words of 64 hex digits. */
 const DATA_PATTERN = /^0x[0-9a-f]{256}$/
 const SUCCESS_WORD_START = 2 + 64
 const WORD_CHARS = 64
 
 export type OperationLog =
-  /** `sender` is the account that the operation acts for. */
+  /** `sender` is the wallet for which the operation acts. */
   | { readonly kind: 'operation'; readonly hash: Hash; readonly sender: Address; readonly isSuccess: boolean }
-  /** Marks the start of a bundle's executions. */
+  /** Marks where a bundle begins to run its operations. */
   | { readonly kind: 'before_execution' }
 
-/** Parses an EntryPoint log that marks the end of an operation or the start of a bundle; returns null for any other log. */
+/**
+ * Parses a log of an EntryPoint contract that marks the end of an operation, or the start of a bundle of operations.
+ * Returns null for any other log.
+ */
 export function parseOperationLog(log: unknown): OperationLog | null {
   if (!isRecord(log) || !Array.isArray(log['topics']) || !ENTRY_POINTS.includes(lower(log['address']))) return null
   const topics: readonly string[] = log['topics'].map(lower)

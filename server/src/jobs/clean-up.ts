@@ -1,7 +1,9 @@
+import { cleanUpConnectionErrors } from '../domain/connection-errors/clean-up-connection-errors.ts'
 import { cleanUpConnections } from '../domain/connections/clean-up-connections.ts'
 import type { Context } from '../domain/context.ts'
-import { cleanUpRefusals } from '../domain/payments/refusals/clean-up-refusals.ts'
-import { trimRefusals } from '../domain/payments/refusals/trim-refusals.ts'
+import { cleanUpRefusals } from '../domain/refusals/clean-up-refusals.ts'
+import { trimRefusals } from '../domain/refusals/trim-refusals.ts'
+import { cleanUpOwnerRequests } from '../domain/owners/clean-up-owner-requests.ts'
 import { cleanUpNewcomers } from '../domain/passkeys/clean-up-newcomers.ts'
 import { cleanUpSessions } from '../domain/sessions/clean-up-sessions.ts'
 import { cleanUpWebhooks } from '../domain/webhooks/clean-up-webhooks.ts'
@@ -12,7 +14,10 @@ import { startLeasedLoop, type RenewLease } from './start-leased-loop.ts'
 const INTERVAL_MS = 60_000
 const LEASE_MS = 3 * INTERVAL_MS
 const ATTEMPTS_PER_STEP = 10_000
-/** Each step deletes at most 10,000 rows of a table, which is more than strangers can add between two rounds. */
+/**
+ * How many times a step may run in one round. Each run deletes at most 10,000 rows of a table. All runs together can
+ * delete more rows than unknown callers can add between two rounds.
+ */
 const STEPS_PER_ROUND_MAX = 50
 
 type Step = (ctx: Context) => Promise<number>
@@ -21,15 +26,18 @@ const STEPS: readonly Step[] = [
   cleanUpSessions,
   cleanUpNewcomers,
   cleanUpConnections,
+  cleanUpConnectionErrors,
   cleanUpWebhooks,
   cleanUpRefusals,
+  cleanUpOwnerRequests,
   (ctx) => trimRefusals(ctx),
   (ctx) => ctx.db.runDurable(deleteEndedAttempts(ctx.clock.now(), ATTEMPTS_PER_STEP)),
 ]
 
 /**
  * Deletes rows that have ended and are no longer needed, in bounded steps: sessions, ceremonies, codes, tokens,
- * connections that were never used, users without a workspace, counters, deliveries and refusals. If a step fails, the
+ * connections that were never used, old errors of connections, users without a workspace, counters, deliveries, refusals
+ * and requests that owners were asked to sign. If a step fails, the
  * others still run, and the first error is thrown at the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {

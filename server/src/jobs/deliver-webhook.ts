@@ -1,5 +1,6 @@
 import type { AttemptError, AttemptOutcome, ClaimedDelivery } from '../domain/webhooks/delivery.ts'
-import { postJson, type Outbound } from '../lib/outbound/post-json.ts'
+import { postJson } from '../lib/outbound/post-json.ts'
+import type { Outbound } from '../lib/outbound/send-request.ts'
 import { signDelivery } from './sign-delivery.ts'
 
 /** How much of a response is read and stored (D45). */
@@ -26,7 +27,10 @@ export async function deliverWebhook(
   return { startedAt, ...outcome, error: outcome.error ?? nameStatus(outcome.statusCode) }
 }
 
-/** Any 2xx is a success (D45). `Retry-After` is ignored, because the retry times are fixed. */
+/**
+ * Returns the error that a status means, or null for any 2xx status (D45). `Retry-After` is ignored, because the retry
+ * times are fixed.
+ */
 function nameStatus(statusCode: number | null): AttemptError | null {
   if (statusCode === null || (statusCode >= 200 && statusCode <= 299)) return null
   return statusCode >= 300 && statusCode <= 399 ? 'redirect' : 'http_error'

@@ -27,7 +27,7 @@ describe('ReceiptSchedule', () => {
     assert.deepEqual(looks.chooseDue([replaced, second], { head: 10n, now: NOW }), [replaced])
   })
 
-  test('a read that was answered at an older head is repeated', () => {
+  test('a read that returned an older head is repeated', () => {
     const looks = new ReceiptSchedule(1)
     const payments = [payment(1)]
     looks.chooseDue(payments, { head: 10n, now: NOW })

@@ -1,30 +1,39 @@
 import { isReceiptDue, type Payment, type TxHash } from '../domain/payments/payment.ts'
 
 /**
- * If the head has not moved for this long, which is longer than a block takes on Base, all receipts are read again. A
- * reorganization may have put another block at the same height, and the machine that returned a receipt may not have had
- * the block that another machine reported as the head.
+ * If the chain's head has not moved for this long, all receipts are read again, for two reasons. A reorganization may
+ * have put another block at the same height. And the machine that responded may not have had the block that another
+ * machine reported as the head. The time is longer than a block takes on Base.
  */
 export const REREAD_AFTER_MS = 3_000
-/** If more transactions than this are remembered, they are forgotten. Their receipts are then read earlier than needed. */
+/**
+ * How many transactions we remember. If there are more, we forget all of them, and read their receipts earlier than
+ * needed.
+ */
 const HEADS_MAX = 100_000
 
-/** Decides when to read the receipt of each waiting transaction: once per block. */
+/**
+ * Decides when to read the receipts of pending payments: once per block, and once more whenever
+ * the chain's head has not moved for a while.
+ */
 export class ReceiptSchedule {
   readonly #confirmations: number
   /** The head at which each transaction's receipt was last read. */
   readonly #heads = new Map<TxHash, bigint>()
   #head = -1n
-  /** When the head moved, or when all receipts were last read again. */
+  /** When the head last moved, or when all receipts were last read again. */
   #since: Date | null = null
-  /** Whether the head has stood still. Receipts that were seen in a block are then read too: the block may be gone. */
+  /**
+   * Whether the head has not moved for `REREAD_AFTER_MS`. Then we also read receipts that we have seen in a block,
+   * because that block may no longer be part of the chain.
+   */
   #isStill = false
 
   constructor(confirmations: number) {
     this.#confirmations = confirmations
   }
 
-  /** Chooses the payments whose receipts could settle them at this head. This includes new transactions. */
+  /** Returns the payments whose receipts may settle them at this head. This includes payments with new transactions. */
   chooseDue(payments: readonly Payment[], { head, now }: { head: bigint; now: Date }): Payment[] {
     this.#follow(head, now)
     return payments.filter((payment) => {

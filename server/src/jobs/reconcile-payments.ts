@@ -1,7 +1,7 @@
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
-import { reconcilePayment } from '../domain/payments/reconcile-payment.ts'
-import { listDueForLookup } from '../domain/payments/lookups/lookups-store.ts'
+import { reconcilePayment } from '../domain/reconciliation/reconcile-payment.ts'
+import { listDueForLookup } from '../domain/reconciliation/reconciliation-store.ts'
 import type { Loop } from '../lib/loop.ts'
 import { MODES, type Mode } from '../values/mode.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
@@ -9,12 +9,15 @@ import { startLeasedLoop } from './start-leased-loop.ts'
 const INTERVAL_MS = 1_000
 const LEASE_MS = 30_000
 const PAYMENTS_PER_PAGE = 20
-/** Pages in one round. Each look-up postpones the payment's next one, so the next round continues with the others. */
+/**
+ * How many pages of payments one round reads. Each look-up of a payment postpones its next look-up, so the next round
+ * continues with other payments.
+ */
 const PAGES_PER_ROUND_MAX = 20
-/** After this many failures in a row we assume that the provider or the chain is down, and end the round. */
+/** After this many failures in a row we assume that the enclave or the chain is down, and end the round. */
 const FAILURES_IN_A_ROW_MAX = 3
 
-/** Finds out what happened to pending payments that no request is waiting for (D23). */
+/** Runs the reconciler: it finds out what happened to pending payments that no request is waiting for (D23). */
 export function reconcilePayments(ctx: Context, { holder }: { holder: string }): Loop {
   const loops = MODES.map((mode) => startReconciler(ctx, { mode, holder }))
   return {
@@ -36,7 +39,7 @@ function startReconciler(ctx: Context, { mode, holder }: { mode: Mode; holder: s
   })
 }
 
-/** A payment that cannot be reconciled does not hold up the others. */
+/** Reconciles a page of payments. If one payment fails, continues with the next. */
 async function reconcilePage(ctx: Context, payments: readonly Payment[], signal: AbortSignal): Promise<void> {
   let failures = 0
   for (const payment of payments) {

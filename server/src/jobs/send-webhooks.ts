@@ -7,26 +7,34 @@ import type { Places } from '../domain/webhooks/places.ts'
 import { releaseDeliveries } from '../domain/webhooks/release-deliveries.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
 import { openOutbound } from '../lib/outbound/open-outbound.ts'
-import type { Outbound } from '../lib/outbound/post-json.ts'
+import type { Outbound } from '../lib/outbound/send-request.ts'
 import { createWakeup } from './wakeup.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
 
 const CLAIM_MAX = 100
-/** If an outcome cannot be recorded, it is lost, and the event is sent again after the lease has expired. */
+/**
+ * How many times we try to record the outcome of an attempt. If all tries fail, the outcome is lost, and the event is
+ * sent again after the claim has expired.
+ */
 const FINISH_TRIES_MAX = 3
 const FINISH_RETRY_MS = 1_000
 
 interface PoolBounds {
-  /** Whether this pool serves endpoints that hang, or all others. */
+  /**
+   * Whether this pool sends to endpoints that hang, or to all other endpoints. An endpoint hangs if it accepts requests
+   * but does not respond in time.
+   */
   readonly hangs: boolean
-  /** The most attempts in one process. Nearly all of an attempt is waiting for the receiver. */
+  /**
+   * The most attempts at once in one process. The limit can be high, because an attempt mostly waits for the receiver.
+   */
   readonly inFlightMax: number
-  /** The most attempts to one endpoint, over all processes. */
+  /** The most attempts at once to one endpoint, counting all processes. */
   readonly endpointInFlightMax: number
   readonly pollMs: number
 }
 
-/** Endpoints that hang have their own pool, so that they never take places from endpoints that respond (D45). */
+/** There are two pools, so that endpoints that hang never use up the attempts for endpoints that respond (D45). */
 const POOLS: readonly PoolBounds[] = [
   { hangs: false, inFlightMax: 400, endpointInFlightMax: 4, pollMs: 200 },
   { hangs: true, inFlightMax: 200, endpointInFlightMax: 1, pollMs: 1_000 },
@@ -41,13 +49,14 @@ interface Attempt {
 interface Sender {
   readonly outbound: Outbound
   readonly attemptMs: number
-  /** Attempts in progress, by account and delivery. */
+  /** Attempts in progress, by workspace and delivery. */
   readonly underWay: Map<string, Attempt>
 }
 
 /**
- * Sends due deliveries until it is stopped. Any number of processes can do so at the same time, each with the deliveries
- * that it has claimed. A stop waits for the attempts in progress, which takes no longer than one attempt.
+ * Sends due deliveries until it is stopped. Any number of processes can do so at the same time: each sends the
+ * deliveries that it has claimed. `stop` waits for the attempts in progress, which takes no longer than the time limit
+ * of one attempt.
  */
 export function sendWebhooks(ctx: Context, { attemptMs = ATTEMPT_TIMEOUT_MS }: { attemptMs?: number } = {}): Loop {
   const outbound = openOutbound({ policy: ctx.outbound, clock: ctx.clock })
@@ -63,7 +72,7 @@ export function sendWebhooks(ctx: Context, { attemptMs = ATTEMPT_TIMEOUT_MS }: {
   }
 }
 
-/** Sends to one kind of endpoints, within the limits of their pool. After a stop it claims nothing more. */
+/** Sends to the endpoints of one pool, within its limits. After a stop, it claims no more deliveries. */
 function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, bounds: PoolBounds): Loop {
   const { inFlightMax, pollMs } = bounds
   const inFlight = new Map<string, number>()
@@ -75,7 +84,8 @@ function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, boun
     const key = `${accountId} ${id}`
     const running = underWay.get(key)
     if (running !== undefined) {
-      // Its lease ended early because a clock was moved. The attempt in progress now counts for the new claim.
+      // The first claim of this delivery expired early because a clock was moved, so it was claimed again. The attempt
+      // in progress now counts for the new claim.
       running.claimed = claimed
       return
     }
@@ -97,7 +107,8 @@ function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, boun
       if (signal.aborted) return await releaseDeliveries(ctx, claimed)
       for (const one of claimed) begin(one)
       if (free === inFlightMax) return
-      // A full batch means that more deliveries are due. Otherwise wait until an attempt ends or something becomes due.
+      // After a full batch, more deliveries may be due. Otherwise wait until an attempt ends or the polling interval is
+      // over.
       if (claimed.length < CLAIM_MAX) await wakeup.wait(pollMs)
     }
   }
@@ -122,7 +133,7 @@ async function claim(
   return await claimDeliveries(ctx, { hangs, inFlightMax: endpointInFlightMax, limit, places, leaseMs: LEASE_MS })
 }
 
-/** Keeps only accounts with a count above zero. */
+/** Changes a workspace's count. Workspaces with a count of zero are removed. */
 function addTo(counts: Map<string, number>, accountId: string, change: 1 | -1): void {
   const count = (counts.get(accountId) ?? 0) + change
   if (count === 0) counts.delete(accountId)
@@ -133,11 +144,14 @@ interface Task {
   readonly outbound: Outbound
   readonly attemptMs: number
   readonly claimed: ClaimedDelivery
-  /** The claim that is valid now. */
+  /** Returns the claim that is valid now, which may be newer than `claimed`. */
   readonly latest: () => ClaimedDelivery
 }
 
-/** Never rejects. If something fails here, the process that claims the delivery after its lease tries again. */
+/**
+ * Makes one attempt and records its outcome. The promise never rejects: if something fails, the claim expires, and a
+ * process claims the delivery again.
+ */
 async function makeAttempt(ctx: Context, { outbound, attemptMs, claimed, latest }: Task): Promise<void> {
   const delivery = claimed.delivery.id
   try {

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * Returns the value of `Service-Signature` (D44): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over `<t>.<body>`. The key is
- * the whole secret as UTF-8, including its prefix. There is one `v1` for each secret, so two during a rotation.
+ * Returns the value of `Service-Signature` (D44): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over `<t>.<body>`. The
+ * HMAC key is the whole secret as UTF-8, including its prefix. There is one `v1` for each secret. During a rotation the
+ * endpoint has two secrets.
  */
 export function signDelivery({ secrets, body, now }: { secrets: readonly string[]; body: Buffer; now: Date }): string {
   const seconds = Math.floor(now.getTime() / 1_000)

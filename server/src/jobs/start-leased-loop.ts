@@ -3,22 +3,28 @@ import type { Context } from '../domain/context.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
 
 export interface LeasedLoop {
-  /** The lease's name, also the loop's in the log. */
+  /** The name of the lease, and of the loop in the log. */
   readonly name: string
   /** Identifies this process. */
   readonly holder: string
   readonly intervalMs: number
-  /** How long other processes wait for a process that died. Longer than any step between two renewals. */
+  /**
+   * How long the lease is valid. If a process dies, the others wait this long. It must be longer than any step between
+   * two renewals.
+   */
   readonly leaseMs: number
 }
 
-/** Extends the lease before the next step of a round. False: another process has it by now, and the round must end. */
+/**
+ * Extends the lease before the next step of a round. Returns false if another process has taken the lease; the round
+ * must then end.
+ */
 export type RenewLease = () => Promise<boolean>
 
 /**
- * Runs `round` every `intervalMs` in the one process that holds the lease; the other processes wait for it. A process
- * that stops gives the lease back, so the next one continues at once. The lease of a process that died runs out after
- * `leaseMs`.
+ * Runs `round` every `intervalMs` in the one process that has the lease. The other processes wait until they can take
+ * the lease. A process that stops releases it, so another process continues at once. If a process dies, its lease
+ * expires after `leaseMs`.
  */
 export function startLeasedLoop(
   ctx: Context,

@@ -1,4 +1,7 @@
-/** Wakes one waiter. If nobody waits, the next wait ends at once. */
+/**
+ * Lets one caller sleep until another caller wakes it. If nobody is waiting when `wake` is called, the next wait ends
+ * at once.
+ */
 export interface Wakeup {
   wake(): void
   /** Waits until `wake` is called, but no longer than `msMax`. */

@@ -6,16 +6,16 @@ import { readRows } from '../../../test/support/database/read-rows.ts'
 import { paymentRequest, seed } from '../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
-import { createPayment } from '../domain/payments/create-payment.ts'
+import { createPayment } from '../domain/payment-requests/create-payment.ts'
 import { getPayment } from '../domain/payments/get-payment.ts'
 import type { Payment } from '../domain/payments/payment.ts'
-import { refreshPayment } from '../domain/payments/refresh-payment.ts'
+import { refreshPayment } from '../domain/reconciliation/refresh-payment.ts'
 import type { Loop } from '../lib/loop.ts'
 import { REREAD_AFTER_MS } from './receipt-schedule.ts'
 import { watchChain } from './watch-chain.ts'
 
 const HEAD = 100n
-/** After this many rounds, nothing more is expected. */
+/** How many rounds a test waits before it checks that nothing more happened. */
 const ROUNDS = 5
 
 for (const confirmations of [1, 4]) {
@@ -36,7 +36,8 @@ for (const confirmations of [1, 4]) {
         await watch.rounds(2)
       }
       await waitFor('it is confirmed', async () => (await watch.read(payment)).status === 'confirmed')
-      // Read before it was mined, when it was first seen, and when it was deep enough.
+      // The receipt is read before the transaction is mined, when it is first found, and when its block is deep enough.
+      // At a depth of 1, the last two are the same read.
       assert.equal(watch.count('eth_getTransactionReceipt'), confirmations === 1 ? 2 : 3)
     })
   })

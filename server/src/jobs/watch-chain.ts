@@ -1,7 +1,7 @@
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { settlePayments } from '../domain/payments/settle-payments.ts'
-import { listAwaitingChain } from '../domain/payments/payments-store.ts'
+import { listAwaitingChain } from '../domain/reconciliation/reconciliation-store.ts'
 import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
 import { ReceiptSchedule } from './receipt-schedule.ts'
@@ -11,16 +11,20 @@ const INTERVAL_MS = 400
 const LEASE_MS = 10_000
 const PAYMENTS_PER_PAGE = 200
 /**
- * The most pages that one round reads; the next round continues after them. Otherwise thousands of payments that wait for
- * a stalled chain would keep the process from serving requests.
+ * The most pages of payments that one round reads. The next round continues after them. Without this limit, a stalled
+ * chain with thousands of pending payments would keep the process from serving requests.
  */
 const PAGES_PER_ROUND_MAX = 5
-/** Older payments that still wait are stuck. The reconciler reads their receipts, less and less often. */
+/**
+ * How long the watcher follows a payment. A payment that is older and still pending is stuck, and the reconciler reads
+ * its receipt, less and less often.
+ */
 const WATCHED_MS = 60 * 60_000
 
 /**
- * Settles the payments of one mode as their chain confirms them, in the one process that holds the lease. While payments
- * wait, each round reads the head. It reads receipts if the head has moved, or if there is a new transaction.
+ * Settles the payments of one mode when the chain confirms them, in the one process that has the lease. While payments
+ * are pending, each round reads the chain's head. It reads receipts if the head has moved, or if there is a new
+ * transaction.
  */
 export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const chain = ctx.chains[mode]
@@ -33,7 +37,8 @@ export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder:
     if (hashes.length === 0) return
     const reading = await chain.readReceiptsAtHead(hashes)
     await settlePayments(ctx, { mode, payments: due, reading })
-    // Record the head that came with the receipts. If it is older than the head above, they are due again.
+    // Record the head that the node returned with the receipts. If it is older than `head`, the same receipts are due
+    // again.
     schedule.record(due, reading.head)
   }
 

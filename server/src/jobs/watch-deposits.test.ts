@@ -18,7 +18,7 @@ for (const confirmations of [1, 4]) {
   describe(`watching deposits at a depth of ${confirmations}`, () => {
     const shore = useShore(confirmations)
 
-    test('a deposit has its event when its block is deep enough, and not before', async () => {
+    test('a deposit gets its event when its block is deep enough, and not earlier', async () => {
       const { chain } = shore
       await shore.watch()
       chain.head = START + 1n
@@ -92,7 +92,7 @@ describe('watching deposits', () => {
     assert.deepEqual(await shore.told(), paid.toSorted())
   })
 
-  test('a node that does not have its own reported head yet is read as far as possible, and then again', async () => {
+  test('if a node does not have the head that it reported, reading continues to the last block it has, and is repeated later', async () => {
     const { chain } = shore
     await shore.watch()
     const [known, told] = [START + 10n, START + 20n]
@@ -160,11 +160,11 @@ interface Shore {
   readonly given: TestContext
   readonly chain: FakeChain
   pay(blockNumber: bigint, change?: Partial<FakeLog>): FakeLog
-  /** Starts a watcher and waits until it has begun. */
+  /** Starts a watcher of deposits, and waits until its first round has begun. */
   watch(ctx?: Context): Promise<Loop>
   readUpTo(block: bigint): Promise<void>
   openWallet(): Promise<Address>
-  /** The transactions of the wallet's deposit events, in alphabetical order, one entry per event. */
+  /** Returns the transaction hashes of the wallet's deposit events, one per event, in alphabetical order. */
   told(): Promise<string[]>
 }
 

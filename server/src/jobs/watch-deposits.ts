@@ -6,14 +6,23 @@ import type { Mode } from '../values/mode.ts'
 import { startLeasedLoop, type RenewLease } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 1_000
-/** If two processes read at the same time, it does no harm: only one of them moves the cursor. */
+/**
+ * The lease may expire while its process still reads. Then two processes read at the same time, which does no harm,
+ * because only one of them can move the cursor.
+ */
 const LEASE_MS = 15_000
-/** The most chunks that one round reads, including refused ones. The next round continues after a long gap. */
+/**
+ * The most chunks of blocks that one round reads, including chunks that a node refuses. If many blocks were missed, the
+ * next round continues.
+ */
 const CHUNKS_PER_ROUND_MAX = 10
-/** How many rounds to wait for a block that a node has reported but no node returns, before that is a failure. */
+/**
+ * A node may announce the number of a new block before any node can return the block itself. A round that fails for this
+ * reason is ignored. After this many such rounds in a row, the next one counts as a failure.
+ */
 const BEHIND_ROUNDS_MAX = 10
 
-/** Records the deposits of one mode when their blocks are deep enough, in the one process that holds the lease. */
+/** Records the deposits of one mode when their blocks are deep enough, in the one process that has the lease. */
 export function watchDeposits(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const chain = ctx.chains[mode]
   let blocksMax = BLOCKS_MAX
@@ -29,7 +38,7 @@ export function watchDeposits(ctx: Context, { mode, holder }: { mode: Mode; hold
   const options = { name: `deposits:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     const deepEnough = (await chain.readRecentHead()) - BigInt(chain.confirmations) + 1n
-    // A chain with fewer blocks than its depth is read from its first block, which contains no payments.
+    // If the chain is shorter than the required depth, the confirmed block is block 0, which contains no payments.
     const confirmedBlock = deepEnough < 0n ? 0n : deepEnough
     try {
       await readChunks(confirmedBlock, signal, renewLease)
