@@ -6,8 +6,8 @@ import type { Membership } from './member.ts'
 import { findInvitationRow, takeInvitationUse } from './members-store.ts'
 
 /**
- * Makes a user a member through an invitation, or raises their role. A user who already has that role or a higher one
- * does not use the invitation up, so accepting twice does no harm.
+ * Makes a user a member through an invitation, or raises a member's role. If the user already has the invitation's role
+ * or a higher one, nothing changes and no use of the invitation is counted. So accepting twice does no harm.
  *
  * Errors: 404 `invitation_not_found` (unknown, used up, revoked or expired); 409 `workspace_limit_reached`.
  */

@@ -10,7 +10,7 @@ import { hasPower, mayInvite, ROLES, type Role } from './role.ts'
 
 export interface MembershipChange {
   readonly membership: Membership
-  /** The proof of the user who makes the change: their session. */
+  /** The session of the user who makes the change, with the time of their last proof of presence. */
   readonly session: Proof
   readonly userId: string
   /** Null removes the member. */
@@ -18,14 +18,14 @@ export interface MembershipChange {
 }
 
 /**
- * Changes a member's role, or removes the member (`role` null). Reads everything again under the account's lock, so the
- * decision holds: if two owners leave at once, one of them stays.
+ * Changes a member's role, or removes the member if `role` is null. Locks the workspace and reads the roles again
+ * before it decides. So if the last two owners leave at the same time, one of them stays.
  *
- * Revokes the member's open invitations to roles that the member may no longer invite to. Otherwise a removed member
- * could come back through their own invitation.
+ * Also revokes the open invitations that the member created for roles to which they may no longer invite. Otherwise a
+ * removed member could join again through their own invitation.
  *
- * Giving or taking the role of owner or admin needs a recent proof of the user who makes the change, even when they
- * leave themselves: else 403 `verification_required` (D59).
+ * Throws 403 `verification_required` if the old or the new role is owner or admin, and the user who makes the change
+ * has no recent proof of presence (D59). This also applies to owners and admins who leave the workspace.
  */
 export async function changeMembership(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -3,11 +3,12 @@ import { changeMembership, type MembershipChange } from './change-membership.ts'
 import type { Role } from './role.ts'
 
 /**
- * Changes a member's role, on behalf of the user of `membership`. Owners may manage everybody; admins may manage admins
- * and viewers. Has no effect if the member already has the role.
+ * Changes a member's role. `membership` is that of the user who makes the change. Owners may change every role. Admins
+ * may change the roles of admins and viewers, but cannot make anybody an owner. Has no effect if the member already has
+ * the role.
  *
- * Errors: 403 `role_insufficient`, and `verification_required` unless both roles are viewer; 404 `member_not_found`;
- * 409 `last_owner` (exact even under concurrent changes).
+ * Errors: 403 `role_insufficient`, and `verification_required` without a recent proof of the user's presence (D59); 404
+ * `member_not_found`; 409 `last_owner` (exact even under concurrent changes).
  */
 export async function changeRole(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -25,12 +25,14 @@ export interface InvitationRequest {
 }
 
 /**
- * Creates an invitation. Its secret is shown once. Only admins and owners may invite, to their own role or a lower one.
+ * Creates an invitation. Its secret is shown once. Among members, only admins and owners may invite, to their own role
+ * or a lower one.
  *
- * An invitation for an owner or admin needs a recent proof (D59). One for a viewer does not: it reveals nothing that
- * the session does not already show, and only an owner or admin with a recent proof can raise the viewer's role.
+ * An invitation to the role of owner or admin requires a recent proof of the user's presence (D59). An invitation to
+ * the role of viewer does not require one. A viewer sees nothing that the session of the inviting user does not already
+ * show, and raising the viewer's role later requires a recent proof.
  *
- * Errors: 400 for a number out of range; 403 `role_insufficient`, `verification_required`; 409
+ * Errors: 400 if `usesMax` or `lifetimeMs` is out of range; 403 `role_insufficient`, `verification_required`; 409
  * `invitation_limit_reached` (exact even under concurrent changes).
  */
 export async function createInvitation(

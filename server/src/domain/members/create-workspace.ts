@@ -8,7 +8,7 @@ import { countMemberships, insertMember } from './members-store.ts'
 import { recordFirstWorkspace } from './record-first-workspace.ts'
 
 /**
- * Creates a workspace owned by a user.
+ * Creates a workspace. The user becomes its first member, with the role of owner.
  *
  * Errors: 400 for a name that is not allowed; 409 `workspace_limit_reached` (exact even under concurrent changes).
  */

@@ -6,7 +6,7 @@ export interface Invitation {
   readonly accountId: string
   readonly role: Role
   readonly usesLeft: number
-  /** The user who created it. Null: the operator. */
+  /** The user who created the invitation. Null if the operator created it. */
   readonly createdBy: string | null
   readonly createdAt: Date
   readonly expiresAt: Date

@@ -34,7 +34,7 @@ describe('invitations', () => {
   })
   after(() => given.close())
 
-  test('an invitation shows what it is for, and makes whoever accepts it a member, once', async () => {
+  test('an invitation shows its workspace and role, and makes the first user who accepts it a member', async () => {
     account = await open()
     const owner = await seedOwner(ctx, account)
     const { invitation, secret } = await invite({ actor: user(owner.userId), role: 'admin' })
@@ -67,7 +67,7 @@ describe('invitations', () => {
     ])
   })
 
-  test('of 20 people who accept a single use at once, at two processes, one joins', async () => {
+  test('of 20 users who accept an invitation with one use at once, over two processes, one joins', async () => {
     account = await open()
     const { secret } = await invite()
     const people = await Promise.all(Array.from({ length: 20 }, () => signUpPerson(ctx)))
@@ -85,7 +85,7 @@ describe('invitations', () => {
     assert.deepEqual(actions, ['workspace.created', 'invitation.created', 'member.joined'])
   })
 
-  test('an invitation for three lets three in, and one person who accepts ten times at once uses one', async () => {
+  test('an invitation with three uses lets three users join; a user who accepts it ten times at once counts once', async () => {
     account = await open()
     const { secret, invitation } = await invite({ usesMax: 3 })
     const { userId } = await signUpPerson(ctx)
@@ -195,7 +195,7 @@ describe('invitations', () => {
     assert.equal(revoked.length, 3)
   })
 
-  test(`a workspace has ${INVITATIONS_MAX} open invitations at the most, though the last ones are made at once`, async () => {
+  test(`a workspace has at most ${INVITATIONS_MAX} open invitations, even if the last ones are created at once`, async () => {
     account = await open()
     for (let index = 0; index < INVITATIONS_MAX - 2; index += 1) await invite()
     await openConnections(ctx.db)
@@ -207,7 +207,7 @@ describe('invitations', () => {
     await invite()
   })
 
-  test('numbers out of their bounds are refused', async () => {
+  test('a number of uses or a lifetime out of range is rejected', async () => {
     account = await open()
     const faults: readonly Partial<InvitationRequest>[] = [
       { usesMax: 0 },
@@ -231,7 +231,7 @@ describe('invitations', () => {
     assert.equal((await accept(secret, other.userId)).role, 'viewer')
   })
 
-  test('a user with room for one workspace more who accepts four invitations at once joins one', async () => {
+  test('a user who may join one more workspace and accepts four invitations at once joins one', async () => {
     const { userId } = await signUpPerson(ctx)
     for (let index = 1; index < WORKSPACES_MAX; index += 1) await createWorkspace(ctx, { userId, name: 'Many' })
     const secrets: string[] = []

@@ -16,9 +16,11 @@ export interface JoinRequest {
   readonly role: Role
   readonly actor: Actor
   readonly now: Date
-  /** What the audit log records besides the role. */
+  /** Details for the audit log, in addition to the role. */
   readonly details?: Readonly<Record<string, unknown>>
-  /** Uses up what joining costs, for example one use of an invitation. Throws if it is not available. */
+  /**
+   * Called only if the membership changes. For example, it counts one use of an invitation, and throws if none is left.
+   */
   readonly takeUse?: () => Promise<void>
 }
 
@@ -26,7 +28,7 @@ export interface JoinRequest {
  * Makes a user a member, or raises a member's role. If the member already has that role or a higher one, nothing
  * changes and `takeUse` is not called.
  *
- * All changes of memberships lock the account first, then the user.
+ * Locks the workspace first, then the user. Every change that locks both must use this order, to avoid deadlocks.
  */
 export async function joinWorkspace(
   transaction: Transaction,

@@ -10,7 +10,7 @@ export interface Membership {
   readonly createdAt: Date
 }
 
-/** What other members see of a member. */
+/** The data of a member that other members can see. */
 export interface Member {
   readonly userId: string
   readonly name: string
@@ -24,8 +24,8 @@ export const WORKSPACES_MAX = 50
 export const MEMBERS_LISTED_MAX = 1_000
 
 /**
- * What the decision about a change of a member depends on, read under the account's lock. A null role means that the
- * user is not a member, or no longer one.
+ * The facts on which `decideMemberChange` bases its decision. They are read while the workspace is locked. `actor` is
+ * the role of the user who makes the change, `target` that of the member. Each is null if that user is not a member.
  */
 export interface MemberChange {
   readonly actor: Role | null
@@ -38,10 +38,12 @@ export interface MemberChange {
 }
 
 /**
- * Decides whether a member may be changed this way. Returns null if so, or the first refusal in this order: the actor
- * may not manage members, the target is not a member, the actor may not manage this member, no owner would remain.
+ * Decides whether a member may be changed this way. Returns null if the change is allowed. Otherwise returns the first
+ * refusal that applies, in this order: the actor may not manage members, the target is not a member, the actor may not
+ * manage this member, no owner would remain.
  *
- * Anybody may leave. Admins manage admins and viewers; owners manage everybody. The last owner must stay an owner.
+ * Every member may leave. Admins may manage admins and viewers, and owners may manage every member. The last owner must
+ * stay an owner.
  */
 export function decideMemberChange({ actor, target, next, isOwn, owners }: MemberChange): ProblemCode | null {
   const leaves = isOwn && next === null

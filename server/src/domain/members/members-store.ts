@@ -32,7 +32,7 @@ const INVITATION_ROW = pick(
   'revoked_at',
 )
 
-/** An invitation with its workspace, whose id is the invitation's `account_id`. */
+/** An invitation with its workspace and the name of its creator. `account_id` is the id of the workspace. */
 const INVITED_ROW = { ...INVITATION_ROW, invited_by: nullable(users.name), ...ACCOUNT_ROW }
 
 const ACCOUNT_COLUMNS = 'a.id as account_id, a.slug, a.name as account_name, a.plan, a.created_at as account_created_at'
@@ -69,7 +69,7 @@ export function findMember(
   }
 }
 
-/** Uses the unique slug, and the primary key of members. */
+/** Uses the unique index on the slug, and the primary key of `members`. */
 export function findMembership(userId: string, slug: string): Query<Membership | null> {
   return {
     name: 'find_membership',
@@ -79,7 +79,7 @@ export function findMembership(userId: string, slug: string): Query<Membership |
   }
 }
 
-/** A person's memberships, in the order of the workspaces' names. Uses the index `members_by_user`. */
+/** Lists a user's memberships, ordered by the name of the workspace. Uses the index `members_by_user`. */
 export function listMembershipRows(userId: string): Query<Membership[]> {
   return {
     name: 'list_memberships',
@@ -98,7 +98,7 @@ export function countMemberships(userId: string): Query<number> {
   }
 }
 
-/** The oldest `rowsMax` members, oldest first. Uses the primary key. */
+/** Lists members in the order in which they joined, at most `rowsMax`. Uses the primary key. */
 export function listMemberRows(accountId: string, rowsMax: number): Query<Member[]> {
   return {
     name: 'list_members',
@@ -114,7 +114,7 @@ export function listMemberRows(accountId: string, rowsMax: number): Query<Member
   }
 }
 
-/** The people with these ids, members or not. Uses the primary keys. */
+/** Lists the users with these ids, whether or not they are members of the workspace. Uses the primary keys. */
 export function listKnownPersonRows(accountId: string, userIds: readonly string[]): Query<KnownPerson[]> {
   return {
     name: 'list_known_people',
@@ -181,7 +181,7 @@ export interface InvitationRow {
   readonly invitedBy: string | null
 }
 
-/** An invitation, whether it is open or not. Uses the index `invitations_by_secret_hash`. */
+/** Returns an invitation, even if it can no longer be accepted. Uses the index `invitations_by_secret_hash`. */
 export function findInvitationRow(secretHash: Buffer): Query<InvitationRow | null> {
   return {
     name: 'find_invitation',
@@ -198,7 +198,7 @@ export function findInvitationRow(secretHash: Buffer): Query<InvitationRow | nul
   }
 }
 
-/** Takes one use of an open invitation; returns false if it is not open. */
+/** Counts one use of an open invitation. Returns false if the invitation can no longer be accepted. */
 export function takeInvitationUse(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'take_invitation_use',
@@ -209,7 +209,7 @@ export function takeInvitationUse(accountId: string, id: string, now: Date): Que
   }
 }
 
-/** The open invitations, oldest first. Uses the primary key. */
+/** Lists the invitations that can still be accepted, oldest first. Uses the primary key. */
 export function listOpenInvitations(accountId: string, now: Date): Query<Invitation[]> {
   return {
     name: 'list_open_invitations',
@@ -220,7 +220,7 @@ export function listOpenInvitations(accountId: string, now: Date): Query<Invitat
   }
 }
 
-/** Revokes an open invitation; returns false if it is not open. */
+/** Revokes an open invitation. Returns false if the invitation can no longer be accepted. */
 export function revokeInvitationRow(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'revoke_invitation',
@@ -231,7 +231,7 @@ export function revokeInvitationRow(accountId: string, id: string, now: Date): Q
   }
 }
 
-/** Revokes the open invitations to these roles that a member has created; returns their ids. */
+/** Revokes the open invitations that a member created for any of these roles. Returns the ids of the invitations. */
 export function revokeInvitationsBy(
   accountId: string,
   userId: string,

@@ -27,7 +27,7 @@ describe('members', () => {
   })
   after(() => given.close())
 
-  test('who creates a workspace owns it', async () => {
+  test('the creator of a workspace gets the role of owner', async () => {
     const { userId } = await signUpPerson(ctx, 'Ada')
     const { account, role, createdAt } = await createWorkspace(ctx, { userId, name: ' Acme ', plan: 'pro' })
     assert.deepEqual([account.name, account.plan, role], ['Acme', 'pro', 'owner'])
@@ -52,7 +52,7 @@ describe('members', () => {
     assert.deepEqual(await listMemberships(ctx, { userId }), [])
   })
 
-  test(`a person belongs to ${WORKSPACES_MAX} workspaces at the most, though the last ones are created at once`, async () => {
+  test(`a user belongs to at most ${WORKSPACES_MAX} workspaces, even if the last ones are created at once`, async () => {
     const { userId } = await signUpPerson(ctx)
     for (let index = 0; index < WORKSPACES_MAX - 2; index += 1) await createWorkspace(ctx, { userId, name: 'Many' })
     await openConnections(ctx.db)
@@ -66,7 +66,7 @@ describe('members', () => {
     assert.equal((await listMemberships(ctx, { userId })).length, WORKSPACES_MAX)
   })
 
-  test('others learn nothing of a workspace; a member may do what the role allows', async () => {
+  test('a user who is not a member cannot see a workspace; a member may do what the role allows', async () => {
     const account = await open()
     const stranger = await signUpPerson(ctx)
     const notFound = { status: 404, message: 'There is no workspace with this slug.' }
@@ -84,7 +84,7 @@ describe('members', () => {
     }
   })
 
-  test('a member that is added again keeps the higher role, and when they came', async () => {
+  test('a member who is added again keeps the higher role and the time of joining', async () => {
     const account = await open()
     const { userId } = await signUpPerson(ctx)
     const add = (at: Context, role: Role) => addMember(at, { account, userId, role, actor: OPERATOR })
@@ -119,7 +119,7 @@ describe('members', () => {
     ])
   })
 
-  test('a member who was demoted meanwhile is judged by their current role', async () => {
+  test('a change by a member who was demoted meanwhile is decided by the current role', async () => {
     const account = await open()
     const [first, second] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
     const [ofFirst, ofSecond] = [await member(account, first.userId), await member(account, second.userId)]
@@ -180,7 +180,7 @@ describe('members', () => {
       ],
     ]
   for (const [what, depart] of departures) {
-    test(`of two owners who ${what} at once, at two processes, one stays, every time`, async () => {
+    test(`if both owners ${what} at once, over two processes, one always stays an owner`, async () => {
       const other = given.openAnother()
       await openConnections(ctx.db, other.db)
       for (let round = 0; round < 10; round += 1) {
@@ -201,7 +201,7 @@ describe('members', () => {
     })
   }
 
-  test('two owners who remove each other at once leave one', async () => {
+  test('if two owners remove each other at once, one stays', async () => {
     await openConnections(ctx.db)
     for (let round = 0; round < 5; round += 1) {
       const account = await open()

@@ -14,7 +14,7 @@ import {
 } from './members-store.ts'
 import { mayAct, type Role } from './role.ts'
 
-/** Lists a workspace's members, at most 1,000, the longest-standing first. */
+/** Lists a workspace's members, at most 1,000, in the order in which they joined. */
 export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { accountId: string }): Promise<Member[]> {
   return await ctx.db.runSlow(listMemberRows(accountId, MEMBERS_LISTED_MAX))
 }
@@ -22,8 +22,8 @@ export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { acc
 /**
  * Returns a user's membership in the workspace with this slug.
  *
- * Errors: 404 `not_found` if the user is not a member, the same as if the workspace did not exist; 403
- * `role_insufficient` if their role is lower than `role`.
+ * Errors: 404 `not_found`, with the same message whether there is no such workspace or the user is not a member of it;
+ * 403 `role_insufficient` if their role is lower than `role`.
  */
 export async function getMembership(
   ctx: Pick<Context, 'db'>,
@@ -42,7 +42,7 @@ export async function listMemberships(ctx: Pick<Context, 'db'>, { userId }: { us
 
 /**
  * Returns the invitation with this secret, its workspace, and the name of the user who created it. Throws 404
- * `invitation_not_found` unless it can still be accepted.
+ * `invitation_not_found` if it does not exist or can no longer be accepted.
  */
 export async function getInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,

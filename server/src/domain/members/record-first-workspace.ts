@@ -4,11 +4,12 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import { markJoined } from '../passkeys/passkeys-store.ts'
 
 /**
- * Records that a user joins a workspace, and returns the queries still to be run. The caller holds the user's lock.
+ * Records that a user joins a workspace. Returns queries that the caller must run in the same transaction. The caller
+ * must have locked the user.
  *
- * When a user joins for the first time, the log gets the entry of their sign-up: when they signed up, and which
- * passkeys they have. It is not written earlier, because anybody can sign up and the log is kept for ever (decision
- * 0032).
+ * When a user joins their first workspace, the audit log gets an entry for their sign-up. It contains the time of the
+ * sign-up and the user's passkeys. It is not written earlier, because anybody can sign up and the log is kept forever
+ * (decision 0032).
  */
 export async function recordFirstWorkspace(
   transaction: Transaction,

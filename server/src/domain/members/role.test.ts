@@ -9,7 +9,7 @@ describe('roles', () => {
     assert.deepEqual(allowed, [['owner', 'admin', 'viewer'], ['admin', 'viewer'], ['viewer']])
   })
 
-  test('who manages members invites to their own role or a lower one', () => {
+  test('owners and admins may invite to their own role or a lower one', () => {
     const allowed = ROLES.map((role) => ROLES.filter((invited) => mayInvite(role, invited)))
     assert.deepEqual(allowed, [['owner', 'admin', 'viewer'], ['admin', 'viewer'], []])
   })

@@ -6,21 +6,22 @@ export const ROLES = ['owner', 'admin', 'viewer'] as const
 
 export type Role = (typeof ROLES)[number]
 
-/** Returns whether a role is the needed one or a higher one. */
+/** Returns whether a role is at least as high as the needed role. */
 export function mayAct(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) <= ROLES.indexOf(needed)
 }
 
 /**
- * Returns whether a role gives power over other members or over money. Giving or taking such a role needs a recent
- * proof (D59).
+ * Returns whether a role gives power over other members or over money. Giving somebody such a role, or taking it away,
+ * requires a recent proof of presence (D59).
  */
 export function hasPower(role: Role): boolean {
   return mayAct(role, 'admin')
 }
 
 /**
- * Returns whether a member may invite somebody to a role: only admins and owners may, to their own role or a lower one.
+ * Returns whether a member may invite somebody to a role. Only admins and owners may invite, to their own role or a
+ * lower one.
  */
 export function mayInvite(role: Role, invited: Role): boolean {
   return mayAct(role, 'admin') && mayAct(role, invited)

@@ -11,8 +11,8 @@ import { PASSKEYS_MAX, type Passkey } from './passkey.ts'
 import { takeCeremony } from './take-ceremony.ts'
 
 /**
- * Adds a passkey that the browser has just registered. Checks again that the proof is recent: somebody who stole the
- * session after the registration began must not add a passkey of their own.
+ * Adds a passkey that the browser has just registered. Checks again that the user has recently proved their presence
+ * (D59). Otherwise, somebody who stole the session after the registration began could add a passkey of their own.
  *
  * Errors: 400 for a name that is not allowed, `ceremony_expired`; 401 `passkey_invalid`; 403 `verification_required`;
  * 409 `passkey_exists`, `passkey_limit_reached` (exact even if passkeys are added concurrently).

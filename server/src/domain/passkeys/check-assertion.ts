@@ -9,17 +9,21 @@ import type { User } from './user.ts'
 export interface Assertion {
   readonly passkey: Passkey
   readonly user: User
-  /** The authenticator's signature counter. To be stored in the transaction that uses the assertion. */
+  /** The authenticator's signature counter. The caller must store it in the transaction that uses the assertion. */
   readonly counter: number
 }
 
-/** Matches the base64url of at most 1,023 bytes. A text that cannot be a credential id is not looked up. */
+/**
+ * Matches the base64url of at most 1,023 bytes. A text that does not match cannot be a credential id, so no query is
+ * made for it.
+ */
 const CREDENTIAL_ID_PATTERN = /^[\w-]{1,1364}$/
 
 /**
- * Finds the passkey that signed, and verifies its response to the challenge (WebAuthn, section 7.2): challenge, origin,
+ * Finds the passkey that signed a response, and verifies the response (WebAuthn, section 7.2): challenge, origin,
  * relying party, user presence and verification, counter and signature. Also checks that the user handle in the
- * response, which is not signed, belongs to the passkey's user.
+ * response, which is not signed, belongs to the passkey's user. If `mayOmitUser` is true, the response may have no user
+ * handle.
  *
  * Errors: 401 `passkey_unknown`, `passkey_invalid`.
  */

@@ -20,7 +20,11 @@ const PUBLIC_KEY_BYTES_MAX = 1_280
  */
 export async function checkRegistration(
   ctx: Pick<Context, 'relyingParty'>,
-  { challenge, response }: { challenge: string; response: RegistrationResponseJSON },
+  {
+    challenge,
+    response,
+    algorithms = ALGORITHMS,
+  }: { challenge: string; response: RegistrationResponseJSON; algorithms?: number[] },
 ): Promise<NewPasskey> {
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -29,14 +33,14 @@ export async function checkRegistration(
       expectedOrigin: ctx.relyingParty.origin,
       expectedRPID: ctx.relyingParty.id,
       requireUserVerification: true,
-      supportedAlgorithmIDs: ALGORITHMS,
+      supportedAlgorithmIDs: algorithms,
     })
     // No other site may embed our pages, so a cross-origin response is not genuine.
     if (!verified || decodeClientDataJSON(response.response.clientDataJSON).crossOrigin === true) {
       throw problem('passkey_invalid')
     }
     const { id, publicKey, counter } = registrationInfo.credential
-    // The browser's id of the credential must be the attested one, which is the one that is stored.
+    // The credential id that the browser reports must equal the id in the verified data, because the latter is stored.
     if (id !== response.id || Buffer.from(id, 'base64url').length > CREDENTIAL_ID_BYTES_MAX) {
       throw problem('passkey_invalid')
     }

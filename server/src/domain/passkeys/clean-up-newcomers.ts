@@ -1,20 +1,20 @@
 import type { Context } from '../context.ts'
 import { deleteUsers, lockNewcomers } from './passkeys-store.ts'
 
-/** Anybody may sign up. A user who has joined no workspace after this time is deleted. */
+/** Anybody may sign up. A user who does not join a workspace within this time is deleted. */
 export const NEWCOMER_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 /**
- * Each user has at most 50 sessions, 10 recovery codes and a few passkeys, so a step takes far less than a statement
- * may.
+ * Each user has at most 50 sessions, 10 recovery codes and 20 passkeys, so one step stays far below the time limit of a
+ * database statement.
  */
 export const NEWCOMERS_PER_STEP = 500
 
 /**
- * Deletes users who signed up 30 days ago and have never belonged to a workspace, with their sessions, ceremonies,
- * recovery codes and passkeys. Deletes at most `NEWCOMERS_PER_STEP` users and returns how many.
+ * Deletes users who signed up at least 30 days ago and have never belonged to a workspace, with their sessions,
+ * ceremonies, recovery codes and passkeys. Deletes at most `NEWCOMERS_PER_STEP` users and returns how many.
  *
- * Nothing else refers to them: the audit log has no entries of them, and invitations, keys, grants and connections
- * belong to workspaces.
+ * No other rows refer to these users: the audit log has no entries about them, and invitations, keys, grants and
+ * connections exist only in workspaces.
  */
 export async function cleanUpNewcomers(ctx: Pick<Context, 'db' | 'clock'>): Promise<number> {
   const signedUpBefore = new Date(ctx.clock.now().getTime() - NEWCOMER_RETENTION_MS)

@@ -6,7 +6,7 @@ import { deleteRecoveryCodes, insertRecoveryCodes, lockUser } from './passkeys-s
 import { createRecoveryCode, RECOVERY_CODES } from './recovery-code.ts'
 
 /**
- * Replaces all recovery codes of a user, including used ones, and returns the new ones, which are shown once.
+ * Replaces all recovery codes of a user, used or not, with new codes. Returns the new codes, which are shown once.
  *
  * Errors: 403 `verification_required`.
  */

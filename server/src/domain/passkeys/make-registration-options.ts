@@ -8,11 +8,22 @@ const RELYING_PARTY_NAME = 'Bursar'
 
 /**
  * Returns the options with which a browser registers a passkey. The passkey must be discoverable, so that users can
- * sign in without typing a name, and must verify its user.
+ * sign in without typing a name. It must also verify its user, for example with a fingerprint or a PIN.
  */
 export async function makeRegistrationOptions(
   ctx: Pick<Context, 'relyingParty'>,
-  { name, userHandle, passkeys }: { name: string; userHandle: Buffer; passkeys: readonly Passkey[] },
+  {
+    name,
+    userHandle,
+    passkeys,
+    algorithms = ALGORITHMS,
+  }: {
+    name: string
+    userHandle: Buffer
+    passkeys: readonly Pick<Passkey, 'credentialId'>[]
+    /** COSE algorithm identifiers, the preferred one first. */
+    algorithms?: number[]
+  },
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   return await generateRegistrationOptions({
     rpName: RELYING_PARTY_NAME,
@@ -24,6 +35,6 @@ export async function makeRegistrationOptions(
     attestationType: 'none',
     excludeCredentials: passkeys.map(({ credentialId }) => ({ id: credentialId })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-    supportedAlgorithmIDs: ALGORITHMS,
+    supportedAlgorithmIDs: algorithms,
   })
 }

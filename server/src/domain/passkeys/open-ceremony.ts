@@ -4,7 +4,8 @@ import { CEREMONY_MS, type Ceremony } from './ceremony.ts'
 import { insertCeremony } from './passkeys-store.ts'
 
 /**
- * Stores a challenge until the browser responds or it expires. Returns the secret that the response is to be sent with.
+ * Stores a challenge until the browser responds or the challenge expires. Returns a secret that the browser must send
+ * with its response.
  */
 export async function openCeremony(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -12,7 +13,7 @@ export async function openCeremony(
 ): Promise<string> {
   const secret = createSecret(SECRET_PREFIXES.ceremony)
   const expiresAt = new Date(ctx.clock.now().getTime() + CEREMONY_MS)
-  // Not durable: if a power failure loses it, the user starts again.
+  // The write is not durable. If a power failure loses it, the user must start again.
   await ctx.db.runRelaxed(insertCeremony(hashSecret(secret), { ...ceremony, expiresAt }))
   return secret
 }

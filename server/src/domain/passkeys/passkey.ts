@@ -1,7 +1,7 @@
 /** A passkey that a user signs in with (D46). */
 export interface Passkey {
   readonly userId: string
-  /** The base64url that WebAuthn gives it. */
+  /** The credential id that WebAuthn assigned, in base64url. */
   readonly credentialId: string
   readonly name: string
   /** The public key as a COSE_Key (RFC 9052, section 7). */
@@ -16,8 +16,8 @@ export interface Passkey {
 
 export const PASSKEYS_MAX = 20
 
-/** The name of a user's first passkey, until they rename it. */
+/** The name of a user's first passkey. Users name only the passkeys that they add later. */
 export const FIRST_PASSKEY_NAME = 'First passkey'
 
-/** What a registration tells about a new passkey. */
+/** The data about a new passkey that comes from its registration. */
 export type NewPasskey = Pick<Passkey, 'credentialId' | 'publicKeyCose' | 'counter' | 'transports'>

@@ -59,15 +59,15 @@ export function findUser(id: string): Query<User | null> {
   }
 }
 
-/** What is known about a person who joins their first workspace. */
+/** The data that the audit log records about a user who joins their first workspace. */
 export interface Newcomer {
   readonly signedUpAt: Date
-  /** The credential ids of their passkeys, oldest first. */
+  /** The credential ids of the user's passkeys, oldest first. */
   readonly passkeys: readonly string[]
 }
 
 /**
- * Records when a person first joined a workspace; returns null if they have joined one before. Uses the primary key.
+ * Records when a user first joined a workspace. Returns null if the user has joined one before. Uses the primary key.
  */
 export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
   return {
@@ -84,8 +84,8 @@ export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
 }
 
 /**
- * Locks people who signed up before this time and have never belonged to a workspace; returns their ids. People who are
- * locked by another transaction are left out. Uses the index `users_never_joined`.
+ * Locks users who signed up before this time and have never belonged to a workspace. Returns their ids. Leaves out
+ * users whom another transaction has locked. Uses the index `users_never_joined`.
  */
 export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<string[]> {
   return {
@@ -99,7 +99,7 @@ export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<stri
   }
 }
 
-/** Deletes people, and everything that belongs only to them. Uses each table's index on the person. */
+/** Deletes users, with their sessions, ceremonies, recovery codes and passkeys. Uses each table's index on the user. */
 export function deleteUsers(ids: readonly string[]): Query<number>[] {
   const tables = ['sessions', 'ceremonies', 'recovery_codes', 'passkeys'] as const
   return [
@@ -113,7 +113,9 @@ export function deleteUsers(ids: readonly string[]): Query<number>[] {
   ]
 }
 
-/** Locks the person, so that counts of what they own are exact; returns false if there is no such person. */
+/**
+ * Locks a user, so that counts of the user's passkeys or memberships are exact. Returns false if there is no such user.
+ */
 export function lockUser(id: string): Query<boolean> {
   return {
     name: 'lock_user',
@@ -134,7 +136,7 @@ export function insertCeremony(secretHash: Buffer, ceremony: Ceremony): Query<bo
   }
 }
 
-/** Deletes and returns a ceremony; a second caller gets nothing. Uses the primary key. */
+/** Deletes a ceremony and returns it. A second caller gets null. Uses the primary key. */
 export function takeCeremonyRow(secretHash: Buffer): Query<Ceremony | null> {
   return {
     name: 'take_ceremony',
@@ -179,7 +181,7 @@ export function insertPasskey(passkey: Passkey): Query<boolean> {
   }
 }
 
-/** A passkey and its owner. Uses the primary key. */
+/** Returns a passkey and its user. Uses the primary key. */
 export function findPasskey(credentialId: string): Query<{ passkey: Passkey; user: User } | null> {
   return {
     name: 'find_passkey',
@@ -199,7 +201,7 @@ export function findPasskey(credentialId: string): Query<{ passkey: Passkey; use
   }
 }
 
-/** Oldest first. Uses the index `passkeys_by_user`. */
+/** Lists a user's passkeys, oldest first. Uses the index `passkeys_by_user`. */
 export function listPasskeyRows(userId: string): Query<Passkey[]> {
   return {
     name: 'list_passkeys',
@@ -219,8 +221,8 @@ export function countPasskeys(userId: string): Query<number> {
 }
 
 /**
- * Raises a passkey's signature counter; returns false if it would not rise, or the passkey no longer exists. The
- * counter of an authenticator that does not count stays at 0 (WebAuthn, section 6.1.1).
+ * Stores a passkey's new signature counter. Returns false if it is not higher than the stored one, or if the passkey no
+ * longer exists. An authenticator that does not count always reports 0, and that is accepted (WebAuthn, section 6.1.1).
  */
 export function advanceCounter(userId: string, credentialId: string, counter: number, now: Date): Query<boolean> {
   return {
@@ -259,7 +261,10 @@ export function deleteRecoveryCodes(userId: string): Query<boolean> {
   }
 }
 
-/** Uses a recovery code, once; returns its owner. Uses the index `recovery_codes_by_hash`. */
+/**
+ * Marks a recovery code as used, and returns its user. Returns null if it is unknown or used already. Uses the index
+ * `recovery_codes_by_hash`.
+ */
 export function takeRecoveryCode(codeHash: Buffer, now: Date): Query<{ userId: string; userName: string } | null> {
   return {
     name: 'take_recovery_code',
@@ -273,7 +278,7 @@ export function takeRecoveryCode(codeHash: Buffer, now: Date): Query<{ userId: s
   }
 }
 
-/** Counts the codes that were not used yet. */
+/** Counts the user's recovery codes that were not used yet. */
 export function countUnusedCodes(userId: string): Query<number> {
   return {
     name: 'count_unused_recovery_codes',

@@ -48,7 +48,7 @@ describe("a person's passkeys", () => {
     assert.equal(rows.length, 3)
   })
 
-  test('it is registered for the same user, and not on an authenticator that has one already', async () => {
+  test('another passkey is registered for the same user, and not on an authenticator that has one already', async () => {
     const ada = await signUpPerson(ctx, 'Ada Lovelace')
     const { options } = await openPasskeyRegistration(ctx, ada)
     assert.equal(options.user.name, 'Ada Lovelace')
@@ -107,7 +107,7 @@ describe("a person's passkeys", () => {
     assert.equal(passkey?.userId, ada.userId)
   })
 
-  test(`a person has ${PASSKEYS_MAX} passkeys at the most, though the last ones are added at once`, async () => {
+  test(`a user has at most ${PASSKEYS_MAX} passkeys, even if the last ones are added at once`, async () => {
     const ada = await signUpPerson(ctx)
     while ((await listPasskeys(ctx, ada)).length < PASSKEYS_MAX - 2) await add(ada)
     await openConnections(ctx.db)
@@ -129,14 +129,14 @@ describe("a person's passkeys", () => {
     assert.deepEqual(actions, ['user.signed_up', 'passkey.added', 'passkey.removed', 'user.signed_in'])
   })
 
-  test("nobody removes another person's passkey", async () => {
+  test("nobody can remove another user's passkey", async () => {
     const [ada, eve] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     await Promise.all([add(ada), add(eve)])
     await assert.rejects(remove(eve, ada.passkey.credentialId), { status: 404 })
     assert.equal((await listPasskeys(ctx, ada)).length, 2)
   })
 
-  test('of the last two removed at once, one stays, every time', async () => {
+  test('if the last two passkeys are removed at once, one always stays', async () => {
     await openConnections(ctx.db)
     for (let round = 0; round < 10; round += 1) {
       const ada = await signUpMember(ctx)

@@ -36,5 +36,5 @@ describe('recovery codes', () => {
     ['other signs', CODE.replace('V', '!')],
     ['a very long text', '-'.repeat(100_000)],
   ]
-  for (const [what, text] of faults) test(`${what} is no code`, () => assert.equal(parseRecoveryCode(text), null))
+  for (const [what, text] of faults) test(`${what} is not a code`, () => assert.equal(parseRecoveryCode(text), null))
 })

@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto'
 
 /** Crockford's base 32: 5 bits per character, without the letters that look like digits. */
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** 20 characters are 100 bits, which nobody can guess. So storing the SHA-256 is safe. */
+/**
+ * 20 characters contain 100 random bits. That is too many to guess, so it is safe to store the plain SHA-256 of a code.
+ */
 const CODE_CHARS = 20
 const GROUP_PATTERN = /.{5}(?=.)/g
 const CODE_PATTERN = new RegExp(`^[${BASE32}]{${CODE_CHARS}}$`)
-/** Much longer than a code can get by grouping its characters. */
+/** Much longer than a code whose characters a user has grouped with spaces or dashes. */
 const TYPED_CHARS_MAX = 100
 
 export const RECOVERY_CODES = 10
 
-/** Creates a one-time code that a user can write down: `XXXXX-XXXXX-XXXXX-XXXXX`. */
+/** Generates a one-time code that a user can write down: `XXXXX-XXXXX-XXXXX-XXXXX`. */
 export function createRecoveryCode(): string {
   let code = ''
   for (const byte of randomBytes(CODE_CHARS)) code += BASE32.charAt(byte & 31)
@@ -19,8 +21,8 @@ export function createRecoveryCode(): string {
 }
 
 /**
- * Returns the code that a user typed, in the form that is hashed, or null if it cannot be one. Accepts upper and lower
- * case, spaces, dashes, and letters that look like digits.
+ * Returns the recovery code that a user typed, in the form that is hashed. Returns null if the text cannot be a code.
+ * Accepts upper and lower case, spaces, dashes, and letters that look like digits.
  */
 export function parseRecoveryCode(typed: string): string | null {
   if (typed.length > TYPED_CHARS_MAX) return null

@@ -5,9 +5,9 @@ import { requireRecentProof, type SignedInUser } from '../require-recent-proof.t
 import { countPasskeys, deletePasskey, lockUser } from './passkeys-store.ts'
 
 /**
- * Removes one of a user's passkeys. The last one always stays, even if several are removed at once.
+ * Removes one of a user's passkeys. The last passkey cannot be removed, even if several are removed at the same time.
  *
- * Errors: 403 `verification_required`; 404; 409 `last_passkey`.
+ * Errors: 403 `verification_required`; 404 if the user does not have this passkey; 409 `last_passkey`.
  */
 export async function removePasskey(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -5,10 +5,11 @@ import type { Ceremony, CeremonyKind } from './ceremony.ts'
 import { takeCeremonyRow } from './passkeys-store.ts'
 
 /**
- * Takes the challenge that the browser responds to, so it cannot be used again even if the response is invalid.
+ * Deletes the challenge to which the browser responds, and returns it. So the challenge cannot be used again, even if
+ * the response is invalid.
  *
- * Errors: 400 `ceremony_expired` if it is unknown, already used or expired, or is for something else or for another
- * user.
+ * Errors: 400 `ceremony_expired` if the challenge is unknown, already used or expired, or was created for another
+ * purpose or another user.
  */
 export async function takeCeremony(
   ctx: Pick<Context, 'db' | 'clock'>,

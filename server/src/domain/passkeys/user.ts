@@ -1,4 +1,4 @@
-/** A user. Nothing is known about them except the name they chose. */
+/** A user. The service knows nothing about a user except the name that they chose. */
 export interface User {
   readonly id: string
   readonly name: string

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import { deleteEndedCeremonies } from '../passkeys/passkeys-store.ts'
 import { deleteEndedSessions } from './sessions-store.ts'
 
-/** Small enough that a round takes far less than a statement may. */
+/** Small enough that one round stays far below the time limit of a database statement. */
 const ROWS_PER_ROUND_MAX = 10_000
 
 /** Deletes expired ceremonies and sessions, at most 10,000 of each, and returns how many. */

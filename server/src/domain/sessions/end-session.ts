@@ -4,8 +4,9 @@ import { isRenewalOf, type Session } from './session.ts'
 import { deleteSession, listSessionRows } from './sessions-store.ts'
 
 /**
- * Ends a session: its secret stops working at once on all server processes. If the session was verified meanwhile and
- * got another secret (`verifySession`), that one is ended too. Returns false if the session had already ended.
+ * Ends a session: its secret stops working at once on all server processes. If the session got a new secret meanwhile
+ * because its user verified their presence (`verifySession`), the new secret stops working too. Returns false if the
+ * session had already ended.
  */
 export async function endSession(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -4,8 +4,8 @@ import { isAlive, TOUCH_INTERVAL_MS, type Session } from './session.ts'
 import { findSessionRow, touchSession } from './sessions-store.ts'
 
 /**
- * Returns the session for a cookie's value, or null if there is none or it has ended (D47). If `isAttended`, which
- * means that a user is acting, records that the user was seen, at most once per minute.
+ * Returns the session whose secret is in the cookie. Returns null if there is none or it has ended (D47). `isAttended`
+ * means that a user caused the request. If it is true, the user's last activity is recorded, at most once per minute.
  */
 export async function findSession(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -16,7 +16,7 @@ export async function findSession(
   const session = await ctx.db.runRelaxed(findSessionRow(hashSecret(secret)))
   if (session === null || !isAlive(session, now)) return null
   if (!isAttended || now.getTime() - session.lastSeenAt.getTime() < TOUCH_INTERVAL_MS) return session
-  // Not durable: if a power failure loses it, the session merely counts as idle for a minute longer.
+  // The write is not durable. If a power failure loses it, the session only counts as idle for a minute longer.
   await ctx.db.runRelaxed(touchSession(session.secretHash, now))
   return { ...session, lastSeenAt: now }
 }

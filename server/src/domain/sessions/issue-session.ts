@@ -9,7 +9,10 @@ export interface IssuedSession {
   readonly secret: string
 }
 
-/** Returns a session for a user who has just proved their presence, and the queries that store it. */
+/**
+ * Returns a session for a user who has just proved their presence. Also returns the queries that store the session and
+ * end the user's oldest sessions over the limit.
+ */
 export function issueSession(
   { userId, userName, device }: Pick<Session, 'userId' | 'userName' | 'device'>,
   now: Date,

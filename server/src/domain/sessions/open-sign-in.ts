@@ -4,8 +4,8 @@ import { CEREMONY_MS } from '../passkeys/ceremony.ts'
 import { openCeremony } from '../passkeys/open-ceremony.ts'
 
 /**
- * Starts a sign-in (D46) and returns the options for the browser. They name no user and no passkey, so they do not
- * reveal who has an account.
+ * Starts a sign-in (D46) and returns the options for the browser. The options name no user and no passkey, so they do
+ * not reveal who has signed up.
  */
 export async function openSignIn(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,

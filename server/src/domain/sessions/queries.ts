@@ -24,8 +24,8 @@ export async function getSession(
 }
 
 /**
- * Returns whether a session is still alive and its user still belongs to the workspace. It does not count as the user
- * being seen, because an open page is not a user who acts (D47).
+ * Returns whether a session is still alive and its user still belongs to the workspace. This does not count as activity
+ * of the user, because an open page does not show that a user is acting (D47).
  */
 export async function isSessionActive(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -1,25 +1,31 @@
 import { hash } from 'node:crypto'
 
-/** A session of the dashboard (D47). Its secret is the value of the cookie; only the hash is stored. */
+/**
+ * A session of the dashboard (D47). Its secret is the value of the session cookie. Only the hash of the secret is
+ * stored.
+ */
 export interface Session {
   readonly secretHash: Buffer
   readonly userId: string
   readonly userName: string
   readonly createdAt: Date
   readonly lastSeenAt: Date
-  /** When the session ends in any case. It ends earlier if it is idle, which follows from `lastSeenAt`. */
+  /**
+   * The latest time at which the session ends. It ends earlier if the user does nothing for 12 hours after
+   * `lastSeenAt`.
+   */
   readonly expiresAt: Date
   /** When the user last proved their presence, with a passkey or a recovery code. */
   readonly verifiedAt: Date
-  /** How the browser describes itself. */
+  /** The browser's description of itself, from the `User-Agent` header. */
   readonly device: string
 }
 
 const SESSION_ID_CHARS = 32
 
 /**
- * Returns the id by which a session is known outside of the service. It is derived from the secret's hash but differs
- * from it, because sessions are looked up by that hash and it must not leave the service.
+ * Returns the id of a session that the dashboard shows. It is a hash of the stored hash. The stored hash itself must
+ * not leave the service, because sessions are found by it.
  */
 export function sessionIdOf({ secretHash }: Pick<Session, 'secretHash'>): string {
   return hash('sha256', secretHash, 'hex').slice(0, SESSION_ID_CHARS)
@@ -38,8 +44,8 @@ export function isAlive(session: Pick<Session, 'lastSeenAt' | 'expiresAt'>, now:
 }
 
 /**
- * Returns whether `other`, a session of the same user, is this session with the new secret that it got when the user
- * verified their presence again.
+ * Returns whether `other`, which must be a session of the same user, is the same session with a new secret. A session
+ * gets a new secret when its user proves their presence again.
  */
 export function isRenewalOf(session: Session, other: Session): boolean {
   const isSame = other.createdAt.getTime() === session.createdAt.getTime() && other.device === session.device

@@ -42,7 +42,7 @@ export function findSessionRow(secretHash: Buffer): Query<Session | null> {
   }
 }
 
-/** A person's sessions, ended ones included, the last used first. Uses the index `sessions_by_user`. */
+/** Lists a user's sessions, including ended ones, the most recently used first. Uses the index `sessions_by_user`. */
 export function listSessionRows(userId: string): Query<Session[]> {
   return {
     name: 'list_sessions',
@@ -62,7 +62,7 @@ export function touchSession(secretHash: Buffer, now: Date): Query<boolean> {
   }
 }
 
-/** Replaces a session's secret and records a proof of presence; returns false if the session has ended meanwhile. */
+/** Replaces a session's secret and records a proof of presence. Returns false if the session has ended meanwhile. */
 export function renewSession(secretHash: Buffer, newHash: Buffer, now: Date): Query<boolean> {
   return {
     name: 'renew_session',
@@ -82,7 +82,10 @@ export function deleteSession(secretHash: Buffer): Query<boolean> {
   }
 }
 
-/** Ends all sessions of a person but one; returns how many of them were active. Uses the index `sessions_by_user`. */
+/**
+ * Ends all sessions of a user except one. Returns how many of the ended ones were active. Uses the index
+ * `sessions_by_user`.
+ */
 export function deleteOtherSessions(userId: string, secretHash: Buffer, now: Date, idleSince: Date): Query<number> {
   return {
     name: 'delete_other_sessions',
@@ -93,7 +96,7 @@ export function deleteOtherSessions(userId: string, secretHash: Buffer, now: Dat
   }
 }
 
-/** Ends a person's oldest sessions, so that at most `sessionsMax` are left. Uses the index `sessions_by_user`. */
+/** Ends a user's oldest sessions, so that at most `sessionsMax` are left. Uses the index `sessions_by_user`. */
 export function deleteOldestSessions(userId: string, sessionsMax: number): Query<number> {
   return {
     name: 'delete_oldest_sessions',

@@ -88,7 +88,7 @@ describe('sessions', () => {
     assert.notEqual(await findAfter(SESSION_IDLE_MS, false), null)
   })
 
-  test('that a user was seen is written at most once a minute', async () => {
+  test('the time at which a user was last seen is written at most once a minute', async () => {
     const { session, secret } = await signUpPerson(ctx)
     const seenAfter = async (milliseconds: number) => {
       await findAt(secret, session.createdAt, milliseconds)
@@ -124,7 +124,7 @@ describe('sessions', () => {
     }
   })
 
-  test('a verification lasts 10 minutes, and a sign-in is one', async () => {
+  test('a proof of presence is recent for 10 minutes, and a sign-in is such a proof', async () => {
     const { session } = await signUpPerson(ctx)
     const issueAt = (milliseconds: number) =>
       issueRecoveryCodes(frozenAt(ctx, new Date(session.verifiedAt.getTime() + milliseconds)), { session })
@@ -176,7 +176,7 @@ describe('sessions', () => {
     assert.ok((await findSession(ctx, eve)) !== null)
   })
 
-  test('the challenge of a sign-in cannot verify a session, nor can that of a verification sign in', async () => {
+  test('the challenge of a sign-in cannot verify a session, and the challenge of a verification cannot sign in', async () => {
     const ada = await signUpPerson(ctx)
     const forSignIn = await openSignIn(ctx)
     const response = answer(ada.passkey, forSignIn.options)
@@ -210,7 +210,7 @@ describe('sessions', () => {
     assert.equal(won.length, 1)
   })
 
-  test('after a sign-out the next request on another process is rejected, and the log says so once', async () => {
+  test('after a sign-out the next request on another process is rejected, and the sign-out is logged once', async () => {
     const ada = await signUpMember(ctx)
     const other = given.openAnother()
     assert.ok((await findSession(other, ada)) !== null)
@@ -219,7 +219,7 @@ describe('sessions', () => {
     assert.deepEqual(await listAuditActions(ctx.db, ada.userId), ['user.signed_up', 'user.signed_out'])
   })
 
-  test('a sign-out of a session that was verified meanwhile ends it too, and no other one', async () => {
+  test('a sign-out ends a session even if it was verified meanwhile, and ends no other session', async () => {
     const ada = await signUpMember(ctx)
     const other = await signInPerson(ctx, ada)
     const renewed = await verify(ctx, ada, ada.session)
@@ -233,7 +233,7 @@ describe('sessions', () => {
     assert.equal(actions.filter((action) => action === 'user.signed_out').length, 1)
   })
 
-  test("all other sessions of a person are ended, nobody else's", async () => {
+  test('all other sessions of a user are ended, but no sessions of other users', async () => {
     const [ada, eve] = [await signUpMember(ctx), await signUpPerson(ctx)]
     const others = [await signInPerson(ctx, ada), await signInPerson(ctx, ada)]
     assert.equal(await endOtherSessions(ctx, ada), 2)
@@ -244,7 +244,7 @@ describe('sessions', () => {
     assert.deepEqual(actions, ['user.signed_up', 'user.signed_in', 'user.signed_in', 'user.signed_out'])
   })
 
-  test(`of a person's sessions the youngest ${SESSIONS_MAX} stay`, async () => {
+  test(`only the newest ${SESSIONS_MAX} sessions of a user are kept`, async () => {
     const ada = await signUpPerson(ctx)
     let last = ada.secret
     for (let index = 1; index <= SESSIONS_MAX; index += 1) {
@@ -256,7 +256,7 @@ describe('sessions', () => {
     assert.equal(rows.length, SESSIONS_MAX)
   })
 
-  test('what has ended is cleaned up, and nothing else', async () => {
+  test('only sessions and challenges that have ended are cleaned up', async () => {
     const ended = later(ctx, 2 * SESSION_MS)
     await cleanUpSessions(ended)
     const ada = await signUpPerson(ctx)

@@ -30,7 +30,7 @@ describe('recovery codes', () => {
   })
   after(() => given.close())
 
-  test('a code signs its person in once, however it is typed, and lets them add a passkey', async () => {
+  test('a code signs its user in once, however it is typed, and lets them add a passkey', async () => {
     const ada = await signUpMember(ctx)
     const [first = '', second = ''] = ada.recoveryCodes
     assert.equal(await countRecoveryCodes(ctx, ada), 10)
@@ -53,7 +53,7 @@ describe('recovery codes', () => {
     ])
   })
 
-  test('used 20 times at once, over two processes, a code makes one session', async () => {
+  test('a code that is used 20 times at once, over two processes, creates one session', async () => {
     const ada = await signUpMember(ctx)
     const code = ada.recoveryCodes[0] ?? ''
     const other = given.openAnother()
@@ -87,7 +87,7 @@ describe('recovery codes', () => {
     await enter(codes[9] ?? '')
   })
 
-  test('of two sets issued at once, one set of ten is valid', async () => {
+  test('if two sets of codes are issued at once, one set of ten is valid', async () => {
     const ada = await signUpPerson(ctx)
     await openConnections(ctx.db)
     const sets = await Promise.all(Array.from({ length: 5 }, () => issueRecoveryCodes(ctx, ada)))

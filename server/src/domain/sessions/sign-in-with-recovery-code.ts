@@ -7,8 +7,8 @@ import { issueSession, type IssuedSession } from './issue-session.ts'
 import { parseRecoveryCode } from '../passkeys/recovery-code.ts'
 
 /**
- * Signs in with a recovery code, which can be used once. The session counts as verified, so that the user can add a
- * passkey.
+ * Signs in with a recovery code, which can be used once. The sign-in counts as a recent proof of the user's presence,
+ * so that the user can add a passkey.
  *
  * Errors: 401 `recovery_code_invalid`, whatever is wrong with the code.
  */

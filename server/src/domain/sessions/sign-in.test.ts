@@ -33,7 +33,7 @@ import { openVerification } from './open-verification.ts'
 import { signIn } from './sign-in.ts'
 import { signUp } from './sign-up.ts'
 
-/** Two of the flags in authenticator data (WebAuthn, section 6.1). */
+/** The position of the byte with the flags in authenticator data (WebAuthn, section 6.1). */
 const FLAGS_OFFSET = 32
 const INVALID = { status: 401, code: 'passkey_invalid' }
 const UNKNOWN = { status: 401, code: 'passkey_unknown' }
@@ -97,7 +97,7 @@ describe('signing up and in', () => {
     await assert.rejects(openSignUp(ctx, { ...wanted, invitation }), { status: 404, code: 'invitation_not_found' })
   })
 
-  describe('a sign-in is refused', () => {
+  describe('a sign-in is rejected', () => {
     let ada: Person
     before(async () => {
       ada = await signUpPerson(ctx)
@@ -163,7 +163,7 @@ describe('signing up and in', () => {
         (passkey, challenge) => answer(createSoftwarePasskey(passkey.export()), { challenge }),
       ],
       [
-        'with an id that can be none',
+        'with an id that no passkey can have',
         UNKNOWN,
         (passkey, challenge) => ({ ...answer(passkey, { challenge }), id: 'a\u0000b' }),
       ],
@@ -177,7 +177,7 @@ describe('signing up and in', () => {
       })
     }
 
-    test('for the one thing that each forgery changes, and for nothing else', async () => {
+    test('only because of the one thing that each forgery changes', async () => {
       const { ceremony, options } = await openSignIn(ctx)
       await signIn(ctx, { ceremony, response: forge(ada.passkey, options), device: DEVICE })
     })
@@ -227,7 +227,7 @@ describe('signing up and in', () => {
     await signInPerson(ctx, { passkey: copy })
   })
 
-  test('one value of the counter is good for one sign-in, even if two use it at once', async () => {
+  test('one value of the signature counter allows one sign-in, even if two requests use it at once', async () => {
     const ada = await signUpPerson(ctx)
     await openConnections(ctx.db)
     const copies = Array.from({ length: 8 }, () => ({ passkey: restoreSoftwarePasskey(ada.passkey.export()) }))
@@ -235,7 +235,7 @@ describe('signing up and in', () => {
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   })
 
-  test('a passkey that does not count is always accepted', async () => {
+  test('a passkey that does not count its signatures is always accepted', async () => {
     const ada = await signUpPerson(ctx)
     const stored = { ...ada.passkey.export(), counter: -1 }
     for (let round = 0; round < 3; round += 1) {

@@ -8,8 +8,8 @@ import { issueSession, type IssuedSession } from './issue-session.ts'
 import { takeCeremony } from '../passkeys/take-ceremony.ts'
 
 /**
- * Signs in the user whose passkey signed the challenge. The session always gets a new secret, so a secret from before
- * the sign-in is useless.
+ * Signs in the user whose passkey signed the challenge. The session always gets a new secret, so a secret that somebody
+ * planted in the browser before the sign-in is useless.
  *
  * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid`.
  */

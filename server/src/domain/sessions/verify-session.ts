@@ -12,7 +12,7 @@ import { takeCeremony } from '../passkeys/take-ceremony.ts'
 
 /**
  * Records that the user of a session proved their presence. The session gets a new secret and the old one stops
- * working, so somebody who had stolen the old one does not gain the rights of the verified session.
+ * working, so somebody who has stolen the old secret cannot use the newly verified session.
  *
  * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid` (also for another user's passkey), and
  * `unauthenticated` if the session has ended meanwhile.

@@ -1,0 +1,30 @@
+import type { Context } from '../context.ts'
+import { isFencedFor } from '../grants/signing-request.ts'
+import { leaseBounds } from '../grants/with-signer-lease.ts'
+import type { OwnerRequest } from '../wallets/owner-request.ts'
+import { listOpenOwnerRequests } from '../wallets/owner-requests-store.ts'
+import { findSignerLease } from '../wallets/wallets-store.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import { toFenced } from './queries.ts'
+
+/** Older requests have expired. */
+const REQUESTS_READ_MAX = 20
+
+export interface OpenRequests {
+  /** The newest requests that change the owners of a wallet and were not recorded, newest first. */
+  readonly open: readonly OwnerRequest[]
+  /** Those of them whose signature was submitted. The enclave may have carried out one of these. */
+  readonly submitted: readonly OwnerRequest[]
+  /** The open request that may still take effect, because its response was lost. Null if there is none. */
+  readonly fenced: OwnerRequest | null
+}
+
+export async function findOpenRequests(ctx: Pick<Context, 'db' | 'clock'>, wallet: Wallet): Promise<OpenRequests> {
+  const [open, held] = await ctx.db.runRelaxedPair(
+    listOpenOwnerRequests(wallet, REQUESTS_READ_MAX),
+    findSignerLease(wallet, leaseBounds(ctx.clock.now())),
+  )
+  const submitted = open.filter(({ submittedBy }) => submittedBy !== null)
+  const fenced = held === null ? undefined : submitted.find((request) => isFencedFor(toFenced(request), held))
+  return { open, submitted, fenced: fenced ?? null }
+}

@@ -1,0 +1,76 @@
+import { EnclaveRefused } from '../../enclave/errors.ts'
+import { problem } from '../../values/problem.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import type { OwnerRequest, OwnersChangeDetails } from '../wallets/owner-request.ts'
+import { toSpki } from '../wallets/owner-passkey.ts'
+import { insertOwner, listOwners } from '../wallets/owners-store.ts'
+import { deleteOwner } from '../wallets/wallet-owners-store.ts'
+import { checkAskerIsMember } from './check-asker-is-member.ts'
+import { holdWalletPasskey } from '../wallets/wallet-passkeys-store.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import type { ChangeState, EnclaveChange } from './enclave-change.ts'
+
+export type OwnersRequest = Extract<OwnerRequest, { readonly details: OwnersChangeDetails }>
+
+const NOT_FOUND = 404
+
+/** Returns whether two quorums have the same members. */
+export function sameMembers(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((key) => right.includes(key))
+}
+
+/** The change that adds one passkey to the quorum of a wallet's owners, or removes one (D61). */
+export function makeOwnersChange(
+  { db, enclave }: Pick<Context, 'db' | 'enclave'>,
+  { wallet, request }: { wallet: Wallet; request: OwnersRequest },
+): EnclaveChange {
+  const { credential_id: credentialId, before, after } = request.details
+  const isAddition = request.kind === 'add_owner'
+  const change = { quorumId: wallet.ownerQuorumId, publicKeys: after, expiresAt: request.expiresAt }
+
+  async function readState(): Promise<ChangeState> {
+    try {
+      const members = await enclave.readQuorum(wallet.ownerQuorumId)
+      if (sameMembers(members, after)) return 'after'
+      return sameMembers(members, before) ? 'before' : 'other'
+    } catch (error) {
+      if (error instanceof EnclaveRefused && error.status === NOT_FOUND) return 'other'
+      throw error
+    }
+  }
+
+  return {
+    challenge: enclave.buildOwnersChange(change).challenge,
+    checkSigner: (signedBy) => {
+      // A passkey that is lost or stolen must not decide about its own removal.
+      if (!isAddition && signedBy === credentialId) throw problem('signature_invalid')
+    },
+    readState,
+    isRecorded: async () => {
+      const owners = await db.runRelaxed(listOwners(wallet))
+      return sameMembers(
+        owners.map(({ publicKeyCose }) => toSpki(publicKeyCose)),
+        after,
+      )
+    },
+    apply: async (assertion) => {
+      await enclave.applyOwnersChange({ ...change, assertion })
+    },
+    prepare: async (transaction) => {
+      // Once the request is marked as submitted, the passkey cannot be deleted.
+      if (isAddition && !(await transaction.run(holdWalletPasskey(credentialId)))) throw problem('passkey_not_found')
+      if (isAddition) await checkAskerIsMember(transaction, request)
+    },
+    record: async (_transaction, { now, actor }) => {
+      const { accountId, mode, address } = wallet
+      const action = isAddition ? 'wallet.owner_added' : 'wallet.owner_removed'
+      const details = { mode, credential_id: credentialId }
+      const entry = insertAuditEntry({ logId: accountId, createdAt: now, actor, action, subject: address, details })
+      return [
+        isAddition ? insertOwner(wallet, { credentialId, addedAt: now }) : deleteOwner(wallet, credentialId),
+        entry,
+      ]
+    },
+  }
+}

@@ -1,0 +1,159 @@
+import type { Address } from '../../values/address.ts'
+import { createId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
+import { signerChangeUnderWay } from '../grants/grant-problems.ts'
+import { SIGNING_REQUEST_MS } from '../grants/signing-request.ts'
+import { withSignerLease } from '../grants/with-signer-lease.ts'
+import { toSpki } from '../wallets/owner-passkey.ts'
+import { listOwners } from '../wallets/owners-store.ts'
+import { listCredentials } from '../wallets/list-credentials.ts'
+import { insertOwnerRequest } from '../wallets/owner-requests-store.ts'
+import type { SigningRequest } from '../wallets/signing-request.ts'
+import { getWalletPasskey } from '../wallets/queries.ts'
+import type { Wallet, WalletPasskey } from '../wallets/wallet.ts'
+import { findWallet } from '../wallets/wallets-store.ts'
+import { findOpenRequests } from './find-open-requests.ts'
+import { makeOwnersChange, sameMembers, type OwnersRequest } from './make-owners-change.ts'
+import { toFenced } from './queries.ts'
+import { reconcileOwners } from './reconcile-owners.ts'
+
+/** A wallet has at most this many owners (D61). */
+export const OWNERS_MAX = 5
+
+export type OwnersChangeKind = OwnersRequest['kind']
+
+/** A change of owners that waits for the signature of a present owner. */
+export interface PreparedOwnersChange {
+  readonly requestId: string
+  readonly request: SigningRequest
+}
+
+interface AskedChange {
+  readonly kind: OwnersChangeKind
+  readonly credentialId: string
+  readonly actor: Actor
+}
+
+/**
+ * Prepares the request to the enclave that adds a wallet passkey to a wallet's owners, or removes one, so that a present
+ * owner can sign it (D61). A person can add their own passkeys only. A passkey is removed by the signature of another
+ * owner. A request that was prepared earlier is returned again while at least half of its lifetime is left.
+ *
+ * Before that, the owners are read from the enclave. A change that was submitted, and whose response was lost, is recorded
+ * first. Returns null if it was the change that is asked for: there is nothing to sign.
+ *
+ * Errors: 404 `wallet_not_found`, `passkey_not_found`, `owner_not_found`; 409 `wallet_not_moved`,
+ * `signer_not_configured`, `owner_exists`, `owner_limit_reached`, `last_wallet_owner`, `signer_change_under_way`; 500
+ * `enclave_record_differs`.
+ */
+export async function openOwnerChange(
+  ctx: Context,
+  {
+    accountId,
+    mode,
+    address,
+    ...asked
+  }: AskedChange & { readonly accountId: string; readonly mode: Mode; readonly address: Address },
+): Promise<PreparedOwnersChange | null> {
+  if (ctx.signer === null) throw problem('signer_not_configured')
+  const wallet = await ctx.db.runRelaxed(findWallet(accountId, mode, address))
+  if (wallet === null) throw problem('wallet_not_found')
+  if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
+  if (asked.kind === 'add_owner') await getOwnPasskey(ctx, asked)
+  const { submitted, fenced } = await findOpenRequests(ctx, wallet)
+  const signed = fenced === null ? null : toFenced(fenced)
+  return await withSignerLease(ctx, { wallet, signed }, async (lease) => {
+    const recorded = await reconcileOwners(ctx, lease, { submitted })
+    if (recorded !== null && isAsked(recorded, asked)) return null
+    const usable = await findUsable(ctx, wallet, asked)
+    if (usable !== null) return await formatRequest(ctx, wallet, usable)
+    // The request that may still take effect makes another change than this one.
+    if (lease.mayTakeEffect) throw signerChangeUnderWay(lease.until)
+    return await formatRequest(ctx, wallet, await prepare(ctx, wallet, asked))
+  })
+}
+
+function isAsked(request: { kind: string; details: object }, { kind, credentialId }: AskedChange): boolean {
+  return request.kind === kind && 'credential_id' in request.details && request.details.credential_id === credentialId
+}
+
+/** Returns the request for this change that can still be signed, or null. */
+async function findUsable(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnersRequest | null> {
+  const now = ctx.clock.now().getTime()
+  const { open } = await findOpenRequests(ctx, wallet)
+  const [usable] = open.filter((one): one is OwnersRequest => one.kind === asked.kind && isAsked(one, asked))
+  if (usable === undefined || usable.expiresAt.getTime() - now < SIGNING_REQUEST_MS / 2) return null
+  return (await makeOwnersChange(ctx, { wallet, request: usable }).readState()) === 'before' ? usable : null
+}
+
+async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnersRequest> {
+  const { kind, credentialId, actor } = asked
+  const [owners, members] = await Promise.all([
+    ctx.db.runRelaxed(listOwners(wallet)),
+    ctx.enclave.readQuorum(wallet.ownerQuorumId),
+  ])
+  const before = owners.map(({ publicKeyCose }) => toSpki(publicKeyCose))
+  if (!sameMembers(before, members)) {
+    ctx.logger.error({ wallet: wallet.address }, "the enclave's record of the owners does not match ours")
+    throw problem('enclave_record_differs')
+  }
+  const after = kind === 'add_owner' ? await addOwner(ctx, owners, asked) : removeOwner(owners, credentialId)
+  const createdAt = ctx.clock.now()
+  const request: OwnersRequest = {
+    accountId: wallet.accountId,
+    id: createId('ownerRequest', createdAt),
+    mode: wallet.mode,
+    walletAddress: wallet.address,
+    kind,
+    details: { credential_id: credentialId, before, after: after.map(({ publicKeyCose }) => toSpki(publicKeyCose)) },
+    expiresAt: new Date(createdAt.getTime() + SIGNING_REQUEST_MS),
+    createdAt,
+    createdBy: actor.kind === 'user' ? actor.id : null,
+    submittedBy: null,
+    doneAt: null,
+  }
+  await ctx.db.runDurable(insertOwnerRequest(request))
+  return request
+}
+
+/** Returns the passkey that is to be added. Throws 404 `passkey_not_found` for another person's passkey. */
+async function getOwnPasskey(ctx: Context, { credentialId, actor }: AskedChange): Promise<WalletPasskey> {
+  // The operator, who acts in the sandbox, may name any person's passkey.
+  const userId = actor.kind === 'operator' ? null : actor.id
+  return await getWalletPasskey(ctx, { credentialId, userId })
+}
+
+async function addOwner(
+  ctx: Context,
+  owners: readonly WalletPasskey[],
+  asked: AskedChange,
+): Promise<readonly WalletPasskey[]> {
+  const passkey = await getOwnPasskey(ctx, asked)
+  if (owners.some((owner) => owner.credentialId === asked.credentialId)) throw problem('owner_exists')
+  if (owners.length >= OWNERS_MAX) throw problem('owner_limit_reached', { details: { owners_max: OWNERS_MAX } })
+  return [...owners, passkey]
+}
+
+function removeOwner(owners: readonly WalletPasskey[], credentialId: string): readonly WalletPasskey[] {
+  const after = owners.filter((owner) => owner.credentialId !== credentialId)
+  if (after.length === owners.length) throw problem('owner_not_found')
+  if (after.length === 0) throw problem('last_wallet_owner')
+  return after
+}
+
+/** A passkey that is to be removed is not among those that may sign. */
+async function formatRequest(ctx: Context, wallet: Wallet, request: OwnersRequest): Promise<PreparedOwnersChange> {
+  const credentials = await listCredentials(ctx, wallet)
+  return {
+    requestId: request.id,
+    request: {
+      payload: makeOwnersChange(ctx, { wallet, request }).challenge,
+      expiresAt: request.expiresAt,
+      credentials: credentials.filter(({ id }) => request.kind === 'add_owner' || id !== request.details.credential_id),
+      before: null,
+    },
+  }
+}

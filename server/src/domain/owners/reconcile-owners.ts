@@ -1,0 +1,32 @@
+import { OPERATOR } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
+import { fenceOf } from '../grants/signing-request.ts'
+import type { SignerLease } from '../grants/with-signer-lease.ts'
+import type { OwnerRequest } from '../wallets/owner-request.ts'
+import { clearOwnerRequestSubmitter } from '../wallets/owner-requests-store.ts'
+import { makeChange } from './make-change.ts'
+import { toFenced } from './queries.ts'
+import { recordOwnerChange } from './record-owner-change.ts'
+
+/**
+ * Records a change of owners that was submitted and that the enclave has made, although its response never reached us.
+ * The change is attributed to the person who submitted it. Returns its request, or null if there was none. A request that
+ * had no effect, and no longer can, does not count as submitted any more.
+ */
+export async function reconcileOwners(
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,
+  lease: SignerLease,
+  { submitted }: { submitted: readonly OwnerRequest[] },
+): Promise<OwnerRequest | null> {
+  for (const request of submitted) {
+    const change = makeChange(ctx, { wallet: lease.wallet, request })
+    if ((await change.readState()) !== 'after' || (await change.isRecorded())) {
+      // Until then it may still take effect, or the enclave's reads may not show yet that it did.
+      if (ctx.clock.now() >= fenceOf(toFenced(request))) await ctx.db.runDurable(clearOwnerRequestSubmitter(request))
+      continue
+    }
+    await recordOwnerChange(ctx, lease, { request, change, actor: request.submittedBy ?? OPERATOR })
+    return request
+  }
+  return null
+}

@@ -1,0 +1,42 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import { problem } from '../../values/problem.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
+import { saveRecordAssertion } from '../wallets/wallet-owners-store.ts'
+import { getWalletRecord } from './get-wallet-record.ts'
+
+/**
+ * Stores the signature with which an owner signed a wallet's record. From now on the signer page knows what belongs to the wallet
+ * when this owner signs. The owner may sign again; the later signature replaces the earlier one.
+ *
+ * Errors: 400 `signature_invalid`; 404 `wallet_not_found`, `owner_not_found`; 409 `wallet_not_moved`,
+ * `signing_request_stale`, `signer_not_configured`.
+ */
+export async function signWalletRecord(
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'relyingParty' | 'signer'>,
+  {
+    accountId,
+    mode,
+    address,
+    assertion,
+    actor,
+  }: { accountId: string; mode: Mode; address: Address; assertion: AuthenticationResponseJSON; actor: Actor },
+): Promise<void> {
+  const { wallet, statement } = await getWalletRecord(ctx, { accountId, mode, address })
+  await checkOwnerSignature(ctx, { wallet, challenge: statement, assertion })
+  const { authenticatorData, clientDataJSON, signature } = assertion.response
+  const createdAt = ctx.clock.now()
+  await ctx.db.transaction(async (transaction) => {
+    const signed = { authenticatorData, clientDataJSON, signature }
+    const isOwner = await transaction.run(saveRecordAssertion(wallet, assertion.id, signed))
+    // The owner was removed since the signature was checked.
+    if (!isOwner) throw problem('owner_not_found')
+    const details = { mode, credential_id: assertion.id }
+    const entry = { logId: accountId, createdAt, actor, action: 'wallet.record_signed', details } as const
+    await transaction.commit([insertAuditEntry({ ...entry, subject: address })])
+  })
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { openOwned, type Owned } from '../../../../test/support/context/grant-fixture.ts'
+import {
+  changeOwners,
+  findChangeMade,
+  prepareChange,
+  readOwners,
+  submit,
+} from '../../../../test/support/context/owner-fixture.ts'
+import { addWalletOwner } from '../../../../test/support/context/people.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import type { Context } from '../context.ts'
+
+const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
+
+/** Until a change of owners was read back, no other one starts, and it is not forgotten (decision 0022). */
+describe('the owners of a wallet, while a signed change is not yet certain', () => {
+  let enclave: ProxiedEnclave
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    enclave = await openProxiedEnclave()
+    given = await openTestContext(enclave.use)
+    ctx = given.context
+  })
+  after(async () => {
+    await given.close()
+    await enclave.close()
+  })
+
+  test('a change that the enclave’s reads show only later is recorded then, although it was asked for again meanwhile', async () => {
+    const owned = await openOwned(ctx)
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    const catchUp = await delayReads(owned)
+    try {
+      const { requestId, payload } = await prepareChange(ctx, owned, add(second))
+      const signed = submit(ctx, owned, { requestId, assertion: owned.owner.assert(payload) })
+      await assert.rejects(signed, { status: 500, code: 'enclave_record_differs' })
+      assert.equal((await prepareChange(ctx, owned, add(second))).requestId, requestId)
+      const third = await addWalletOwner(ctx, owned.actor.id)
+      await assert.rejects(prepareChange(ctx, owned, add(third)), UNDER_WAY)
+    } finally {
+      catchUp()
+    }
+    await findChangeMade(ctx, owned, add(second))
+    await expectOwners(owned, [owned.owner, second])
+  })
+
+  test('after a crash, a read that is outdated does not make the change forgotten', async () => {
+    const owned = await openOwned(ctx)
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    const catchUp = await delayReadsAfter(owned, async () => {
+      await crash('wallet.owner_added', async () => {
+        await assert.rejects(changeOwners(ctx, owned, add(second)), /broken/)
+      })
+    })
+    try {
+      await prepareChange(ctx, owned, add(second))
+    } finally {
+      catchUp()
+    }
+    await findChangeMade(ctx, owned, add(second))
+    await expectOwners(owned, [owned.owner, second])
+  })
+
+  test('of two submissions of one signature at once, the first to end does not let another change start', async () => {
+    const owned = await openOwned(ctx)
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    const { requestId, payload } = await prepareChange(ctx, owned, add(second))
+    const assertion = owned.owner.assert(payload)
+    const holds = [1, 2].map(() => enclave.proxy.hold('request', /^\/v1\/key_quorums\//, 'PATCH'))
+    const first = Promise.allSettled([submit(ctx, owned, { requestId, assertion })])
+    await holds[0]?.held
+    const later = submit(given.openAnother(), owned, { requestId, assertion })
+    await holds[1]?.held
+    await holds[0]?.release()
+    await first
+    await assert.rejects(changeOwners(ctx, owned, { ...add(second), kind: 'remove_owner' }), UNDER_WAY)
+    await holds[1]?.release()
+    assert.ok((await later).doneAt !== null)
+    await expectOwners(owned, [owned.owner, second])
+  })
+
+  /** From now on the enclave's reads show the owners as they are now. The returned function ends that. */
+  function delayReads(owned: Owned): Promise<() => void> {
+    return delayReadsAfter(owned, async () => undefined)
+  }
+
+  /** After `work`, the enclave's reads show the owners as they were before it. The returned function ends that. */
+  async function delayReadsAfter({ wallet }: Owned, work: () => Promise<void>): Promise<() => void> {
+    const before = await ctx.enclave.readQuorum(wallet.ownerQuorumId)
+    await work()
+    return enclave.proxy.rewrite(/^\/v1\/key_quorums\//, (answer) => ({
+      ...answer,
+      authorization_keys: before.map((public_key) => ({ public_key, display_name: null })),
+    }))
+  }
+
+  /** Checks the owners by our record and by the enclave's. */
+  async function expectOwners(owned: Owned, owners: readonly Owned['owner'][]): Promise<void> {
+    assert.deepEqual(
+      await readOwners(ctx, owned),
+      owners.map(({ credentialId }) => credentialId),
+    )
+    const members = await ctx.enclave.readQuorum(owned.wallet.ownerQuorumId)
+    assert.deepEqual(members.toSorted(), owners.map(({ publicKeySpki }) => publicKeySpki).toSorted())
+  }
+
+  /** Runs `work` while the audit entry of an action cannot be stored, as if the service crashed before its record. */
+  async function crash(action: string, work: () => Promise<void>): Promise<void> {
+    await readRows(ctx.db, `alter table audit_entries add constraint broken check (action <> '${action}') not valid`)
+    try {
+      await work()
+    } finally {
+      await readRows(ctx.db, 'alter table audit_entries drop constraint broken')
+    }
+  }
+})
+
+function add({ credentialId }: { credentialId: string }) {
+  return { kind: 'add_owner', credentialId } as const
+}

@@ -1,0 +1,32 @@
+import type { Wallet, WalletSlot } from '../wallets/wallet.ts'
+
+const VERSION = 1
+
+/**
+ * Builds the statement by which an owner confirms what belongs to a wallet at the enclave (D60): its quorum of owners,
+ * and the policies and signers of its slots. The result is canonical JSON (RFC 8785). The enclave accepts no request
+ * with these members, so the signature allows nothing. The signer page knows from it to which wallet an id in a later
+ * request belongs.
+ */
+export function buildWalletRecord(
+  { apiUrl, appId }: { apiUrl: string; appId: string },
+  {
+    wallet,
+    slots,
+  }: { wallet: Pick<Wallet, 'address' | 'enclaveWalletId' | 'ownerQuorumId'>; slots: readonly WalletSlot[] },
+): Uint8Array {
+  const inOrder = slots.toSorted((left, right) => left.slot - right.slot)
+  // The members are in the order of canonical JSON. None of the values is a number that it would format differently.
+  const statement = {
+    address: wallet.address,
+    app_id: appId,
+    bursar: 'wallet-record',
+    enclave_url: apiUrl,
+    policies: inOrder.map(({ policyId }) => policyId),
+    quorum_id: wallet.ownerQuorumId,
+    signers: inOrder.map(({ signerId }) => signerId),
+    version: VERSION,
+    wallet_id: wallet.enclaveWalletId,
+  }
+  return Buffer.from(JSON.stringify(statement))
+}
