@@ -5,7 +5,7 @@ import type { Json } from '../../../../test/support/wires/enclave-proxy.ts'
 import { openOwned, openPending, readFates, type Owned } from '../../../../test/support/context/grant-fixture.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
-import type { Grant } from './grant.ts'
+import type { Grant, GrantChange } from './grant.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { submitSignature } from './submit-signature.ts'
 
@@ -50,9 +50,9 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
 
   /** The owner signs; pauses are counted and take no time. */
   async function activate({ accountId, owner, actor }: Owned, { id: grantId }: Grant): Promise<Grant> {
-    const request = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor })
-    assert.ok(request.challenge !== null)
-    const assertion = owner.assert(request.challenge)
+    const { request } = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor })
+    assert.ok(request !== null)
+    const assertion = owner.assert(request.payload)
     const pause = async (milliseconds: number): Promise<void> => void pauses.push(milliseconds)
     return await submitSignature(ctx, { accountId, grantId, assertion, actor, pause })
   }
@@ -117,8 +117,8 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
 
   test('outdated reads are repeated, and the grant is recorded once they are right', async () => {
     const { owned, grant } = await open()
-    // The first read must still show the wallet as it was, because the signing request is prepared from it.
-    rewrite(WALLET, (wallet, reads) => (reads < 5 ? { ...wallet, additional_signers: [] } : wallet))
+    rewrite(WALLET, (wallet, reads) => (reads < 4 ? { ...wallet, additional_signers: [] } : wallet))
+    // The first two reads are made before the owner's signature is sent, and show the slot as it was.
     rewrite(POLICY, (policy, reads) => (reads < 4 ? { ...policy, rules: [] } : policy))
     assert.equal((await activate(owned, grant)).status, 'active')
     assert.deepEqual(pauses, PAUSES_MS.slice(0, 3))
@@ -139,6 +139,37 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
       'owner of the policy',
     ],
     [
+      'a rule that is named as another grant',
+      POLICY,
+      (policy: Json) => ({ ...policy, rules: policy['rules']?.map((rule) => ({ ...rule, name: 'grt_other' })) }),
+      'names of the rules',
+    ],
+    [
+      'a second rule',
+      POLICY,
+      (policy: Json) => ({ ...policy, rules: [...listOf(policy, 'rules'), ...listOf(policy, 'rules')] }),
+      '2 rules instead of 1',
+    ],
+    [
+      'one more signer of the wallet',
+      WALLET,
+      (wallet: Json) => {
+        const more = { signer_id: 'x', override_policy_ids: ['x'] }
+        return { ...wallet, additional_signers: [...listOf(wallet, 'additional_signers'), more] }
+      },
+      'signers of the wallet',
+    ],
+    [
+      'a signer under the policy of another slot',
+      WALLET,
+      (wallet: Json) => {
+        const [first, second, ...rest] = listOf(wallet, 'additional_signers')
+        const moved = { ...second, override_policy_ids: first?.['override_policy_ids'] }
+        return { ...wallet, additional_signers: [first, moved, ...rest] }
+      },
+      'signers of the wallet',
+    ],
+    [
       'another owner of the wallet',
       WALLET,
       (wallet: Json) => ({ ...wallet, owner_id: 'other' }),
@@ -154,9 +185,20 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
     })
   }
 
-  test('a caller who finds the signer bound does not record a grant that differs; once the difference is gone, no new signature is needed', async () => {
+  test('while reads are outdated, a grant that was signed cannot be dropped, and then it is recorded without a new signature', async () => {
     const { owned, grant } = await open()
     rewrite(POLICY, (policy) => ({ ...policy, rules: [] }))
+    await assert.rejects(activate(owned, grant), DIFFERS)
+    const { accountId, actor } = owned
+    const prepare = (change: GrantChange) => issueSigningRequest(ctx, { accountId, grantId: grant.id, change, actor })
+    await assert.rejects(prepare('revoke'), { status: 409, code: 'signer_change_under_way' })
+    for (const one of restore) one()
+    assert.equal((await prepare('activate')).grant.status, 'active')
+  })
+
+  test('a caller who finds the grant enforced does not record a grant that differs; once the difference is gone, no new signature is needed', async () => {
+    const { owned, grant } = await open()
+    rewrite(POLICY, addToAll({ new_member: 'any' }))
     await assert.rejects(activate(owned, grant), DIFFERS)
     const { accountId, actor } = owned
     const prepare = () => issueSigningRequest(ctx, { accountId, grantId: grant.id, change: 'activate', actor })
@@ -166,3 +208,7 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
     assert.equal((await prepare()).grant.status, 'active')
   })
 })
+
+function listOf(json: Json, name: string): Record<string, unknown>[] {
+  return JSON.parse(JSON.stringify(json[name])) as Record<string, unknown>[]
+}

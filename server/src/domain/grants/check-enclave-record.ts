@@ -1,11 +1,13 @@
-import type { WalletSigner } from '../../enclave/signer-change.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EnclaveRefused } from '../../enclave/errors.ts'
-import { comparePolicy, type PolicyComparison } from '../../enclave/policy-rules.ts'
+import { compareRules, sameRules, type PolicyComparison, type PolicyRule } from '../../enclave/policy-rules.ts'
+import type { WalletSigner } from '../../enclave/wallet-move.ts'
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import type { Wallet } from '../wallets/wallet.ts'
-import { sameSigners, type Grant, type GrantChange } from './grant.ts'
+import { listSlots } from '../wallets/slots-store.ts'
+import type { WalletSlot } from '../wallets/wallet.ts'
+import type { Grant } from './grant.ts'
+import type { GrantPlace } from './get-wallet-and-slot.ts'
 
 /** The enclave may return an older record for a moment after a change, so the record is read up to this often. */
 const READS_MAX = 5
@@ -17,38 +19,32 @@ const NOT_FOUND = 404
 
 export type Pause = (milliseconds: number) => Promise<unknown>
 
-interface Signed {
+interface Signed extends GrantPlace {
   readonly grant: Grant
-  readonly wallet: Wallet
-  readonly change: GrantChange
-  /** The wallet's complete list of signers after the change. */
-  readonly signers: readonly WalletSigner[]
-}
-
-/** The result of one read, with the list of signers that was read. */
-interface Reading extends PolicyComparison {
-  readonly signers: readonly WalletSigner[]
+  /** All rules of the slot's policy after the change. */
+  readonly rules: readonly PolicyRule[]
 }
 
 /**
- * Reads the enclave's record and compares it with what was signed: the signers and their policies, the owners, and the
- * rules of the policy. The enclave's response alone is not proof that the change was made (D15). Returns the signers.
- * The log names the differences, and the fields of the record that this version does not know.
+ * Reads the enclave's record and compares it with what was signed: the rules of the slot's policy, the owners of policy
+ * and wallet, and the wallet's signers, each under the policy of its slot. The enclave's response alone is not proof that
+ * the change was made (D15). The log names the differences, and the fields of the record that this version does not know.
  *
  * Errors: 500 `enclave_record_differs` if the record still differs after `READS_MAX` reads.
  */
 export async function checkEnclaveRecord(
-  ctx: Pick<Context, 'chains' | 'enclave' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'enclave' | 'logger'>,
   { pause = delay, ...signed }: Signed & { pause?: Pause | undefined },
-): Promise<readonly WalletSigner[]> {
+): Promise<void> {
   const { id: grant } = signed.grant
+  const slots = await ctx.db.runRelaxed(listSlots(signed.wallet))
   let pauseMs = FIRST_PAUSE_MS
   for (let reads = 1; ; reads += 1) {
-    const { signers, differences, ignored } = await readOnce(ctx, signed)
+    const { differences, ignored } = await readOnce(ctx, { ...signed, slots })
     if (differences.length === 0) {
       if (ignored.length > 0)
         ctx.logger.info({ grant, ignored }, "the enclave's record has fields that this version does not know")
-      return signers
+      return
     }
     if (reads === READS_MAX) {
       ctx.logger.error({ grant, differences, ignored }, "the enclave's record does not match what was signed")
@@ -60,32 +56,43 @@ export async function checkEnclaveRecord(
 }
 
 async function readOnce(
-  ctx: Pick<Context, 'chains' | 'enclave'>,
-  { grant, wallet, change, signers: wanted }: Signed,
-): Promise<Reading> {
-  const { signers, ownerQuorumId } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
+  ctx: Pick<Context, 'enclave'>,
+  { wallet, slot, rules, slots }: Signed & { slots: readonly WalletSlot[] },
+): Promise<PolicyComparison> {
+  const [{ signers, ownerQuorumId }, ofPolicy] = await Promise.all([
+    ctx.enclave.readWallet(wallet.enclaveWalletId),
+    comparePolicyOf(ctx, { wallet, slot, rules }),
+  ])
   const ofWallet = [
-    ...(sameSigners(signers, wanted) ? [] : ['signers of the wallet']),
+    ...(areSlots(signers, slots) ? [] : ['signers of the wallet']),
     ...(ownerQuorumId === wallet.ownerQuorumId ? [] : ['owner of the wallet']),
   ]
-  if (change === 'revoke') return { signers, differences: ofWallet, ignored: [] }
-  const { differences, ignored } = await comparePolicyOf(ctx, { grant, wallet })
-  return { signers, differences: [...ofWallet, ...differences], ignored }
+  return { differences: [...ofWallet, ...ofPolicy.differences], ignored: ofPolicy.ignored }
 }
 
 async function comparePolicyOf(
-  ctx: Pick<Context, 'chains' | 'enclave'>,
-  { grant, wallet }: Pick<Signed, 'grant' | 'wallet'>,
+  ctx: Pick<Context, 'enclave'>,
+  { wallet, slot, rules: wanted }: Omit<Signed, 'grant'>,
 ): Promise<PolicyComparison> {
   try {
-    const { rules, ownerId } = await ctx.enclave.readPolicy(grant.enclavePolicyId)
-    const { differences, ignored } = comparePolicy(rules, { ...grant, chainId: ctx.chains[grant.mode].chainId })
+    const { rules, ownerId } = await ctx.enclave.readPolicy(slot.policyId)
+    const { differences, ignored } = compareRules(rules, wanted)
     const ofOwner = ownerId === wallet.ownerQuorumId ? [] : ['owner of the policy']
-    return { differences: [...ofOwner, ...differences], ignored }
+    const isNamed = differences.length > 0 || sameRules(rules, wanted)
+    return { differences: [...ofOwner, ...differences, ...(isNamed ? [] : ['names of the rules'])], ignored }
   } catch (error) {
     if (error instanceof EnclaveRefused && error.status === NOT_FOUND) {
       return { differences: ['the policy is not found'], ignored: [] }
     }
     throw error
   }
+}
+
+/** Returns whether the wallet's signers are those of its slots, each under its own policy only. */
+function areSlots(signers: readonly WalletSigner[], slots: readonly WalletSlot[]): boolean {
+  const expected = new Map(slots.map(({ signerId, policyId }) => [signerId, policyId]))
+  return (
+    signers.length === expected.size &&
+    signers.every(({ signerId, policyIds }) => policyIds.length === 1 && policyIds[0] === expected.get(signerId))
+  )
 }

@@ -39,40 +39,48 @@ const large = { amountMicro: microUsdc(10_000_001n) }
 /** The refusals in the documented order (D18). */
 const ROWS: readonly Row[] = [
   { name: 'within every limit', answer: null },
-  { name: 'expired a moment ago', policy: expired, answer: 'permission_expired' },
-  { name: 'expires now', policy: { expiresAt: NOW }, answer: 'permission_expired' },
-  { name: 'expires in a moment', policy: { expiresAt: AFTER }, answer: null },
+  { name: 'a grant that expired a moment ago', policy: expired, answer: 'permission_expired' },
+  { name: 'a grant that expires now', policy: { expiresAt: NOW }, answer: 'permission_expired' },
+  { name: 'a grant that expires in a moment', policy: { expiresAt: AFTER }, answer: null },
   { name: 'a contract that is not listed', policy: wrongContract, answer: 'contract_not_allowed' },
-  { name: 'a contract among others', policy: { contractAllowlist: [OTHER_TOKEN, USDC] }, answer: null },
-  { name: 'a recipient that is not listed', policy: wrongRecipient, answer: 'recipient_not_allowed' },
-  { name: 'a recipient among others', policy: { recipientAllowlist: [STRANGER, FRIEND] }, answer: null },
-  { name: 'exactly the maximum', request: { amountMicro: microUsdc(10_000_000n) }, answer: null },
-  { name: 'a micro above the maximum', request: large, answer: 'amount_too_large' },
-  { name: 'exactly at the cap', spent: 20_000_000n, answer: null },
-  { name: 'a micro above the cap', spent: 20_000_001n, answer: 'daily_cap_exceeded' },
-  { name: 'the cap is below what was spent', spent: 90_000_000n, answer: 'daily_cap_exceeded' },
   {
-    name: 'every fault at once',
+    name: 'one of several contracts that are listed',
+    policy: { contractAllowlist: [OTHER_TOKEN, USDC] },
+    answer: null,
+  },
+  { name: 'a recipient that is not listed', policy: wrongRecipient, answer: 'recipient_not_allowed' },
+  {
+    name: 'one of several recipients that are listed',
+    policy: { recipientAllowlist: [STRANGER, FRIEND] },
+    answer: null,
+  },
+  { name: 'exactly the per-payment limit', request: { amountMicro: microUsdc(10_000_000n) }, answer: null },
+  { name: 'one micro-USDC above the per-payment limit', request: large, answer: 'amount_too_large' },
+  { name: 'exactly at the cap', spent: 20_000_000n, answer: null },
+  { name: 'one micro-USDC above the cap', spent: 20_000_001n, answer: 'daily_cap_exceeded' },
+  { name: 'a cap below what was already spent', spent: 90_000_000n, answer: 'daily_cap_exceeded' },
+  {
+    name: 'every reason for a refusal at once',
     policy: { ...expired, ...wrongContract, ...wrongRecipient },
     request: large,
     spent: 90_000_000n,
     answer: 'permission_expired',
   },
   {
-    name: 'every fault but the expiry',
+    name: 'every reason except the expiry',
     policy: { ...wrongContract, ...wrongRecipient },
     request: large,
     spent: 90_000_000n,
     answer: 'contract_not_allowed',
   },
   {
-    name: 'recipient, maximum and cap',
+    name: 'recipient, per-payment limit and cap',
     policy: wrongRecipient,
     request: large,
     spent: 90_000_000n,
     answer: 'recipient_not_allowed',
   },
-  { name: 'maximum and cap', request: large, spent: 90_000_000n, answer: 'amount_too_large' },
+  { name: 'per-payment limit and cap', request: large, spent: 90_000_000n, answer: 'amount_too_large' },
 ]
 
 describe('decideLimits', () => {
@@ -101,7 +109,7 @@ describe('decideLimits', () => {
     assert.deepEqual(details(wrongRecipient), { recipient_allowlist: [STRANGER], requested: FRIEND })
   })
 
-  test('for any payments in any order the window never exceeds the limit, and exactly the limit can be reached', () => {
+  test('whatever payments are made in whatever order, their sum never exceeds the cap, but can reach it exactly', () => {
     const amounts = fc.array(fc.bigInt({ min: 1n, max: 12_000_000n }), { maxLength: 40 })
     fc.assert(
       fc.property(amounts, (payments) => {
@@ -125,7 +133,7 @@ describe('decideLimits', () => {
   })
 })
 
-test('what remains of a limit is never negative', () => {
+test('the remaining amount of a limit is never negative', () => {
   assert.deepEqual([remainingMicro(5n, 2n), remainingMicro(5n, 5n), remainingMicro(5n, 9n)], [3n, 0n, 0n])
 })
 

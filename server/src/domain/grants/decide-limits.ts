@@ -1,5 +1,6 @@
 import type { Address } from '../../values/address.ts'
 import { formatAmount, type MicroUsdc } from '../../values/money.ts'
+import type { DetailsOf } from '../../values/problem-details.ts'
 import type { Refusal } from '../../values/problem.ts'
 import type { GrantPolicy } from './grant.ts'
 
@@ -7,19 +8,29 @@ export interface TransferRequest {
   readonly contract: Address
   readonly to: Address
   readonly amountMicro: MicroUsdc
-  /** The amount as the caller wrote it. */
+  /** The amount as the caller wrote it, in USDC. */
   readonly amountUsdc: string
 }
 
+type CapDetails = DetailsOf<'daily_cap_exceeded'>
+
 /**
- * Decides whether a policy allows a transfer now, given what the agent spent from the wallet in the last 24 hours.
- * Returns null if it does, or the first refusal in the documented order (D18). A total exactly at the limit is allowed
- * (specification, part 4, rule 6).
+ * Why the limits of a grant do not allow a transfer. When the 24-hour limit has room again depends on earlier payments,
+ * so the caller adds `resets_at`.
+ */
+export type LimitRefusal =
+  | Refusal<'permission_expired' | 'contract_not_allowed' | 'recipient_not_allowed' | 'amount_too_large'>
+  | { readonly code: 'daily_cap_exceeded'; readonly details: Omit<CapDetails, 'resets_at'> }
+
+/**
+ * Decides whether a policy allows a transfer now. `spent24hMicro` is what the agent spent from the wallet in the last
+ * 24 hours. Returns null if the transfer is allowed. Otherwise returns the first refusal in the documented order (D18).
+ * A total exactly at the limit is allowed (specification, part 4, rule 6).
  */
 export function decideLimits(
   policy: GrantPolicy,
   { request, spent24hMicro, now }: { request: TransferRequest; spent24hMicro: MicroUsdc; now: Date },
-): Refusal | null {
+): LimitRefusal | null {
   const { contract, to, amountMicro, amountUsdc } = request
   if (policy.expiresAt !== null && now >= policy.expiresAt) {
     return { code: 'permission_expired', details: { expires_at: policy.expiresAt.toISOString() } }
@@ -43,7 +54,7 @@ export function decideLimits(
   return null
 }
 
-function capDetails(policy: GrantPolicy, spent24hMicro: bigint): Record<string, string> {
+function capDetails(policy: GrantPolicy, spent24hMicro: bigint): Omit<CapDetails, 'resets_at' | 'requested'> {
   return {
     daily_cap_usdc: formatAmount(policy.dailyCapMicro),
     spent_24h_usdc: formatAmount(spent24hMicro),
@@ -52,8 +63,8 @@ function capDetails(policy: GrantPolicy, spent24hMicro: bigint): Record<string, 
 }
 
 /**
- * Returns what is left of a limit. Never negative, although a replacement may have a limit below what was already
- * spent.
+ * Returns how much of a limit is left. The result is never negative, although a replacement grant may have a lower
+ * limit than what was already spent.
  */
 export function remainingMicro(capMicro: bigint, spentMicro: bigint): bigint {
   return spentMicro >= capMicro ? 0n : capMicro - spentMicro

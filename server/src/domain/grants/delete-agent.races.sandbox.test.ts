@@ -25,6 +25,8 @@ import { createAgent } from '../agents/create-agent.ts'
 import { listAgents } from '../agents/queries.ts'
 import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
 import type { Context } from '../context.ts'
+import { issueKey } from '../keys/issue-key.ts'
+import { rotateKey } from '../keys/rotate-key.ts'
 import { deleteAgent } from './delete-agent.ts'
 
 const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
@@ -47,14 +49,14 @@ describe('deleting an agent while something is created for it', () => {
     await sandbox.close()
   })
 
-  test('fails if a grant is created first', async () => {
+  test('the deletion fails if a grant is created first', async () => {
     const owned = await openOwned(ctx)
     const [opened, deleted] = await inOrder(owned.accountId, [() => openPending(ctx, owned), () => remove(owned)])
     assert.equal(opened?.status, 'fulfilled')
     assert.deepEqual(reasonOf(deleted), HAS_GRANTS)
   })
 
-  test('succeeds before a grant is created, and the grant then finds no agent', async () => {
+  test('the deletion succeeds if it comes first, and the grant then finds no agent', async () => {
     const owned = await openOwned(ctx)
     const [deleted, opened] = await inOrder(owned.accountId, [() => remove(owned), () => openPending(ctx, owned)])
     assert.equal(deleted?.status, 'fulfilled')
@@ -62,7 +64,7 @@ describe('deleting an agent while something is created for it', () => {
     assert.deepEqual(await listGrants(owned), [])
   })
 
-  test('an agent that is created again is another one, so a grant for the deleted one is rejected', async () => {
+  test('if the agent is created again meanwhile, a grant for the deleted agent is still rejected', async () => {
     const owned = await openOwned(ctx)
     const { accountId, mode, agentId } = owned
     const create = () => createAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
@@ -80,7 +82,7 @@ describe('deleting an agent while something is created for it', () => {
     await remove(owned)
   })
 
-  test('fails while a grant waits for its signature, and succeeds once that grant was dropped', async () => {
+  test('the deletion fails while a grant waits for its signature, and succeeds once that grant is dropped', async () => {
     const owned = await openOwned(ctx)
     const { id } = await openPending(ctx, owned)
     await assert.rejects(remove(owned), HAS_GRANTS)
@@ -89,7 +91,7 @@ describe('deleting an agent while something is created for it', () => {
     assert.deepEqual(await listAgents(ctx, { accountId: owned.accountId, mode: 'test' }), [])
   })
 
-  test('ends a connection that was approved before', async () => {
+  test('the deletion ends a connection that was approved first', async () => {
     const request = await seedRequest(ctx)
     const accountId = request.membership.account.id
     const [approved, deleted] = await inOrder(accountId, [() => approve(request), () => removeOf(request)])
@@ -98,7 +100,7 @@ describe('deleting an agent while something is created for it', () => {
     assert.equal((await exchange(ctx, { ...request, code })).kind, 'refused')
   })
 
-  test('a later consent does not find the agent, and can be given for another one', async () => {
+  test('a consent after the deletion does not find the agent, but can be given for another agent', async () => {
     const request = await seedRequest(ctx)
     const accountId = request.membership.account.id
     const [deleted, approved] = await inOrder(accountId, [() => removeOf(request), () => approve(request)])
@@ -108,6 +110,49 @@ describe('deleting an agent while something is created for it', () => {
     const { code = '' } = await approve(request)
     assert.ok(await isAlive(ctx, issued(await exchange(ctx, { ...request, code })).accessToken))
   })
+
+  test('the deletion revokes a key that was bound to the agent first', async () => {
+    const owned = await openOwned(ctx)
+    const [issuedKey, deleted] = await inOrder(owned.accountId, [() => bindKey(owned), () => remove(owned)])
+    assert.deepEqual([issuedKey?.status, deleted?.status], ['fulfilled', 'fulfilled'])
+    assert.deepEqual(await countKeys(owned), { usable: 0, revoked: 1 })
+  })
+
+  test('after the deletion, a key for the agent finds no agent, and a key of the agent cannot be rotated', async () => {
+    const owned = await openOwned(ctx)
+    const { secret } = await bindKey(owned)
+    const rotate = () => rotateKey(ctx, { secret, actor: OPERATOR })
+    const steps = [() => remove(owned), () => bindKey(owned), rotate]
+    const [deleted, bound, rotated] = await inOrder(owned.accountId, steps)
+    assert.equal(deleted?.status, 'fulfilled')
+    assert.deepEqual(reasonOf(bound), NO_AGENT)
+    assert.deepEqual(reasonOf(rotated), { status: 409, code: 'key_not_rotatable' })
+    assert.deepEqual(await countKeys(owned), { usable: 0, revoked: 1 })
+  })
+
+  test('the deletion revokes both keys of a rotation that came first', async () => {
+    const owned = await openOwned(ctx)
+    const { secret } = await bindKey(owned)
+    const rotate = () => rotateKey(ctx, { secret, actor: OPERATOR })
+    const [rotated, deleted] = await inOrder(owned.accountId, [rotate, () => remove(owned)])
+    assert.deepEqual([rotated?.status, deleted?.status], ['fulfilled', 'fulfilled'])
+    assert.deepEqual(await countKeys(owned), { usable: 0, revoked: 2 })
+  })
+
+  function bindKey({ accountId, mode, agentId }: Owned) {
+    return issueKey(ctx, { accountId, mode, agentId, actor: OPERATOR })
+  }
+
+  /** Counts the keys of the workspace that are bound to an agent. */
+  async function countKeys({ accountId }: Owned): Promise<object> {
+    const rows = await readRows(
+      ctx.db,
+      'select revoked_at from api_keys where account_id = $1 and agent_id is not null',
+      [accountId],
+    )
+    const usable = rows.filter((row) => row['revoked_at'] === null).length
+    return { usable, revoked: rows.length - usable }
+  }
 
   function remove({ accountId, mode, agentId }: Owned): Promise<void> {
     return deleteAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
@@ -122,7 +167,10 @@ describe('deleting an agent while something is created for it', () => {
     return decideAuthorizationRequest(ctx, { handle, session: sessionOf(ctx, membership), decision })
   }
 
-  /** Starts each step once the one before it waits for the account's lock, then lets them continue in that order. */
+  /**
+   * Starts each step once the step before it waits for the lock on the account, then lets the steps continue in that
+   * order.
+   */
   async function inOrder(
     accountId: string,
     steps: readonly (() => Promise<unknown>)[],

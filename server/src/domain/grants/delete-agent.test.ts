@@ -19,11 +19,15 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import { createAccount } from '../accounts/create-account.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import { getAgent, listAgents } from '../agents/queries.ts'
-import { countAgents, findSigner } from '../agents/agents-store.ts'
+import { countAgents } from '../agents/agents-store.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
 import type { Context } from '../context.ts'
-import { createPayment } from '../payments/create-payment.ts'
+import { authenticateKey } from '../keys/authenticate-key.ts'
+import { issueKey } from '../keys/issue-key.ts'
+import { revokeKey } from '../keys/revoke-key.ts'
+import { rotateKey } from '../keys/rotate-key.ts'
+import { createPayment } from '../payment-requests/create-payment.ts'
 import { deleteAgent } from './delete-agent.ts'
 import { openGrant } from './open-grant.ts'
 import { markRevoked } from './grants-store.ts'
@@ -31,7 +35,7 @@ import { markRevoked } from './grants-store.ts'
 const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** An agent can be deleted only when all its grants are revoked; its connections end with it (D11). */
+/** An agent can be deleted only when all its grants are revoked. Its OAuth connections end with it (D11). */
 describe('deleteAgent', () => {
   let given: TestContext
   let ctx: Context
@@ -41,7 +45,7 @@ describe('deleteAgent', () => {
   })
   after(() => given.close())
 
-  test('is rejected while a grant is not revoked, and the error lists those grants', async () => {
+  test('the deletion is rejected while a grant is not revoked, and the error lists such grants', async () => {
     const seeded = await seed(ctx)
     const other = await seedWallet(ctx, seeded)
     const second = await seedGrant(ctx, { ...seeded, wallet: other })
@@ -64,7 +68,7 @@ describe('deleteAgent', () => {
     await remove(seeded)
   })
 
-  test('the deleted agent is not found any more and no longer counts in the plan', async () => {
+  test('a deleted agent is no longer found and no longer counts towards the plan', async () => {
     const seeded = await seedRevoked()
     const { account, agentId } = seeded
     assert.equal(await ctx.db.runRelaxed(countAgents(account.id, 'test')), 1)
@@ -72,7 +76,6 @@ describe('deleteAgent', () => {
     assert.equal(await ctx.db.runRelaxed(countAgents(account.id, 'test')), 0)
     assert.deepEqual(await listAgents(ctx, { accountId: account.id, mode: 'test' }), [])
     await assert.rejects(getAgent(ctx, at(seeded)), NO_AGENT)
-    assert.equal(await ctx.db.runRelaxed(findSigner(account.id, 'test', agentId)), null)
     expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'agent_not_found')
     const asked = { accountId: account.id, mode: 'test', agentId, wallet: seeded.wallet, ...makeTerms() } as const
     await assert.rejects(openGrant(ctx, { ...asked, actor: OPERATOR }), NO_AGENT)
@@ -106,7 +109,7 @@ describe('deleteAgent', () => {
     assert.equal((await getAgent(ctx, asked)).id, seeded.agentId)
   })
 
-  test("ends the agent's connections for good, and no others", async () => {
+  test("the deletion ends the agent's connections forever, and no others", async () => {
     const { account, agentId } = await seedRevoked()
     const options = { account, agentId }
     const connected = await seedTokens(ctx, options)
@@ -125,7 +128,7 @@ describe('deleteAgent', () => {
     assert.equal(await isAlive(ctx, again.tokens.accessToken), true)
   })
 
-  test('is logged, with each connection that it ended', async () => {
+  test('the audit log records the deletion and each connection that it ended', async () => {
     const { account, agentId } = await seedRevoked()
     const ended = await seedTokens(ctx, { account, agentId })
     const { id } = await readConnection(ctx, ended)
@@ -141,11 +144,43 @@ describe('deleteAgent', () => {
         { ...by, action: 'agent.deleted', subject: agentId, details: { mode: 'test' } },
         { ...by, action: 'connection.revoked', subject: id, details: {} },
       ],
-      'and none that had ended before',
+      'connections that had already ended are not logged',
     )
   })
 
-  test('an agent created again with the same id keeps nothing but its spending window', async () => {
+  test('the deletion revokes the usable keys that are bound to the agent, and no others, and logs each', async () => {
+    const { account, agentId, key } = await seedRevoked()
+    const bound = { accountId: account.id, mode: 'test', agentId, actor: OPERATOR } as const
+    const first = await issueKey(ctx, { ...bound, scopes: ['wallet:read'] })
+    const second = await rotateKey(ctx, { secret: first.secret, actor: OPERATOR })
+    const ended = await issueKey(ctx, { ...bound, name: 'Ended' })
+    await revokeKey(ctx, { secret: ended.secret, actor: OPERATOR })
+    const expired = await issueKey(ctx, { ...bound, name: 'Expired' })
+    const successor = await rotateKey(later(ctx, -2 * DAY_MS), { secret: expired.secret, actor: OPERATOR })
+    const other = agent('other')
+    await createAgent(ctx, { accountId: account.id, mode: 'test', id: other, actor: OPERATOR })
+    await createAgent(ctx, { accountId: account.id, mode: 'live', id: agentId, actor: OPERATOR })
+    const kept = [
+      key,
+      (await issueKey(ctx, { ...bound, agentId: other })).secret,
+      (await issueKey(ctx, { ...bound, mode: 'live' })).secret,
+    ]
+    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
+    for (const secret of [first.secret, second.secret]) assert.equal(await authenticate(secret), null)
+    for (const secret of kept) assert.notEqual(await authenticate(secret), null)
+    const states = await readRows(ctx.db, 'select revoked_at from api_keys where id = $1', [expired.key.id])
+    assert.deepEqual(states, [{ revoked_at: null }], 'a key that had expired is not changed')
+    // The entry of the key that was revoked before is left out: entries of one millisecond have no order.
+    const rows = (await readAudit(ctx.db, account.id)).filter(
+      (row) => row['action'] === 'key.revoked' && row['subject'] !== ended.key.id,
+    )
+    const details = { mode: 'test', name: 'API key', agent_id: agentId, scopes: 'wallet:read' }
+    const logged = new Map(rows.map((row) => [row['subject'], row['details']]))
+    assert.deepEqual([logged.size, logged.get(first.key.id), logged.get(second.key.id)], [3, details, details])
+    assert.deepEqual(logged.get(successor.key.id), { mode: 'test', name: 'Expired', agent_id: agentId })
+  })
+
+  test('an agent that is created again with the same id keeps nothing except what it spent in the last 24 hours', async () => {
     const seeded = await seed(ctx, { dailyCap: '10' })
     expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '6' })))
     await revoke(seeded)
@@ -157,16 +192,16 @@ describe('deleteAgent', () => {
     const found = await getAgent(hourLater, at(seeded))
     assert.deepEqual(found.createdAt, made.createdAt)
     assert.ok(found.createdAt.getTime() > Date.now() + 59 * 60 * 1_000)
-    assert.deepEqual(await ctx.db.runRelaxed(findSigner(account.id, 'test', agentId)), {
-      signerId: null,
-      privateKeySealed: null,
-    })
+    const keys = 'select signer_id, signer_private_key_sealed from agents where account_id = $1 and id = $2'
+    assert.deepEqual(await readRows(ctx.db, keys, [account.id, agentId]), [
+      { signer_id: null, signer_private_key_sealed: null },
+    ])
     await seedGrant(ctx, seeded, { dailyCap: '10' })
     expectRefusal(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '4.000001' })), 'daily_cap_exceeded')
     expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '4' })))
   })
 
-  test("makes room under the plan's limit, and creating the agent again uses it", async () => {
+  test("the deletion frees a place under the plan's limit, and creating the agent again uses the place", async () => {
     const account = await createAccount(ctx, { name: 'Cap', plan: 'developer', actor: OPERATOR })
     const create = (id: string) =>
       createAgent(ctx, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
@@ -199,7 +234,7 @@ describe('deleteAgent', () => {
     ])
   })
 
-  test('a consent that was requested before finds no agent', async () => {
+  test('a consent that was requested before the deletion does not find the agent', async () => {
     const { account, agentId } = await seedRevoked()
     const { membership, handle } = await seedRequest(ctx, { account, agentId })
     await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
@@ -220,6 +255,10 @@ describe('deleteAgent', () => {
 
   async function revoke({ account, grant }: Seed): Promise<void> {
     await ctx.db.runDurable(markRevoked(account.id, grant.id, ctx.clock.now()))
+  }
+
+  function authenticate(credential: string) {
+    return authenticateKey(ctx, { credential, bucket: 'default', requiredScope: null })
   }
 
   async function seedRevoked(): Promise<Seed> {

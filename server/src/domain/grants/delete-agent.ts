@@ -7,17 +7,21 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import { revokeByAgent } from '../connections/connections-store.ts'
 import type { Context } from '../context.ts'
+import { describeKey } from '../keys/api-key.ts'
+import { revokeKeysOfAgent } from '../keys/keys-store.ts'
 import { listLiveGrants } from './grants-store.ts'
 
-/** How many of the grants that prevent the deletion are listed in the error. */
+/** How many grants the error lists at most, as the reasons why the agent cannot be deleted. */
 const GRANTS_NAMED_MAX = 50
 
 /**
- * Deletes an agent and ends its connections (D11). The account's lock is held meanwhile, so a grant or consent created
- * at the same time either prevents the deletion or does not find the agent. Its payments stay on record, and an agent
- * with the same id can be created again.
+ * Deletes an agent, ends its OAuth connections, and revokes the API keys that are bound to it (D11). Holds the lock on
+ * the account's row meanwhile. So a grant that is created at the same time either prevents the deletion, or finds that
+ * the agent does not exist. A consent or a key that is created at the same time is either ended with the agent, or finds
+ * that the agent does not exist. The agent's payments are kept. An agent with the same id can be created again; the
+ * revoked keys stay revoked.
  *
- * Errors: 404 `agent_not_found`; 409 `has_active_grants`, whose details list the grants.
+ * Errors: 404 `agent_not_found`; 409 `has_active_grants`, with the grants in its details.
  */
 export async function deleteAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -37,14 +41,18 @@ export async function deleteAgent(
       const grants = live.map((grant) => ({ id: grant.id, wallet: grant.walletAddress, status: grant.status }))
       throw problem('has_active_grants', { details: { grants } })
     }
-    const [, ended] = await transaction.batch([
+    const [, ended, keys] = await transaction.batch([
       markDeleted(accountId, mode, agentId, createdAt),
       revokeByAgent({ accountId, mode, agentId }, createdAt),
+      revokeKeysOfAgent({ accountId, mode, agentId }, createdAt),
     ])
     const entry = { logId: accountId, createdAt, actor } as const
     await transaction.commit([
       insertAuditEntry({ ...entry, action: 'agent.deleted', subject: agentId, details: { mode } }),
       ...ended.map((subject) => insertAuditEntry({ ...entry, action: 'connection.revoked', subject })),
+      ...keys.map((key) =>
+        insertAuditEntry({ ...entry, action: 'key.revoked', subject: key.id, details: describeKey(key) }),
+      ),
     ])
   })
 }

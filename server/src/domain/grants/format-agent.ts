@@ -3,7 +3,7 @@ import type { Agent } from '../agents/agent.ts'
 import type { PublicAgent } from './agent-schema.ts'
 import { remainingMicro } from './decide-limits.ts'
 
-/** Formats an agent and what it may spend now (D8, D9), for `/v1` and the dashboard. */
+/** Formats an agent, with what it may spend now (D8, D9), for `/v1` and the dashboard. */
 export function formatAgent(agent: Agent): Omit<PublicAgent, 'account_slug'> {
   return {
     id: agent.id,

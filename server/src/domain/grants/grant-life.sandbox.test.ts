@@ -31,7 +31,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     await sandbox.close()
   })
 
-  test('each step is one audit entry that names who took it', async () => {
+  test('each step writes one audit entry that names the actor', async () => {
     const { owned, grant, grantId } = await open()
     const { accountId, actor } = owned
     const wallet = owned.wallet.address
@@ -40,11 +40,16 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     await signChange(ctx, owned, { grantId, change: 'revoke' })
     await assert.rejects(suspendGrant(ctx, { accountId, grantId, actor }), { status: 409, code: 'grant_revoked' })
 
-    const rows = (await readAudit(ctx.db, accountId)).slice(2)
+    const rows = (await readAudit(ctx.db, accountId)).slice(3)
     const by = { actor_kind: 'user', actor_id: actor.id }
     const details = { mode: 'test', agent_id: 'payer', wallet }
     assert.deepEqual(rows, [
-      { ...by, action: 'wallet.created', subject: wallet, details: { mode: 'test', name: 'Treasury' } },
+      {
+        ...by,
+        action: 'wallet.created',
+        subject: wallet,
+        details: { mode: 'test', name: 'Treasury', credential_id: owned.owner.credentialId },
+      },
       { ...by, action: 'agent.created', subject: 'payer', details: { mode: 'test' } },
       { ...by, action: 'grant.opened', subject: grantId, details },
       { ...by, action: 'grant.activated', subject: grantId, details },
@@ -55,7 +60,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     assert.equal(grant.status, 'pending')
   })
 
-  test('dropping a grant before it was signed is one audit entry too', async () => {
+  test('dropping a grant before it was signed writes one audit entry', async () => {
     const { owned, grantId } = await open()
     const dropped = await changeUnsigned(ctx, owned, { grantId, change: 'revoke' })
     assert.equal(dropped.status, 'revoked')
@@ -63,7 +68,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     assert.deepEqual([last?.['action'], last?.['actor_id']], ['grant.revoked', owned.actor.id])
   })
 
-  test('an activation whose audit entry cannot be written is not recorded and sends no event; trying again records it', async () => {
+  test('if its audit entry cannot be written, an activation is not recorded and sends no event; a retry records it', async () => {
     const { owned, grant, grantId } = await open()
     await signAndCrash(ctx, owned, { grantId, change: 'activate' })
     assert.deepEqual(await readFates(ctx, owned, [grant]), [['pending', null]])
@@ -73,14 +78,14 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     assert.deepEqual(await listEventTypes(ctx.db, owned.accountId), ['permission.granted'])
   })
 
-  test('an unknown grant can not be suspended', async () => {
+  test('an unknown grant cannot be suspended', async () => {
     const { accountId, actor } = (await open()).owned
     for (const grantId of ['', 'grt_', `grt_${'0'.repeat(26)}`]) {
       await assert.rejects(suspendGrant(ctx, { accountId, grantId, actor }), { status: 404 })
     }
   })
 
-  /** Opens a grant that waits for its signature. */
+  /** Creates a grant that waits for its signature. */
   async function open(): Promise<{ owned: Owned; grant: Grant; grantId: string }> {
     const owned = await openOwned(ctx)
     const grant = await openPending(ctx, owned)

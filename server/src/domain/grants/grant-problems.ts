@@ -2,14 +2,17 @@ import { problem, type Problem } from '../../values/problem.ts'
 import type { Grant } from './grant.ts'
 
 /**
- * The details name the grant that replaced this one, so that a user who wants to stop the agent finds the grant to
- * revoke.
+ * Returns the error for a grant that is revoked. If another grant replaced it, the details name that other grant,
+ * because a user who wants to stop the agent has to revoke that one.
  */
 export function grantRevoked({ replacedBy }: Pick<Grant, 'replacedBy'>): Problem {
   return problem('grant_revoked', replacedBy === null ? {} : { details: { replaced_by: replacedBy } })
 }
 
-/** `retryAt` is the latest time at which the other change ends. */
+/**
+ * Returns the error for a change that must wait, because another change of the wallet's signers is in progress.
+ * `retryAt` is the latest time at which the other change ends.
+ */
 export function signerChangeUnderWay(retryAt: Date): Problem {
   return problem('signer_change_under_way', { details: { retry_at: retryAt.toISOString() } })
 }

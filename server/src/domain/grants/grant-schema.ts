@@ -2,24 +2,28 @@ import { Type, type Static } from 'typebox'
 import { isoTime, list, nullable, oneOf, usdc } from '../../values/schema-fields.ts'
 import { GRANT_STATUSES } from './grant.ts'
 
-/** A grant as events show it. The dashboard shows more of it. */
+/** The schema of a grant in events. The dashboard shows more fields. */
 export const GrantSchema = Type.Object(
   {
-    id: Type.String(),
-    agent_id: Type.String(),
-    wallet: Type.String({ description: 'EVM address.' }),
-    max_per_tx_usdc: usdc('Per-transaction maximum.'),
-    daily_cap_usdc: usdc('Cap over any 24 hours.'),
-    recipient_allowlist: list(Type.String(), { description: 'Empty: any recipient.' }),
-    contract_allowlist: list(Type.String()),
-    expires_at: nullable(isoTime('When the grant ends.')),
-    status: oneOf(GRANT_STATUSES),
-    created_at: isoTime('When it was opened.'),
-    activated_at: nullable(isoTime("When the owner's signature took effect.")),
-    suspended_at: nullable(isoTime('When it was suspended.')),
-    revoked_at: nullable(isoTime('When it was revoked.')),
+    id: Type.String({ description: '`grt_` and 26 characters that sort by time of creation.' }),
+    agent_id: Type.String({ description: 'The agent that may pay.' }),
+    wallet: Type.String({ description: 'The EVM address of the wallet.' }),
+    max_per_tx_usdc: usdc('The per-payment limit.'),
+    daily_cap_usdc: usdc('The 24-hour limit: the most that the agent may spend in any 24 hours.'),
+    recipient_allowlist: list(Type.String(), {
+      description: 'The recipients that the grant allows. An empty list allows any recipient.',
+    }),
+    contract_allowlist: list(Type.String(), { description: 'The token contracts that the grant allows.' }),
+    expires_at: nullable(isoTime('When the grant expires. Null if it has no end date.')),
+    status: oneOf(GRANT_STATUSES, {
+      description: '`pending` until the owner has signed the grant, then `active`, and finally `revoked`.',
+    }),
+    created_at: isoTime('When the grant was created.'),
+    activated_at: nullable(isoTime("When the signature of the wallet's owner took effect.")),
+    suspended_at: nullable(isoTime('When the grant was suspended.')),
+    revoked_at: nullable(isoTime('When the grant was revoked.')),
   },
-  { description: 'With `permission.granted` and `permission.revoked`: the grant as it then was.' },
+  { description: 'With `permission.granted` and `permission.revoked`: the grant at the time of the event.' },
 )
 
 export type PublicGrant = Static<typeof GrantSchema>

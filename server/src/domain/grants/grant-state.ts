@@ -5,8 +5,8 @@ export const GRANT_STATES = ['pending', 'active', 'suspended', 'expired', 'revok
 export type GrantState = (typeof GRANT_STATES)[number]
 
 /**
- * Returns the state that a person is shown. It is more specific than the grant's status: a grant that is not revoked
- * can be suspended or expired.
+ * Returns the status that people see. It says more than the stored `status`: a grant that is not revoked may be
+ * suspended or expired, and a revoked grant may have been replaced.
  */
 export function grantState(
   { status, replacedBy, suspendedAt, expiresAt }: Pick<Grant, 'status' | 'replacedBy' | 'suspendedAt' | 'expiresAt'>,

@@ -21,7 +21,8 @@ export const GRANT_ROW = {
   agent_id: grants.agent_id,
   wallet_address: narrow<Address>(grants.wallet_address),
   ...POLICY_ROW,
-  ...pick(grants, 'status', 'enclave_policy_id'),
+  status: grants.status,
+  slot: grants.slot,
   signing_request: narrow<StoredSigningRequest>(grants.signing_request),
   ...pick(
     grants,
@@ -41,7 +42,7 @@ export function insertGrant(grant: Grant): Query<boolean> {
   return {
     name: 'insert_grant',
     text: `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-        recipient_allowlist, contract_allowlist, expires_at, status, enclave_policy_id, created_at, replaces)
+        recipient_allowlist, contract_allowlist, expires_at, status, slot, created_at, replaces)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       grant.accountId,
@@ -55,7 +56,7 @@ export function insertGrant(grant: Grant): Query<boolean> {
       grant.contractAllowlist,
       grant.expiresAt,
       grant.status,
-      grant.enclavePolicyId,
+      grant.slot,
       grant.createdAt,
       grant.replaces,
     ],
@@ -73,39 +74,51 @@ export function findGrant(accountId: string, id: string): Query<Grant | null> {
   }
 }
 
-/**
- * Returns how many agents have a grant on the wallet that is not revoked, and how many of these grants belong to this
- * agent. A pending replacement does not count as a further agent. Uses the index `grants_by_wallet`.
- */
-export function countLiveGrants(
-  accountId: string,
-  mode: Mode,
-  wallet: Address,
-  agentId: string,
-): Query<{ total: number; ofAgent: number }> {
+/** Returns how many grants the agent has on the wallet that are not revoked. Uses the index `grants_live_by_agent`. */
+export function countLiveGrants(accountId: string, mode: Mode, wallet: Address, agentId: string): Query<number> {
   return {
     name: 'count_live_grants',
-    text: `select count(distinct agent_id) as total, count(*) filter (where agent_id = $4) as of_agent from grants
-      where account_id = $1 and mode = $2 and wallet_address = $3 and status <> 'revoked'`,
+    text: `select count(*) as grants from grants
+      where account_id = $1 and mode = $2 and agent_id = $4 and wallet_address = $3 and status <> 'revoked'`,
     values: [accountId, mode, wallet, agentId],
-    read: one({ total: computed.int8, of_agent: computed.int8 }, (row) => ({
-      total: Number(row.total),
-      ofAgent: Number(row.of_agent),
-    })),
+    read: one({ grants: computed.int8 }, (row) => Number(row.grants)),
   }
 }
 
 /**
- * Returns the enclave's policy ids of the agent's other grants on the wallet, without revoked ones. Uses the index
- * `grants_live_by_agent`.
+ * Returns a slot of the wallet that no grant uses, or null: preferably one that was never used, otherwise the one that
+ * was freed longest ago. If the rules of a grant that ended came back at the enclave, the next grant in its slot could
+ * use them. The caller holds the account's lock. Uses the primary key of the slots, `grants_by_wallet`, and
+ * `grants_listed` for the grants that ended.
  */
-export function listOtherPolicies(grant: Grant): Query<string[]> {
+export function findFreeSlot(accountId: string, mode: Mode, wallet: Address): Query<number | null> {
   return {
-    name: 'list_other_policies',
-    text: `select enclave_policy_id from grants
-      where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status <> 'revoked' and id <> $5`,
-    values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress, grant.id],
-    read: all(pick(grants, 'enclave_policy_id'), (row) => row.enclave_policy_id),
+    name: 'find_free_slot',
+    text: `select s.slot from wallet_slots s
+      left join (
+        select slot, max(revoked_at) as freed_at from grants
+        where account_id = $1 and mode = $2 and wallet_address = $3 and status = 'revoked' group by slot
+      ) ended on ended.slot = s.slot
+      where s.account_id = $1 and s.mode = $2 and s.wallet_address = $3 and not exists (
+        select 1 from grants g where g.account_id = s.account_id and g.mode = s.mode
+          and g.wallet_address = s.wallet_address and g.slot = s.slot and g.status <> 'revoked')
+      order by ended.freed_at nulls first, s.slot limit 1`,
+    values: [accountId, mode, wallet],
+    read: firstOrNull(pick(tables.wallet_slots, 'slot'), (row) => row.slot),
+  }
+}
+
+/**
+ * Returns the other grants of a grant's slot that are not revoked: the one that it is to replace, or that is to replace
+ * it. Uses the index `grants_by_wallet`.
+ */
+export function listOthersInSlot(grant: Grant): Query<Grant[]> {
+  return {
+    name: 'list_others_in_slot',
+    text: `select ${COLUMNS} from grants
+      where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4 and status <> 'revoked' and id <> $5`,
+    values: [grant.accountId, grant.mode, grant.walletAddress, grant.slot, grant.id],
+    read: all(GRANT_ROW, toGrant),
   }
 }
 
@@ -163,20 +176,19 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
 }
 
 /**
- * active → revoked for the agent's one other grant on the wallet, if the enclave no longer enforces it: its policy is
- * not among `bound`. `replacedBy` is the grant that took its place. Uses the index
- * `grants_one_active_per_agent_and_wallet`.
+ * active → revoked for the other active grant of the same slot, if the enclave no longer enforces it: the slot's rules
+ * do not name it. `replacedBy` is the grant that took its place. Uses the index `grants_one_active_per_slot`.
  */
-export function endUnbound(
+export function endUnenforced(
   grant: Grant,
-  { bound, replacedBy, now }: { bound: readonly string[]; replacedBy: string | null; now: Date },
+  { enforced, replacedBy, now }: { enforced: readonly string[]; replacedBy: string | null; now: Date },
 ): Query<Grant | null> {
   return {
-    name: 'end_unbound_grant',
+    name: 'end_unenforced_grant',
     text: `update grants set status = 'revoked', revoked_at = $7, replaced_by = $8, signing_request = null
-      where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status = 'active'
-        and id <> $5 and enclave_policy_id <> all ($6) returning ${COLUMNS}`,
-    values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress, grant.id, bound, now, replacedBy],
+      where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4 and slot is not null
+        and status = 'active' and id <> $5 and id <> all ($6) returning ${COLUMNS}`,
+    values: [grant.accountId, grant.mode, grant.walletAddress, grant.slot, grant.id, enforced, now, replacedBy],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
@@ -207,6 +219,17 @@ export function listLiveGrants(
   }
 }
 
+/** Ends the suspension of an active grant, once, unless it was suspended at `signedSince` or later. */
+export function markResumed(accountId: string, id: string, signedSince: Date): Query<Grant | null> {
+  return {
+    name: 'mark_grant_resumed',
+    text: `update grants set suspended_at = null, signing_request = null
+      where account_id = $1 and id = $2 and status = 'active' and suspended_at < $3 returning ${COLUMNS}`,
+    values: [accountId, id, signedSince],
+    read: firstOrNull(GRANT_ROW, toGrant),
+  }
+}
+
 /** Suspends an active grant, once. */
 export function markSuspended(accountId: string, id: string, now: Date): Query<boolean> {
   return {
@@ -227,7 +250,7 @@ export function toGrant(row: RowOf<typeof GRANT_ROW>): Grant {
     walletAddress: row.wallet_address,
     ...toPolicy(row),
     status: row.status,
-    enclavePolicyId: row.enclave_policy_id,
+    slot: row.slot,
     signingRequest: row.signing_request,
     createdAt: row.created_at,
     activatedAt: row.activated_at,

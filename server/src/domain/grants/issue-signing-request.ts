@@ -1,64 +1,76 @@
-import type { WalletSigner } from '../../enclave/signer-change.ts'
+import { sameRules } from '../../enclave/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import { listCredentials } from '../wallets/list-credentials.ts'
+import type { SigningRequest } from '../wallets/signing-request.ts'
 import { findSignerLease } from '../wallets/wallets-store.ts'
-import type { Wallet } from '../wallets/wallet.ts'
-import { invalidTerm } from './check-policy.ts'
-import { findReplacedGrant, getGrant } from './queries.ts'
-import { sameSigners, type Grant, type GrantChange, type StoredSigningRequest } from './grant.ts'
-import { getWalletAndSigner } from './get-wallet-and-signer.ts'
-import { readSignerLists } from './read-signer-lists.ts'
+import { findSuspendedGrant, getGrant } from './queries.ts'
+import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
+import { getWalletAndSlot, type GrantPlace } from './get-wallet-and-slot.ts'
+import { readSlot, type SlotReading } from './read-slot.ts'
 import { reconcileGrant } from './reconcile-grant.ts'
+import type { StatusChange } from './record-change.ts'
 import { grantRevoked, signerChangeUnderWay } from './grant-problems.ts'
 import { findSubmittedRequest, isFencedFor, isOutdated, SIGNING_REQUEST_MS } from './signing-request.ts'
 import { saveSigningRequest } from './grants-store.ts'
 import { leaseBounds, withSignerLease } from './with-signer-lease.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
 
-/** What the owner's passkey is asked to sign, and until when. */
-export interface SigningRequest {
+export interface IssuedRequest {
   readonly grant: Grant
-  /** The WebAuthn challenge: the exact enclave request in canonical JSON (RFC 8785; D15). */
-  readonly challenge: Uint8Array
-  readonly credentialId: string
-  readonly rpId: string
-  readonly expiresAt: Date
+  /** Null if nothing has to be signed. */
+  readonly request: SigningRequest | null
 }
 
 /**
- * Prepares the enclave request that activates or revokes a grant, for the owner to sign. A request that was prepared
- * before is returned again while at least half of its time is left.
+ * Prepares the enclave request that activates, revokes or resumes a grant, for an owner to sign. It contains all rules of
+ * the grant's slot, so the owner signs the terms themselves (decision 0034). A request that was prepared before is
+ * returned again while at least half of its time is left.
  *
- * If the enclave's list of signers is already as requested, there is nothing to sign: the current state is recorded and
- * the grant is returned. This happens after a crash between the enclave's response and the record of it, or when a
- * pending grant is dropped.
+ * If the slot already has the requested rules, there is nothing to sign: the current state is recorded and the grant is
+ * returned. This happens after a crash between the enclave's response and the record of it, or when a pending grant is
+ * dropped.
  *
- * Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `signer_change_under_way`, `signing_request_stale`; 400 for a
- * grant that has expired.
+ * Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `grant_not_active`, `grant_not_suspended`, `wallet_not_moved`,
+ * `signer_not_configured`, `signer_change_under_way`, `signing_request_stale`; 400 for a grant that has expired.
  */
 export async function issueSigningRequest(
   ctx: Context,
   { accountId, grantId, change, actor }: { accountId: string; grantId: string; change: GrantChange; actor: Actor },
-): Promise<SigningRequest | { readonly grant: Grant; readonly challenge: null }> {
+): Promise<IssuedRequest> {
   const grant = await getGrant(ctx, { accountId, grantId })
-  if (grant.status === 'revoked') throw grantRevoked(grant)
-  if (change === 'activate' && grant.status !== 'pending') throw problem('grant_not_pending')
-  const { wallet, grantSigner } = await getWalletAndSigner(ctx, grant)
-  const { before, after, isDone } = await readSignerLists(ctx, { grant, wallet, grantSigner, change })
-  if (isDone) {
-    return { grant: await recordCurrentState(ctx, { grant, wallet, grantSigner, change, actor }), challenge: null }
+  checkStatus(grant, change)
+  const place = await getWalletAndSlot(ctx, grant)
+  const reading = await readSlot(ctx, { grant, slot: place.slot, change })
+  if (change !== 'resume' && reading.isDone) {
+    return { grant: await recordCurrentState(ctx, { grant, ...place, change, actor }), request: null }
   }
-
-  const request = await prepareRequest(ctx, { grant, wallet, change, before, after })
+  if (change === 'resume' && reading.enforcedInstead !== null) {
+    const replacement = { grant: reading.enforcedInstead, ...place, change: 'activate', actor } as const
+    throw grantRevoked({ replacedBy: (await recordCurrentState(ctx, replacement)).id })
+  }
+  if (ctx.signer === null) throw problem('signer_not_configured')
+  const request = await prepareRequest(ctx, { grant, ...place, change, ...reading })
   const expiresAt = new Date(request.expires_at)
-  const { enclaveWalletId, owner } = wallet
-  const { challenge } = ctx.enclave.buildSignerChange({ enclaveWalletId, signers: request.after, expiresAt })
-  return { grant, challenge, credentialId: owner.credentialId, rpId: ctx.relyingParty.id, expiresAt }
+  const { challenge } = ctx.enclave.buildPolicyChange({
+    policyId: place.slot.policyId,
+    rules: request.after,
+    expiresAt,
+  })
+  const credentials = await listCredentials(ctx, place.wallet)
+  return { grant, request: { payload: challenge, expiresAt, credentials, before: request.before } }
 }
 
-interface RequestedChange {
+function checkStatus(grant: Grant, change: GrantChange): void {
+  if (grant.status === 'revoked') throw grantRevoked(grant)
+  if (change === 'activate' && grant.status !== 'pending') throw problem('grant_not_pending')
+  if (change === 'resume' && grant.status !== 'active') throw problem('grant_not_active')
+  if (change === 'resume' && grant.suspendedAt === null) throw problem('grant_not_suspended')
+}
+
+interface RequestedChange extends GrantPlace {
   readonly grant: Grant
-  readonly wallet: Wallet
   readonly change: GrantChange
 }
 
@@ -68,23 +80,27 @@ interface RequestedChange {
  */
 async function prepareRequest(
   ctx: Context,
-  { grant, wallet, change, before, after }: RequestedChange & Pick<StoredSigningRequest, 'before' | 'after'>,
+  { grant, wallet, change, before, after }: RequestedChange & SlotReading,
 ): Promise<StoredSigningRequest> {
   const now = ctx.clock.now()
-  if (change === 'activate' && grant.expiresAt !== null && grant.expiresAt <= now) {
-    throw invalidTerm('expires_at', 'has passed; create another grant')
+  if (change !== 'revoke' && grant.expiresAt !== null && grant.expiresAt <= now) {
+    throw invalidMember('expires_at', 'is in the past. Create another grant')
   }
-  const [held, replaced] = await Promise.all([
+  const [held, suspended] = await Promise.all([
     ctx.db.runRelaxed(findSignerLease(wallet, leaseBounds(now))),
-    findReplacedGrant(ctx, grant),
+    findSuspendedGrant(ctx, grant, change),
   ])
   const waiting = grant.signingRequest
-  const isSame = waiting?.change === change && sameSigners(waiting.before, before) && sameSigners(waiting.after, after)
-  const left = waiting === null || !isSame || isOutdated(waiting, replaced) ? 0 : timeLeft(waiting, now)
+  const isSame = waiting?.change === change && sameRules(waiting.before, before) && sameRules(waiting.after, after)
+  const left = waiting === null || !isSame || isOutdated(waiting, suspended) ? 0 : timeLeft(waiting, now)
   if (waiting !== null && left > 0 && held !== null && isFencedFor(waiting, held)) return waiting
   if (held !== null) throw signerChangeUnderWay(held)
   if (waiting !== null && left >= SIGNING_REQUEST_MS / 2) return waiting
 
+  if (change === 'activate' && grant.replaces === null && before.length > 0) {
+    const rules = before.map(({ name }) => name)
+    ctx.logger.warn({ grant: grant.id, slot: grant.slot, rules }, 'a slot that no grant uses has rules at the enclave')
+  }
   const expiresAt = new Date(now.getTime() + SIGNING_REQUEST_MS)
   const request = { change, before, after, expires_at: expiresAt.toISOString() }
   await ctx.db.runDurable(saveSigningRequest(grant, request))
@@ -96,16 +112,16 @@ function timeLeft({ expires_at: expiresAt }: StoredSigningRequest, now: Date): n
 }
 
 /**
- * Records that the enclave's list is already as requested. Reads the list again while holding the lease, because a
- * change in progress may have altered it since.
+ * Records that the slot's rules are already as requested. Reads them again while holding the lease, because a change in
+ * progress may have altered them since.
  */
 async function recordCurrentState(
   ctx: Context,
-  { grant, wallet, grantSigner, change, actor }: RequestedChange & { grantSigner: WalletSigner; actor: Actor },
+  { grant, wallet, slot, change, actor }: RequestedChange & { change: StatusChange; actor: Actor },
 ): Promise<Grant> {
   return await withSignerLease(ctx, { wallet, signed: findSubmittedRequest(grant, change) }, async (lease) => {
-    const { before: signers, isDone } = await readSignerLists(ctx, { grant, wallet, grantSigner, change })
+    const { before: rules, isDone } = await readSlot(ctx, { grant, slot, change })
     if (!isDone) throw problem('signing_request_stale')
-    return await reconcileGrant(ctx, lease, { grant, change, signers, foundBy: actor })
+    return await reconcileGrant(ctx, lease, { grant, slot, change, rules, foundBy: actor })
   })
 }

@@ -16,11 +16,11 @@ import type { Context } from '../context.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { submitSignature } from './submit-signature.ts'
 
-const WALLET_PATH = /^\/v1\/wallets\/[^/]+$/
+const POLICY_PATH = /^\/v1\/policies\/[^/]+$/
 const LEASE_MS = 60_000
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
-/** When the lease on a wallet's signers has expired, somebody else can take it (decision 0022). */
+/** When the lease on a wallet's signers has expired, another caller can take it (decision 0022). */
 describe('the enclave responds so slowly that the lease expires', () => {
   let enclave: ProxiedEnclave
   let given: TestContext
@@ -37,13 +37,13 @@ describe('the enclave responds so slowly that the lease expires', () => {
     await enclave.close()
   })
 
-  test('a grant that was dropped meanwhile is not activated', async () => {
+  test('a grant that another caller dropped in this time is not activated', async () => {
     const { owned, old, next } = await openPair(ctx)
     const { accountId, actor } = owned
-    const request = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
-    assert.ok(request.challenge !== null)
-    const hold = enclave.proxy.hold('answer', WALLET_PATH)
-    const assertion = owned.owner.assert(request.challenge)
+    const { request } = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
+    assert.ok(request !== null)
+    const hold = enclave.proxy.hold('answer', POLICY_PATH)
+    const assertion = owned.owner.assert(request.payload)
     const slow = assert.rejects(submitSignature(ctx, { accountId, grantId: next.id, assertion, actor }), UNDER_WAY)
     await hold.held
     await changeUnsigned(then, owned, { grantId: next.id, change: 'revoke' })
@@ -53,17 +53,17 @@ describe('the enclave responds so slowly that the lease expires', () => {
       ['active', null],
       ['revoked', null],
     ])
-    assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [old.id])
   })
 
-  test('a grant that was signed meanwhile is not recorded as dropped', async () => {
+  test('a grant that was signed in this time is not recorded as dropped', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const first = enclave.proxy.hold('answer', WALLET_PATH)
-    const second = enclave.proxy.hold('answer', WALLET_PATH)
+    const first = enclave.proxy.hold('answer', POLICY_PATH)
+    const second = enclave.proxy.hold('answer', POLICY_PATH)
     const slow = assert.rejects(changeUnsigned(ctx, owned, { grantId: next.id, change: 'revoke' }), UNDER_WAY)
     await first.held
     await first.release()
-    // The second read is made under the lease.
+    // The service makes the second read while it holds the lease.
     await second.held
     await signChange(then, owned, { grantId: next.id, change: 'activate' })
     await second.release()
@@ -72,12 +72,32 @@ describe('the enclave responds so slowly that the lease expires', () => {
       ['revoked', next.id],
       ['active', null],
     ])
-    assert.deepEqual(await listEnforced(ctx, owned), [next.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [next.id])
   })
 
-  test('a replacement that took effect meanwhile is not dropped for another one', async () => {
+  test('of two submissions of one signature at once, the first to end does not let another change start', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const hold = enclave.proxy.hold('answer', /^\/v1\/policies$/)
+    const { accountId, actor } = owned
+    const { request } = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
+    assert.ok(request !== null)
+    const signed = { accountId, grantId: next.id, assertion: owned.owner.assert(request.payload), actor }
+    const holds = [1, 2].map(() => enclave.proxy.hold('request', POLICY_PATH, 'PATCH'))
+    const first = assert.rejects(submitSignature(ctx, signed), UNDER_WAY)
+    await holds[0]?.held
+    const second = submitSignature(given.openAnother(), signed)
+    await holds[1]?.held
+    await holds[0]?.release()
+    await first
+    await assert.rejects(signChange(ctx, owned, { grantId: next.id, change: 'revoke' }), UNDER_WAY)
+    await holds[1]?.release()
+    assert.equal((await second).status, 'active')
+    assert.deepEqual(await readFates(ctx, owned, [old]), [['revoked', next.id]])
+    assert.deepEqual(await listEnforced(ctx, owned), [next.id])
+  })
+
+  test('a replacement that took effect in this time is not dropped in favour of another one', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const hold = enclave.proxy.hold('answer', POLICY_PATH)
     const slow = assert.rejects(openNext(ctx, owned, old), UNDER_WAY)
     await hold.held
     await signAndCrash(then, owned, { grantId: next.id, change: 'activate' })

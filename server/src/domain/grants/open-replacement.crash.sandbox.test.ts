@@ -30,7 +30,7 @@ describe('the enclave has the new policy, and the service died before recording 
     await sandbox.close()
   })
 
-  test('asking for the signature again records it, with nothing to sign', async () => {
+  test('when the signature is requested again, the new grant is recorded as active, and there is nothing to sign', async () => {
     const { owned, old, next } = await openCrashed()
     const recorded = await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
     assert.equal(recorded.status, 'active')
@@ -44,10 +44,10 @@ describe('the enclave has the new policy, and the service died before recording 
     ])
   })
 
-  test('revoking the old one leaves the new one bound, and waiting to be recorded', async () => {
+  test('revoking the old grant leaves the new one in force at the enclave, and the new one can still be recorded', async () => {
     const { owned, old, next } = await openCrashed()
     await changeUnsigned(ctx, owned, { grantId: old.id, change: 'revoke' })
-    assert.deepEqual(await listEnforced(ctx, owned), [next.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [next.id])
     assert.deepEqual(await readFates(ctx, owned, [old, next]), [
       ['revoked', null],
       ['pending', null],
@@ -56,7 +56,7 @@ describe('the enclave has the new policy, and the service died before recording 
     assert.deepEqual(await readFates(ctx, owned, [next]), [['active', null]])
   })
 
-  test('dropping the new grant needs a signature, and neither grant remains', async () => {
+  test('dropping the new grant needs a signature, and then neither grant is in force', async () => {
     const { owned, old, next } = await openCrashed()
     const dropped = await signChange(ctx, owned, { grantId: next.id, change: 'revoke' })
     assert.equal(dropped.status, 'revoked')
@@ -64,7 +64,7 @@ describe('the enclave has the new policy, and the service died before recording 
     assert.deepEqual(await readFates(ctx, owned, [old]), [['revoked', null]])
   })
 
-  test('if the service dies again while dropping it, the next request records that', async () => {
+  test('if the service dies again while it drops the new grant, the next request records both revocations', async () => {
     const { owned, old, next } = await openCrashed()
     await signAndCrash(ctx, owned, { grantId: next.id, change: 'revoke' })
     assert.deepEqual(await readFates(ctx, owned, [old, next]), [
@@ -78,7 +78,7 @@ describe('the enclave has the new policy, and the service died before recording 
     ])
   })
 
-  test('replacing the old grant once more records the new one instead', async () => {
+  test('an attempt to replace the old grant once more is rejected, but records the new grant as active', async () => {
     const { owned, old, next } = await openCrashed()
     await assert.rejects(openNext(ctx, owned, old, makeTerms(3)), {
       status: 409,
@@ -90,13 +90,13 @@ describe('the enclave has the new policy, and the service died before recording 
     ])
     const last = await openNext(ctx, owned, next, makeTerms(3))
     await signChange(ctx, owned, { grantId: last.id, change: 'activate' })
-    assert.deepEqual(await listEnforced(ctx, owned), [last.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [last.id])
   })
 
   async function openCrashed(): Promise<GrantPair> {
     const pair = await openPair(ctx)
     await signAndCrash(ctx, pair.owned, { grantId: pair.next.id, change: 'activate' })
-    assert.deepEqual(await listEnforced(ctx, pair.owned), [pair.next.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, pair.owned), [pair.next.id])
     assert.deepEqual(await readFates(ctx, pair.owned, [pair.old, pair.next]), [
       ['active', null],
       ['pending', null],

@@ -27,7 +27,7 @@ import type { Context } from '../context.ts'
 import { getGrant } from './queries.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { openReplacement } from './open-replacement.ts'
-import { countLiveGrants } from './grants-store.ts'
+import { countLiveGrants, findFreeSlot } from './grants-store.ts'
 import { submitSignature } from './submit-signature.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
@@ -55,10 +55,10 @@ describe('a policy is replaced with one signature', () => {
       [next.status, next.replaces, next.agentId, next.walletAddress, next.maxPerTxMicro],
       ['pending', old.id, old.agentId, old.walletAddress, microUsdc(2_000_000n)],
     )
-    assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [old.id])
     const signed = await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
     assert.deepEqual([signed.status, signed.replaces, signed.activatedBy], ['active', old.id, owned.actor.id])
-    assert.deepEqual(await listEnforced(ctx, owned), [next.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [next.id])
     const over = await getGrant(ctx, { accountId: owned.accountId, grantId: old.id })
     assert.deepEqual([over.status, over.replacedBy], ['revoked', next.id])
     assert.deepEqual(over.revokedAt, signed.activatedAt)
@@ -87,8 +87,8 @@ describe('a policy is replaced with one signature', () => {
     ])
   })
 
-  test("until then the agent has one active and one pending grant, which use one of the wallet's places", async () => {
-    const { owned } = await openPair(ctx)
+  test("until then the agent has one active and one pending grant, which use one of the wallet's slots", async () => {
+    const { owned, old, next } = await openPair(ctx)
     const { accountId, mode, agentId, wallet } = owned
     const found = await getAgent(ctx, { accountId, mode, id: agentId })
     assert.deepEqual([found.activeSigners, found.pendingSigners], [1, 1])
@@ -97,7 +97,9 @@ describe('a policy is replaced with one signature', () => {
       [1_000_000n],
     )
     const live = await ctx.db.runRelaxed(countLiveGrants(accountId, mode, wallet.address, agentId))
-    assert.deepEqual(live, { total: 1, ofAgent: 2 })
+    assert.equal(live, 2)
+    assert.deepEqual([old.slot, next.slot], [1, 1])
+    assert.equal(await ctx.db.runRelaxed(findFreeSlot(accountId, mode, wallet.address)), 2)
   })
 
   for (const state of ['suspended', 'expired'] as const) {
@@ -131,12 +133,12 @@ describe('a policy is replaced with one signature', () => {
       ['active', null],
       ['revoked', null],
     ])
-    assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [old.id])
   })
 
   test('another replacement drops the pending one', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const request = await issueSigningRequest(ctx, {
+    const { request } = await issueSigningRequest(ctx, {
       accountId: owned.accountId,
       grantId: next.id,
       change: 'activate',
@@ -148,20 +150,19 @@ describe('a policy is replaced with one signature', () => {
       ['revoked', null],
       ['pending', null],
     ])
-    const { challenge } = request
-    assert.ok(challenge !== null)
-    const late = { accountId: owned.accountId, grantId: next.id, assertion: owned.owner.assert(challenge) }
+    assert.ok(request !== null)
+    const late = { accountId: owned.accountId, grantId: next.id, assertion: owned.owner.assert(request.payload) }
     await assert.rejects(submitSignature(ctx, { ...late, actor: OPERATOR }), { status: 409, code: 'grant_revoked' })
     await signChange(ctx, owned, { grantId: last.id, change: 'activate' })
-    assert.deepEqual(await listEnforced(ctx, owned), [last.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [last.id])
   })
 
   test('a signature submitted while the grant is being dropped changes nothing at the enclave', async () => {
     const { owned, old, next } = await openPair(ctx)
     const { accountId, actor, owner } = owned
-    const request = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
-    assert.ok(request.challenge !== null)
-    const assertion = owner.assert(request.challenge)
+    const { request } = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
+    assert.ok(request !== null)
+    const assertion = owner.assert(request.payload)
     let submitted: Promise<unknown> = Promise.resolve()
     await ctx.db.transaction(async (transaction) => {
       const held = 'select 1 from wallets where address = $1 for update'
@@ -175,7 +176,7 @@ describe('a policy is replaced with one signature', () => {
       await transaction.run({ name: '', text: drop, values: [next.id], read: () => null })
     })
     await submitted
-    assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [old.id])
   })
 
   test('a replacement is an ordinary grant once the old one was revoked', async () => {
@@ -231,9 +232,9 @@ describe('a policy is replaced with one signature', () => {
     ])
     await Promise.allSettled(
       [old, next].map(async ({ id }, index) => {
-        const challenge = requests[index]?.challenge ?? null
-        assert.ok(challenge !== null)
-        await submitSignature(ctx, { accountId, grantId: id, assertion: owner.assert(challenge), actor })
+        const request = requests[index]?.request ?? null
+        assert.ok(request !== null)
+        await submitSignature(ctx, { accountId, grantId: id, assertion: owner.assert(request.payload), actor })
       }),
     )
     const grants = [old, next]
@@ -241,7 +242,7 @@ describe('a policy is replaced with one signature', () => {
     const active = grants.filter((_, index) => fates[index]?.[0] === 'active')
     assert.deepEqual(
       await listEnforced(ctx, owned),
-      active.map(({ enclavePolicyId }) => enclavePolicyId),
+      active.map(({ id }) => id),
     )
     assert.equal(fates[0]?.[0], 'revoked', 'both changes end the old one')
   })

@@ -3,23 +3,26 @@ import { lockAccount } from '../accounts/accounts-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
+import type { WalletSlot } from '../wallets/wallet.ts'
 import { holdsSignerLease } from '../wallets/wallets-store.ts'
 import { recordStatusChange, describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
 import { getGrant } from './queries.ts'
-import { isBound, type Grant } from './grant.ts'
-import { createEnclavePolicy } from './create-enclave-policy.ts'
-import { getWalletAndSigner } from './get-wallet-and-signer.ts'
+import type { Grant } from './grant.ts'
+import { getWalletAndSlot } from './get-wallet-and-slot.ts'
+import { isEnforced } from './grant-rules.ts'
+import { makePending } from './open-grant.ts'
 import { reconcileGrant } from './reconcile-grant.ts'
 import { signerChangeUnderWay } from './grant-problems.ts'
 import { findGrant, findPending, insertGrant, markRevoked } from './grants-store.ts'
 import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
 
 /**
- * Opens a pending grant that replaces an active one when the owner signs it (D14, decision 0022). Until then the active
- * grant stays in force, even if it is suspended or expired. An earlier replacement that is still pending is dropped.
+ * Opens a pending grant that replaces an active one, in the same slot, when the owner signs it (D14, decision 0022).
+ * Until then the active grant stays in force, even if it is suspended or expired. An earlier replacement that is still
+ * pending is dropped.
  *
- * Errors: 404; 409 `grant_not_active`, `signer_change_under_way`; 400 for terms that are not allowed.
+ * Errors: 404; 409 `grant_not_active`, `signer_change_under_way`, `wallet_not_moved`; 400 for terms that are not allowed.
  */
 export async function openReplacement(
   ctx: Context,
@@ -29,12 +32,12 @@ export async function openReplacement(
   const replaced = await getGrant(ctx, { accountId, grantId })
   if (replaced.status !== 'active') throw problem('grant_not_active')
   const policy = checkPolicy(terms, { defaultContracts: replaced.contractAllowlist, now: createdAt })
-  const { wallet } = await getWalletAndSigner(ctx, replaced)
-  const { agentId } = replaced
-  // From here on under the lease: if many ask at once, only one of them creates a policy at the enclave.
+  const { wallet, slot } = await getWalletAndSlot(ctx, replaced)
   return await withSignerLease(ctx, { wallet }, async (lease) => {
-    const waiting = await findPendingReplacement(ctx, lease, { replaced, actor })
-    const grant = await createEnclavePolicy(ctx, { wallet, agentId, policy, replaces: replaced.id, createdAt })
+    const waiting = await findPendingReplacement(ctx, lease, { replaced, slot, actor })
+    const { mode, agentId, walletAddress } = replaced
+    const place = { accountId, mode, agentId, walletAddress, slot: slot.slot }
+    const grant = makePending({ policy, ...place, replaces: replaced.id, createdAt })
     await ctx.db.transaction(async (transaction) => {
       const now = ctx.clock.now()
       const [, isOurs, current] = await transaction.batch([
@@ -58,7 +61,7 @@ export async function openReplacement(
 }
 
 /**
- * Returns the pending replacement, or null. The caller holds the lease on the wallet's signers, so nobody can sign it
+ * Returns the pending replacement, or null. The caller holds the lease on the wallet's grants, so nobody can sign it
  * meanwhile.
  *
  * If the enclave already enforces the replacement, because its response was lost, it is no longer pending: that is
@@ -67,13 +70,12 @@ export async function openReplacement(
 async function findPendingReplacement(
   ctx: Context,
   lease: SignerLease,
-  { replaced, actor }: { replaced: Grant; actor: Actor },
+  { replaced, slot, actor }: { replaced: Grant; slot: WalletSlot; actor: Actor },
 ): Promise<Grant | null> {
   const waiting = await ctx.db.runRelaxed(findPending(replaced))
   if (waiting === null) return null
-  const { grantSigner } = await getWalletAndSigner(ctx, waiting)
-  const { signers } = await ctx.enclave.readWallet(lease.wallet.enclaveWalletId)
-  if (!isBound(signers, grantSigner)) return waiting
-  await reconcileGrant(ctx, lease, { grant: waiting, change: 'activate', signers, foundBy: actor })
+  const { rules } = await ctx.enclave.readPolicy(slot.policyId)
+  if (!isEnforced(rules, waiting)) return waiting
+  await reconcileGrant(ctx, lease, { grant: waiting, slot, change: 'activate', rules, foundBy: actor })
   throw problem('grant_not_active')
 }

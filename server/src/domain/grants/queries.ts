@@ -2,7 +2,7 @@ import { isId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import type { Grant, GrantSummary } from './grant.ts'
+import type { Grant, GrantChange, GrantSummary } from './grant.ts'
 import { findGrant } from './grants-store.ts'
 import { findSummary, listSummaries, type GrantFilter } from './summaries-store.ts'
 
@@ -16,12 +16,17 @@ export async function getGrant(
   return grant
 }
 
-/** Returns the grant that this one is to replace, or null. */
-export async function findReplacedGrant(
+/**
+ * Returns the grant whose suspension, if it has one, ends with this change: the grant itself if it is resumed, otherwise
+ * the grant that it is to replace, or null.
+ */
+export async function findSuspendedGrant(
   ctx: Pick<Context, 'db'>,
-  { accountId, replaces }: Pick<Grant, 'accountId' | 'replaces'>,
+  grant: Grant,
+  change: GrantChange,
 ): Promise<Grant | null> {
-  return replaces === null ? null : await ctx.db.runRelaxed(findGrant(accountId, replaces))
+  const id = change === 'resume' ? grant.id : grant.replaces
+  return id === null ? null : await ctx.db.runRelaxed(findGrant(grant.accountId, id))
 }
 
 /** Returns a grant of the account as the user `userId` sees it, or throws 404 `not_found`. */

@@ -1,31 +1,37 @@
-import type { WalletSigner } from '../../enclave/signer-change.ts'
+import type { PolicyRule } from '../../enclave/policy-rules.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import type { WalletSlot } from '../wallets/wallet.ts'
 import { getGrant } from './queries.ts'
-import type { Grant, GrantChange } from './grant.ts'
+import type { Grant } from './grant.ts'
+import { rulesOf } from './grant-rules.ts'
 import { checkEnclaveRecord } from './check-enclave-record.ts'
-import { recordChange } from './record-change.ts'
+import { recordChange, type StatusChange } from './record-change.ts'
 import { findSubmittedRequest, issuedAt } from './signing-request.ts'
 import type { SignerLease } from './with-signer-lease.ts'
 
 /**
- * Records a change that the enclave turns out to have made already. The change is attributed to the user who submitted
- * the owner's signature, not to the one who discovers it. An activation whose submitter is unknown is attributed to the
- * operator. A suspension that came after the signature stays in force.
+ * Records a change that the enclave has already made, although we did not know. The change is attributed to the user
+ * who submitted the owner's signature, not to the user whose request discovered it. An activation is attributed to the
+ * operator if we do not know who submitted it. If the replaced grant was suspended after the signature, the new grant
+ * is suspended too.
  *
- * An activation is compared with the enclave's record, as after a new signature (D15). Errors: 500
+ * For an activation, the enclave's record is checked first, as after every signature (D15). Errors: 500
  * `enclave_record_differs`.
  */
 export async function reconcileGrant(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'logger' | 'chains'>,
   lease: SignerLease,
-  found: { grant: Grant; change: GrantChange; signers: readonly WalletSigner[]; foundBy: Actor },
+  found: { grant: Grant; slot: WalletSlot; change: StatusChange; rules: readonly PolicyRule[]; foundBy: Actor },
 ): Promise<Grant> {
-  const { change, signers, foundBy } = found
+  const { slot, change, rules, foundBy } = found
   const grant = await getGrant(ctx, { accountId: found.grant.accountId, grantId: found.grant.id })
   const signed = findSubmittedRequest(grant, change)
-  if (change === 'activate') await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, change, signers })
+  if (change === 'activate') {
+    const signedRules = rulesOf(grant, ctx.chains[grant.mode].chainId)
+    await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: signedRules })
+  }
   const actor = signed?.handed_in_by ?? (change === 'activate' ? OPERATOR : foundBy)
   const signedSince = signed === null ? new Date(0) : issuedAt(signed)
-  return await recordChange(ctx, lease, { grant, change, signers, actor, signedSince })
+  return await recordChange(ctx, lease, { grant, change, rules, actor, signedSince })
 }

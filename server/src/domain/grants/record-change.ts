@@ -1,4 +1,4 @@
-import type { WalletSigner } from '../../enclave/signer-change.ts'
+import type { PolicyRule } from '../../enclave/policy-rules.ts'
 import { createId } from '../../values/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
@@ -7,14 +7,17 @@ import { recordStatusChange } from './record-status-change.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
 import { grantRevoked, signerChangeUnderWay } from './grant-problems.ts'
-import { endUnbound, markActive, markRevoked } from './grants-store.ts'
+import { endUnenforced, markActive, markRevoked } from './grants-store.ts'
 import type { SignerLease } from './with-signer-lease.ts'
+
+/** The changes that give a grant another status. */
+export type StatusChange = Exclude<GrantChange, 'resume'>
 
 export interface RecordedChange {
   readonly grant: Grant
-  readonly change: GrantChange
-  /** The enclave's list of signers, read while holding the lease. */
-  readonly signers: readonly WalletSigner[]
+  readonly change: StatusChange
+  /** The rules of the slot's policy at the enclave, read while holding the lease. */
+  readonly rules: readonly PolicyRule[]
   readonly actor: Actor
   /**
    * When the owner was shown what they signed. If the replaced grant was suspended later, the new one starts suspended.
@@ -23,26 +26,26 @@ export interface RecordedChange {
 }
 
 /**
- * Records that a grant is active or revoked, once, with its event and its audit entry, according to the enclave's list
- * of `signers`. If the agent has an active grant that the list no longer contains, it was replaced: it is revoked
+ * Records that a grant is active or revoked, once, with its event and its audit entry, according to the enclave's `rules`
+ * in its slot. If the slot has another active grant that the rules no longer name, that grant was replaced: it is revoked
  * first, in the same transaction. A grant that already has the new status stays unchanged.
  *
- * Throws unless the lease on the wallet's signers is still ours.
+ * Throws unless the lease on the wallet's grants is still ours.
  */
 export async function recordChange(
   ctx: Pick<Context, 'db' | 'clock'>,
   { wallet, until }: SignerLease,
-  { grant, change, signers, actor, signedSince }: RecordedChange,
+  { grant, change, rules, actor, signedSince }: RecordedChange,
 ): Promise<Grant> {
   const { accountId, id } = grant
   const isActivation = change === 'activate'
-  const bound = signers.flatMap(({ policyIds }) => policyIds)
+  const enforced = rules.map(({ name }) => name)
   const activatedBy = actor.kind === 'user' ? actor.id : null
   const moved = await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const [isOurs, ended, after] = await transaction.batch([
       holdsSignerLease(wallet, until),
-      endUnbound(grant, { bound, replacedBy: isActivation ? id : null, now }),
+      endUnenforced(grant, { enforced, replacedBy: isActivation ? id : null, now }),
       isActivation ? markActive(accountId, id, now, { activatedBy, signedSince }) : markRevoked(accountId, id, now),
     ])
     if (!isOurs) throw signerChangeUnderWay(now)

@@ -7,9 +7,9 @@ import { formatGrant } from './format-grant.ts'
 import type { Grant } from './grant.ts'
 
 /**
- * Returns the queries that record a grant's new status, active or revoked: its event and its audit entry. They belong
- * in the transaction that changes the status (D43). If two grants change at the same time, `eventId` decides the order
- * of their events.
+ * Returns the queries that report a grant's new status, active or revoked: they insert its event and its audit entry.
+ * They must run in the transaction that changes the status (D43). If two grants change in one transaction, the caller
+ * passes `eventId` to define the order of their events.
  */
 export function recordStatusChange(
   grant: Grant,
@@ -35,7 +35,7 @@ export function recordStatusChange(
   return [...appendEvent(event), insertAuditEntry(entry)]
 }
 
-/** Returns what the audit log records about a grant, whatever the action. */
+/** Returns the details that every audit entry about a grant contains. */
 export function describeGrant(grant: Grant): Readonly<Record<string, string>> {
   return {
     mode: grant.mode,

@@ -1,17 +1,18 @@
 import { EnclaveRefused } from '../../enclave/errors.ts'
-import type { OwnerAssertion } from '../../enclave/signer-change.ts'
+import type { OwnerAssertion } from '../../enclave/signable-request.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { extendSignerLease } from '../wallets/wallets-store.ts'
+import type { WalletSlot } from '../wallets/wallet.ts'
 import type { Grant, StoredSigningRequest } from './grant.ts'
 import { signerChangeUnderWay } from './grant-problems.ts'
-import { fenceOf } from './signing-request.ts'
 import { markSubmitted } from './grants-store.ts'
-import type { SignerLease } from './with-signer-lease.ts'
+import { leaseEndForSending, type SignerLease } from './with-signer-lease.ts'
 
 interface SignedRequest {
   readonly grant: Grant
+  readonly slot: WalletSlot
   readonly request: StoredSigningRequest
   readonly assertion: OwnerAssertion
   readonly actor: Actor
@@ -20,25 +21,26 @@ interface SignedRequest {
 /**
  * Sends the signed request to the enclave.
  *
- * Before that, it extends the lease until the time after which the request can no longer take effect. So if the
- * response is lost or this process dies, no other change can start too early. Once the outcome is known, the lease can
- * be released early, unless an earlier attempt to send the same request may still take effect. Throws if the lease is
- * no longer ours.
+ * Before that, extends the lease (the right to change the wallet's signers) to the time after which the request can no
+ * longer take effect. So if the response is lost or this process dies, no other change can start too early. If the
+ * enclave rejected the request, the lease can be released early, unless an earlier attempt to send the same request may
+ * still take effect. If the enclave accepted it, the caller reads the result back first. Throws 409 if we no longer hold
+ * the lease, or if the owner is now asked to sign another request.
  */
 export async function sendSignedRequest(ctx: Context, lease: SignerLease, signed: SignedRequest): Promise<void> {
-  const { request, assertion } = signed
+  const { slot, request, assertion } = signed
   const wasSent = lease.mayTakeEffect
   await extendLeaseToFence(ctx, lease, signed)
   try {
-    await ctx.enclave.applySignerChange({
-      enclaveWalletId: lease.wallet.enclaveWalletId,
-      signers: request.after,
+    await ctx.enclave.applyPolicyChange({
+      policyId: slot.policyId,
+      rules: request.after,
       expiresAt: new Date(request.expires_at),
       assertion,
     })
-    lease.mayTakeEffect = wasSent
   } catch (error) {
-    // If the client throws a `TypeError`, nothing was sent.
+    // The request certainly had no effect if the enclave rejected it. The same is true if the enclave's client threw a
+    // `TypeError`, because then it sent nothing.
     if (error instanceof EnclaveRefused || error instanceof TypeError) lease.mayTakeEffect = wasSent
     throw error
   }
@@ -49,8 +51,7 @@ async function extendLeaseToFence(
   lease: SignerLease,
   { grant, request, actor }: SignedRequest,
 ): Promise<void> {
-  const fence = fenceOf(request)
-  const until = fence > lease.until ? fence : lease.until
+  const until = leaseEndForSending(lease, request)
   await ctx.db.transaction(async (transaction) => {
     const [isOurs, isAsked] = await transaction.batch([
       extendSignerLease(lease.wallet, lease.until, until),

@@ -40,7 +40,7 @@ describe('issueSigningRequest', () => {
     await sandbox.close()
   })
 
-  test('returns the same request until half of its time is over', async () => {
+  test('returns the same request until half of its lifetime is over', async () => {
     const { owned, grantId } = await open()
     const first = await ask(owned, grantId)
     const half = SIGNING_REQUEST_MS / 2
@@ -51,7 +51,7 @@ describe('issueSigningRequest', () => {
     assert.equal((await submit(owned, grantId, second)).status, 'active')
   })
 
-  test('returns another request for another change', async () => {
+  test('returns a different request for a different change', async () => {
     const { owned, old, next } = await openPair(ctx)
     const first = await ask(owned, old.id, ctx, 'revoke')
     assert.notDeepEqual(await ask(owned, next.id), first)
@@ -59,19 +59,19 @@ describe('issueSigningRequest', () => {
     await assert.rejects(submit(owned, old.id, first), { status: 409, code: 'grant_revoked' })
   })
 
-  test('a request does not lift a later suspension; one prepared after the suspension does', async () => {
+  test('a signed request lifts a suspension only if the request was prepared after the suspension', async () => {
     const { owned, old, next } = await openPair(ctx)
     const before = await ask(owned, next.id)
     await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
     await assert.rejects(submit(owned, next.id, before), STALE)
-    assert.deepEqual(await listEnforced(ctx, owned), [old.enclavePolicyId])
+    assert.deepEqual(await listEnforced(ctx, owned), [old.id])
     const knowing = await ask(owned, next.id)
     assert.notDeepEqual(knowing, before)
     const signed = await submit(owned, next.id, knowing)
     assert.deepEqual([signed.status, signed.suspendedAt], ['active', null])
   })
 
-  test("a suspension between the enclave's change and its record stays in force", async () => {
+  test("a suspension stays in force if it comes after the enclave's change but before we record this change", async () => {
     const { owned, old, next } = await openPair(ctx)
     await signAndCrash(ctx, owned, { grantId: next.id, change: 'activate' })
     const stopped = await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
@@ -79,7 +79,7 @@ describe('issueSigningRequest', () => {
     assert.deepEqual([recorded.status, recorded.suspendedAt], ['active', stopped.suspendedAt])
   })
 
-  test('suspending a replaced grant names the grant that replaced it', async () => {
+  test('a request to suspend a replaced grant fails, and the error names the grant that replaced it', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
     const { accountId, actor } = owned
@@ -88,7 +88,7 @@ describe('issueSigningRequest', () => {
     await assert.rejects(issueSigningRequest(ctx, { accountId, grantId: old.id, change: 'revoke', actor }), told)
   })
 
-  test('a grant that was never signed can not be suspended', async () => {
+  test('a grant that was never signed cannot be suspended', async () => {
     const { owned, grantId } = await open()
     const asked = { accountId: owned.accountId, grantId, actor: owned.actor }
     await assert.rejects(suspendGrant(ctx, asked), { status: 409, code: 'grant_not_active' })
@@ -103,7 +103,7 @@ describe('issueSigningRequest', () => {
     await assert.rejects(ask(owned, id, over), {
       status: 400,
       type: 'validation_failed',
-      details: [{ path: 'expires_at', message: 'has passed; create another grant' }],
+      details: [{ path: 'expires_at', message: '`expires_at` is in the past. Create another grant.' }],
     })
     assert.equal((await changeUnsigned(over, owned, { grantId: id, change: 'revoke' })).status, 'revoked')
   })
@@ -132,10 +132,10 @@ describe('issueSigningRequest', () => {
 
   async function ask(owned: Owned, grantId: string, at = ctx, change: GrantChange = 'activate'): Promise<Uint8Array> {
     const { accountId, actor } = owned
-    const { challenge } = await issueSigningRequest(at, { accountId, grantId, change, actor })
-    assert.ok(challenge !== null)
+    const { request } = await issueSigningRequest(at, { accountId, grantId, change, actor })
+    assert.ok(request !== null)
     assert.ok((await getGrant(ctx, { accountId, grantId })).signingRequest !== null)
-    return challenge
+    return request.payload
   }
 
   async function submit({ accountId, owner, actor }: Owned, grantId: string, challenge: Uint8Array) {

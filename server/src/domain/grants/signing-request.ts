@@ -1,12 +1,15 @@
 import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
 
+/** The part of a request that decides until when it may take effect. Requests of other rooms have it too. */
+export type FencedRequest = Pick<StoredSigningRequest, 'expires_at' | 'handed_in_by'>
+
 /** How long the owner has to sign; the specification says "within minutes" (D15). */
 export const SIGNING_REQUEST_MS = 5 * 60 * 1_000
 /** The enclave's clock may be behind ours, and it takes a moment to apply what it accepted in time. */
 export const SIGNATURE_FENCE_MARGIN_MS = 5_000
 
 /** Returns the fence: the time after which the request, if it was sent, can no longer take effect. */
-export function fenceOf({ expires_at: expiresAt }: StoredSigningRequest): Date {
+export function fenceOf({ expires_at: expiresAt }: FencedRequest): Date {
   return new Date(Date.parse(expiresAt) + SIGNATURE_FENCE_MARGIN_MS)
 }
 
@@ -15,16 +18,24 @@ export function issuedAt({ expires_at: expiresAt }: StoredSigningRequest): Date 
 }
 
 /**
- * Returns whether the grant to replace was suspended after the owner was shown this request. Signing it would silently
- * lift the suspension.
+ * Returns whether the grant whose suspension this request ends was suspended after the owner was shown the request.
+ * Signing it would silently lift that suspension. For a resume it is the grant itself, for an activation the grant to
+ * replace.
  */
-export function isOutdated(request: StoredSigningRequest, replaced: Grant | null): boolean {
-  return replaced !== null && replaced.suspendedAt !== null && replaced.suspendedAt >= issuedAt(request)
+export function isOutdated(request: StoredSigningRequest, suspended: Grant | null): boolean {
+  return suspended !== null && suspended.suspendedAt !== null && suspended.suspendedAt >= issuedAt(request)
 }
 
-/** Returns whether the lease was extended in order to send this very request. */
-export function isFencedFor(request: StoredSigningRequest, held: Date): boolean {
-  return request.handed_in_by !== undefined && held.getTime() === fenceOf(request).getTime()
+/** One signed request is sent this often at most. After that, callers wait until it can no longer take effect. */
+const SENDERS_MAX = 100
+
+/**
+ * Returns whether the lease was extended in order to send this very request. Each further sender extends it by a
+ * millisecond (see `leaseEndForSending`).
+ */
+export function isFencedFor(request: FencedRequest, held: Date): boolean {
+  const beyondMs = held.getTime() - fenceOf(request).getTime()
+  return request.handed_in_by !== undefined && beyondMs >= 0 && beyondMs < SENDERS_MAX
 }
 
 /**

@@ -6,14 +6,14 @@ import { seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { getGrantSummary } from './queries.ts'
 
-describe('who can sign a grant', () => {
+describe('which user can sign a grant', () => {
   let given: TestContext
   before(async () => {
     given = await openTestContext()
   })
   after(() => given.close())
 
-  test('the user whose passkey owns the wallet, matched by its id and its key', async () => {
+  test('only the user whose passkey owns the wallet; the passkey must match by its id and its public key', async () => {
     const { db } = given.context
     const { account, grant } = await seed(given.context)
     const [{ userId, passkey }, other] = [await signUpPerson(given.context), await signUpPerson(given.context)]

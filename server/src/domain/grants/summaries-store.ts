@@ -23,11 +23,14 @@ const SUMMARY_ROW = {
 }
 
 /**
- * The summaries of the grants `g`; `$2` is the user who asks, `$3` the start of the window. Uses primary keys and
- * `payments_in_window`.
+ * The SQL for the summaries of the grants `g`. `$2` is the user who asks, and `$3` is the start of the 24-hour window.
+ * Uses primary keys and `payments_in_window`.
  */
 const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
     exists (
+      select 1 from wallet_owners o join wallet_passkeys k on k.credential_id = o.credential_id
+      where o.account_id = w.account_id and o.mode = w.mode and o.wallet_address = w.address and k.user_id = $2
+    ) or exists (
       select 1 from passkeys k
       where k.credential_id = w.owner_credential_id and k.public_key_cose = w.owner_public_key and k.user_id = $2
     ) as is_mine,
@@ -40,7 +43,7 @@ const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
   join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
   left join users u on u.id = g.activated_by`
 
-/** Uses the primary key. */
+/** Finds a grant's summary by the grant's id. Uses the primary key. */
 export function findSummary(
   accountId: string,
   id: string,
@@ -55,8 +58,9 @@ export function findSummary(
 }
 
 /**
- * Grants that are not revoked come first, by `grants_live_by_agent`, then revoked ones, by `grants_listed`; each part
- * with the newest first. They are two selects, so that years of revoked grants are not read to find the few others.
+ * Lists summaries: first of the grants that are not revoked, with the index `grants_live_by_agent`, then of the revoked
+ * ones, with `grants_listed`. Both groups are sorted newest first. They are read by two selects, so that the few grants
+ * that are not revoked are found without reading all revoked ones.
  */
 export function listSummaries(
   accountId: string,

@@ -8,11 +8,11 @@ import { grantRevoked } from './grant-problems.ts'
 import { findGrant, markSuspended } from './grants-store.ts'
 
 /**
- * Suspends an active grant at once, without a signature: from now on the pre-check ignores it (D15). Has no effect if
- * it is already suspended.
+ * Suspends an active grant at once, without a signature. From now on the service rejects payments under this grant
+ * before it calls the enclave (D15). Has no effect if the grant is suspended already.
  *
- * Errors: 404; 409 `grant_not_active` (it is still pending), `grant_revoked`, whose details name the grant that
- * replaced it.
+ * Errors: 404; 409 `grant_not_active` if the grant is still pending; 409 `grant_revoked`, whose details name the grant
+ * that replaced it, if there is one.
  */
 export async function suspendGrant(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -1,32 +1,46 @@
 import type { Context } from '../context.ts'
 import { findSignerLease, releaseSignerLease, takeSignerLease, type LeaseBounds } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import type { StoredSigningRequest } from './grant.ts'
 import { signerChangeUnderWay } from './grant-problems.ts'
-import { SIGNATURE_FENCE_MARGIN_MS, isFencedFor, SIGNING_REQUEST_MS } from './signing-request.ts'
+import {
+  SIGNATURE_FENCE_MARGIN_MS,
+  fenceOf,
+  isFencedFor,
+  SIGNING_REQUEST_MS,
+  type FencedRequest,
+} from './signing-request.ts'
 
-/** Longer than the enclave calls made under the lease may take. */
+/** How long a lease lasts. All calls to the enclave that are made while one lease is held take less time together. */
 const SIGNER_CHANGE_LEASE_MS = 60_000
-/** Twice the longest lease. A lease that ends later was written before the clock was set back. */
+/**
+ * Twice the longest time that a lease can last. A stored lease that would last even longer was written before the clock
+ * was set back, and is ignored.
+ */
 const LEASE_MS_MAX = 2 * (SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS)
 
-/** A lease on changing a wallet's list of signers at the enclave. */
+/**
+ * A lease is the right to change a wallet's list of signers at the enclave. Only one process has it at a time, until
+ * the process releases it or it expires.
+ */
 export interface SignerLease {
   readonly wallet: Wallet
-  /** The lease is ours while the wallet's row contains this time. */
+  /** When the lease expires. We hold the lease only while the wallet's row contains exactly this time. */
   until: Date
-  /** A request that we sent may still take effect. The lease is then not released; it expires by itself. */
+  /**
+   * Whether a request that we sent may still take effect. If so, the lease is not released, but lasts until it expires.
+   */
   mayTakeEffect: boolean
 }
 
 /**
- * Runs `work` while holding the lease on the wallet's signers. Throws 409 `signer_change_under_way` if somebody else
- * holds it, or while a request whose response was lost may still take effect (decision 0022). If that request is
- * `signed` itself, `work` runs anyway, because it makes the same change.
+ * Runs `work` while holding the lease, which is the right to change the wallet's list of signers at the enclave. Throws
+ * 409 `signer_change_under_way` if another caller holds the lease, or while a request whose response was lost may still
+ * take effect (decision 0022). If that request is the given `signed` one, `work` runs anyway, because it makes the same
+ * change.
  */
 export async function withSignerLease<Result>(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { wallet, signed = null }: { wallet: Wallet; signed?: StoredSigningRequest | null },
+  { wallet, signed = null }: { wallet: Wallet; signed?: FencedRequest | null },
   work: (lease: SignerLease) => Promise<Result>,
 ): Promise<Result> {
   const lease = await takeLease(ctx, wallet, signed)
@@ -40,7 +54,7 @@ export async function withSignerLease<Result>(
 async function takeLease(
   ctx: Pick<Context, 'db' | 'clock'>,
   wallet: Wallet,
-  signed: StoredSigningRequest | null,
+  signed: FencedRequest | null,
 ): Promise<SignerLease> {
   const span = leaseBounds(ctx.clock.now())
   const until = new Date(span.now.getTime() + SIGNER_CHANGE_LEASE_MS)
@@ -48,6 +62,18 @@ async function takeLease(
   const held = await ctx.db.runRelaxed(findSignerLease(wallet, span))
   if (held !== null && signed !== null && isFencedFor(signed, held)) return { wallet, until: held, mayTakeEffect: true }
   throw signerChangeUnderWay(held ?? span.now)
+}
+
+/**
+ * Returns until when the lease has to last before the request is sent: until the request can no longer take effect. If
+ * another caller has sent the same request before, the lease ends a millisecond later than for that caller, who then no
+ * longer holds it. So an earlier sender can neither record a change nor release the lease while our request is on its
+ * way.
+ */
+export function leaseEndForSending({ until, mayTakeEffect }: SignerLease, request: FencedRequest): Date {
+  if (mayTakeEffect) return new Date(until.getTime() + 1)
+  const fence = fenceOf(request)
+  return fence > until ? fence : until
 }
 
 export function leaseBounds(now: Date): LeaseBounds {

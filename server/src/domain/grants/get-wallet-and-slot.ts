@@ -1,0 +1,26 @@
+import { problem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import { findSlot } from '../wallets/slots-store.ts'
+import { findWallet } from '../wallets/wallets-store.ts'
+import type { Wallet, WalletSlot } from '../wallets/wallet.ts'
+import type { Grant } from './grant.ts'
+
+export interface GrantPlace {
+  readonly wallet: Wallet
+  readonly slot: WalletSlot
+}
+
+/**
+ * Returns the wallet of a grant, and the slot that the grant uses. Throws 409 `wallet_not_moved` for a wallet without
+ * slots: its grants cannot be changed.
+ */
+export async function getWalletAndSlot(ctx: Pick<Context, 'db'>, grant: Grant): Promise<GrantPlace> {
+  const { accountId, mode, walletAddress, slot: number } = grant
+  if (number === null) throw problem('wallet_not_moved')
+  const [wallet, slot] = await ctx.db.runRelaxedPair(
+    findWallet(accountId, mode, walletAddress),
+    findSlot({ accountId, mode, address: walletAddress }, number),
+  )
+  if (wallet === null || slot === null) throw new Error(`grant ${grant.id} has no wallet or slot`)
+  return { wallet, slot }
+}

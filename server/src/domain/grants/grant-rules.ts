@@ -1,0 +1,18 @@
+import { buildPolicyRules, type PolicyRule } from '../../enclave/policy-rules.ts'
+import type { Grant, GrantPolicy } from './grant.ts'
+
+/**
+ * Returns the rules that make a grant active at the enclave. They have the grant's id as their name, so the enclave's
+ * record says which grant it enforces, even if two grants differ only in what the enclave cannot enforce (D16).
+ */
+export function rulesOf(grant: GrantPolicy & Pick<Grant, 'id'>, chainId: number): PolicyRule[] {
+  return buildPolicyRules({ ...grant, chainId }).map((rule) => ({ ...rule, name: grant.id }))
+}
+
+/**
+ * Returns whether a slot's rules are those of this grant, by their name. Whether they mean exactly its terms is compared
+ * before anything is recorded.
+ */
+export function isEnforced(rules: readonly PolicyRule[], { id }: Pick<Grant, 'id'>): boolean {
+  return rules.some(({ name }) => name === id)
+}

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { readAudit } from '../../../../test/support/context/audit.ts'
+import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
+import {
+  changeUnsigned,
+  getSlot,
+  listEnforced,
+  makeTerms,
+  openActive,
+  openNext,
+  openOwned,
+  openPair,
+  openPending,
+  readFates,
+  signChange,
+  type Owned,
+} from '../../../../test/support/context/grant-fixture.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
+import { signInPerson, signUpPerson } from '../../../../test/support/context/people.ts'
+import { makeLegacy, seed, agent } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { buildPolicyRules, type PolicyRule } from '../../enclave/policy-rules.ts'
+import { createAgent } from '../agents/create-agent.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
+import { SLOTS_PER_WALLET } from '../wallets/wallet.ts'
+import { getGrant } from './queries.ts'
+import type { Grant, GrantChange } from './grant.ts'
+import { issueSigningRequest } from './issue-signing-request.ts'
+import { openGrant } from './open-grant.ts'
+import { openReplacement } from './open-replacement.ts'
+import { submitSignature } from './submit-signature.ts'
+import { suspendGrant } from './suspend-grant.ts'
+
+const STALE = { status: 409, code: 'signing_request_stale' } as const
+const NOT_MOVED = { status: 409, code: 'wallet_not_moved' } as const
+const NO_SIGNATURE = { status: 400, code: 'signature_invalid' } as const
+
+describe('a grant is the content of a slot', () => {
+  let enclave: ProxiedEnclave
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    enclave = await openProxiedEnclave()
+    given = await openTestContext(enclave.use)
+    ctx = given.context
+  })
+  after(async () => {
+    await given.close()
+    await enclave.close()
+  })
+
+  test('what the owner signs contains the complete terms, the policy of the slot, and nothing else', async () => {
+    const owned = await openOwned(ctx)
+    const grant = await openPending(ctx, owned, makeTerms(7))
+    const payload = await ask(owned, grant.id, 'activate')
+    const { body, url } = JSON.parse(Buffer.from(payload).toString()) as { body: { rules: unknown }; url: string }
+    const { policyId } = await getSlot(ctx, owned, grant)
+    assert.ok(url.endsWith(`/v1/policies/${policyId}`))
+    const rules = buildPolicyRules({ ...grant, chainId: ctx.chains.test.chainId })
+    assert.deepEqual(body, { rules: rules.map((rule) => ({ ...rule, name: grant.id })) })
+  })
+
+  test("a wallet's signers are the same before and after its grants", async () => {
+    const owned = await openOwned(ctx)
+    const read = async () => (await ctx.enclave.readWallet(owned.wallet.enclaveWalletId)).signers
+    const before = await read()
+    assert.equal(before.length, SLOTS_PER_WALLET)
+    const { id } = await openActive(ctx, owned)
+    await signChange(ctx, owned, { grantId: id, change: 'revoke' })
+    assert.deepEqual(await read(), before)
+  })
+
+  test('a replacement with the same rules at the enclave needs a signature too', async () => {
+    const owned = await openOwned(ctx)
+    const old = await openActive(ctx, owned, makeTerms(1))
+    const more = { ...makeTerms(1), dailyCapMicro: old.maxPerTxMicro }
+    const next = await openNext(ctx, owned, old, more)
+    await ask(owned, next.id, 'activate')
+    assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+      ['active', null],
+      ['pending', null],
+    ])
+    await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
+    assert.deepEqual(await listEnforced(ctx, owned), [next.id])
+  })
+
+  test('agents that are granted at once get slots of their own, and the wallet has 50', async () => {
+    const owned = await openOwned(ctx)
+    const { accountId, mode, wallet, actor } = owned
+    const open = async (number: number): Promise<Grant> => {
+      const agentId = agent(`agent ${number}`)
+      await createAgent(ctx, { accountId, mode, id: agentId, actor })
+      return await openGrant(ctx, { accountId, mode, agentId, wallet: wallet.address, ...makeTerms(), actor })
+    }
+    const grants = await Promise.all(Array.from({ length: SLOTS_PER_WALLET }, (_, number) => open(number)))
+    assert.equal(new Set(grants.map(({ slot }) => slot)).size, SLOTS_PER_WALLET)
+    await assert.rejects(open(SLOTS_PER_WALLET), {
+      status: 409,
+      code: 'grant_limit_reached',
+      details: { grants_max: SLOTS_PER_WALLET },
+    })
+    const [other, , , , , , , freed] = grants
+    assert.ok(freed !== undefined && other !== undefined)
+    // The slot that was freed first is used first.
+    await changeUnsigned(ctx, owned, { grantId: freed.id, change: 'revoke' })
+    await changeUnsigned(later(ctx, 1_000), owned, { grantId: other.id, change: 'revoke' })
+    const again = await openGrant(ctx, {
+      ...{ accountId, mode, actor, wallet: wallet.address, agentId: agent(`agent ${SLOTS_PER_WALLET}`) },
+      ...makeTerms(),
+    })
+    assert.equal(again.slot, freed.slot)
+  })
+
+  test('a slot that was never used is preferred to one that was freed', async () => {
+    const owned = await openOwned(ctx)
+    const first = await openActive(ctx, owned)
+    await signChange(ctx, owned, { grantId: first.id, change: 'revoke' })
+    assert.deepEqual([first.slot, (await openPending(ctx, owned)).slot], [1, 2])
+  })
+
+  test('only a wallet passkey that owns the wallet signs: not the owner’s sign-in passkey, and no other wallet’s', async () => {
+    const [owned, other] = [await openOwned(ctx), await openOwned(ctx)]
+    const { id: grantId } = await openPending(ctx, owned)
+    const payload = await ask(owned, grantId, 'activate')
+    const person = await signUpPerson(ctx)
+    for (const passkey of [person.passkey, other.owner]) {
+      await assert.rejects(submit(owned, grantId, payload, passkey), NO_SIGNATURE)
+    }
+    assert.deepEqual(await listEnforced(ctx, owned), [])
+    // The sign-in passkey is a good one: it signs in.
+    await signInPerson(ctx, person)
+  })
+
+  test('without a signer page nothing can be signed', async () => {
+    const owned = await openOwned(ctx)
+    const { id: grantId } = await openPending(ctx, owned)
+    const { accountId, actor } = owned
+    const blind = { ...ctx, signer: null }
+    const asked = { accountId, grantId, change: 'activate', actor } as const
+    await assert.rejects(issueSigningRequest(blind, asked), { code: 'signer_not_configured' })
+  })
+
+  describe('a suspended grant', () => {
+    test('is resumed by a signature of the same terms, which is one audit entry and no event', async () => {
+      const { owned, grant } = await openSuspended()
+      const resumed = await signChange(ctx, owned, { grantId: grant.id, change: 'resume' })
+      assert.deepEqual([resumed.status, resumed.suspendedAt, resumed.signingRequest], ['active', null, null])
+      assert.deepEqual(await listEnforced(ctx, owned), [grant.id])
+      const actions = (await readAudit(ctx.db, owned.accountId)).map((row) => row['action'])
+      assert.deepEqual(actions.slice(-3), ['grant.activated', 'grant.suspended', 'grant.resumed'])
+      await assert.rejects(ask(owned, grant.id, 'resume'), { status: 409, code: 'grant_not_suspended' })
+    })
+
+    test('stays suspended if it is suspended again: the earlier signature does not end that', async () => {
+      const { owned, grant } = await openSuspended()
+      const early = await ask(owned, grant.id, 'resume')
+      assert.equal((await submit(owned, grant.id, early)).suspendedAt, null)
+      await suspend(owned, grant.id)
+      await assert.rejects(submit(owned, grant.id, early), { status: 409 })
+      assert.notEqual((await read(owned, grant.id)).suspendedAt, null)
+    })
+
+    test('stays suspended after a lost response, until the same signature is submitted again', async () => {
+      const { owned, grant } = await openSuspended()
+      const payload = await ask(owned, grant.id, 'resume')
+      enclave.proxy.loseChange()
+      await assert.rejects(submit(owned, grant.id, payload), { name: 'EnclaveUnavailable' })
+      assert.notEqual((await read(owned, grant.id)).suspendedAt, null)
+      assert.equal((await submit(owned, grant.id, payload)).suspendedAt, null)
+    })
+
+    test('is resumed by its owner only, and not while it waits for its first signature', async () => {
+      const { owned, grant } = await openSuspended()
+      const payload = await ask(owned, grant.id, 'resume')
+      const stranger = (await openOwned(ctx)).owner
+      await assert.rejects(submit(owned, grant.id, payload, stranger), NO_SIGNATURE)
+      assert.notEqual((await read(owned, grant.id)).suspendedAt, null)
+      const next = await openNext(ctx, owned, grant)
+      await assert.rejects(ask(owned, next.id, 'resume'), { status: 409, code: 'grant_not_active' })
+    })
+
+    test('is not brought back by a resume once its replacement is in force, though nobody recorded that', async () => {
+      const { owned, old, next } = await openPair(ctx)
+      await suspend(owned, old.id)
+      const rules = buildPolicyRules({ ...next, chainId: ctx.chains.test.chainId })
+      await signDirectly(
+        owned,
+        next,
+        rules.map((rule) => ({ ...rule, name: next.id })),
+      )
+      await assert.rejects(ask(owned, old.id, 'resume'), { code: 'grant_revoked', details: { replaced_by: next.id } })
+      assert.deepEqual(await readFates(ctx, owned, [old, next]), [
+        ['revoked', next.id],
+        ['active', null],
+      ])
+    })
+  })
+
+  describe('a policy that was changed behind our back', () => {
+    test('makes a request stale that was prepared before', async () => {
+      const owned = await openOwned(ctx)
+      const grant = await openPending(ctx, owned)
+      const payload = await ask(owned, grant.id, 'activate')
+      await signDirectly(owned, grant, otherRules(grant))
+      await assert.rejects(submit(owned, grant.id, payload), STALE)
+      assert.deepEqual(await readFates(ctx, owned, [grant]), [['pending', null]])
+    })
+
+    test('is shown to the owner as what the new rules replace', async () => {
+      const owned = await openOwned(ctx)
+      const grant = await openPending(ctx, owned)
+      await signDirectly(owned, grant, otherRules(grant))
+      const { accountId, actor } = owned
+      const lines: unknown[] = []
+      const warn = (members: object) => void lines.push(members)
+      const logged = { ...ctx, logger: Object.assign(Object.create(ctx.logger), { warn }) }
+      const { request } = await issueSigningRequest(logged, { accountId, grantId: grant.id, change: 'activate', actor })
+      assert.deepEqual(
+        request?.before?.map(({ name }) => name),
+        ['something else'],
+      )
+      assert.deepEqual(lines, [{ grant: grant.id, slot: grant.slot, rules: ['something else'] }])
+      assert.equal((await signChange(ctx, owned, { grantId: grant.id, change: 'activate' })).status, 'active')
+      assert.deepEqual(await listEnforced(ctx, owned), [grant.id])
+    })
+
+    test('and emptied, ends its grant as soon as somebody revokes it, without a signature', async () => {
+      const owned = await openOwned(ctx)
+      const grant = await openActive(ctx, owned)
+      await signDirectly(owned, grant, [])
+      assert.equal((await changeUnsigned(ctx, owned, { grantId: grant.id, change: 'revoke' })).status, 'revoked')
+    })
+
+    test('never makes a pending grant active with other terms than its own', async () => {
+      const owned = await openOwned(ctx)
+      const grant = await openPending(ctx, owned)
+      await signDirectly(
+        owned,
+        grant,
+        otherRules(grant).map((rule) => ({ ...rule, name: grant.id })),
+      )
+      await assert.rejects(ask(owned, grant.id, 'activate'), { status: 500, code: 'enclave_record_differs' })
+      assert.deepEqual(await readFates(ctx, owned, [grant]), [['pending', null]])
+    })
+  })
+
+  test('grants of a wallet that was not moved are suspended, and changed in no other way', async () => {
+    const seeded = await seed(ctx)
+    await makeLegacy(ctx, seeded)
+    const { account, grant, mode, wallet } = seeded
+    const [accountId, actor] = [account.id, OPERATOR]
+    for (const change of ['revoke', 'resume'] as const) {
+      if (change === 'resume') await suspendGrant(ctx, { accountId, grantId: grant.id, actor })
+      await assert.rejects(issueSigningRequest(ctx, { accountId, grantId: grant.id, change, actor }), NOT_MOVED)
+    }
+    await assert.rejects(openReplacement(ctx, { accountId, grantId: grant.id, terms: makeTerms(), actor }), NOT_MOVED)
+    const another = agent('another')
+    await createAgent(ctx, { accountId, mode, id: another, actor })
+    await assert.rejects(
+      openGrant(ctx, { accountId, mode, agentId: another, wallet, ...makeTerms(), actor }),
+      NOT_MOVED,
+    )
+  })
+
+  async function openSuspended(): Promise<{ owned: Owned; grant: Grant }> {
+    const owned = await openOwned(ctx)
+    const grant = await openActive(ctx, owned)
+    await suspend(owned, grant.id)
+    return { owned, grant }
+  }
+
+  async function suspend({ accountId, actor }: Owned, grantId: string): Promise<void> {
+    await suspendGrant(ctx, { accountId, grantId, actor })
+  }
+
+  async function ask({ accountId, actor }: Owned, grantId: string, change: GrantChange): Promise<Uint8Array> {
+    const { request } = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
+    assert.ok(request !== null, 'there is something to sign')
+    return request.payload
+  }
+
+  async function submit({ accountId, owner, actor }: Owned, grantId: string, payload: Uint8Array, by = owner) {
+    return await submitSignature(ctx, { accountId, grantId, assertion: by.assert(payload), actor })
+  }
+
+  function read({ accountId }: Owned, grantId: string): Promise<Grant> {
+    return getGrant(ctx, { accountId, grantId })
+  }
+
+  /** The owner signs rules for the grant's slot, past our service. */
+  async function signDirectly(owned: Owned, grant: Grant, rules: readonly PolicyRule[]): Promise<void> {
+    const { policyId } = await getSlot(ctx, owned, grant)
+    const change = { policyId, rules, expiresAt: new Date(Date.now() + 60_000) }
+    const { response: assertion } = owned.owner.assert(ctx.enclave.buildPolicyChange(change).challenge)
+    await ctx.enclave.applyPolicyChange({ ...change, assertion })
+  }
+
+  function otherRules(grant: Grant): PolicyRule[] {
+    const wider = { ...grant, ...makeTerms(9), chainId: ctx.chains.test.chainId }
+    return buildPolicyRules({ ...wider, contractAllowlist: grant.contractAllowlist }).map((rule) => ({
+      ...rule,
+      name: 'something else',
+    }))
+  }
+})
