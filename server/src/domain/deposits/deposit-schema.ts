@@ -1,16 +1,16 @@
 import { Type, type Static } from 'typebox'
 import { isoTime, usdc } from '../../values/schema-fields.ts'
 
-/** A deposit as events and the dashboard show it. */
+/** The schema of a deposit in events and in the dashboard. */
 export const DepositSchema = Type.Object(
   {
-    id: Type.String(),
-    wallet: Type.String({ description: 'The wallet that received it, an EVM address.' }),
-    from: Type.String({ description: 'Sender, an EVM address.' }),
-    amount_usdc: usdc('What arrived.'),
-    tx_hash: Type.String({ description: 'On-chain transaction hash.' }),
-    block_number: Type.Integer(),
-    created_at: isoTime('When it was found, at the confirmation depth.'),
+    id: Type.String({ description: '`dep_` and 26 characters that sort by time.' }),
+    wallet: Type.String({ description: 'The EVM address of the wallet that received the deposit.' }),
+    from: Type.String({ description: 'The EVM address of the sender.' }),
+    amount_usdc: usdc('The received amount.'),
+    tx_hash: Type.String({ description: 'The hash of the transaction on the chain.' }),
+    block_number: Type.Integer({ description: 'The number of the block that contains the transaction.' }),
+    created_at: isoTime('When the service found the deposit on the chain, at the confirmation depth.'),
   },
   { description: 'With `inbound.received`.' },
 )

@@ -5,8 +5,9 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 
 /**
- * USDC that one of our wallets received. It is found in the chain's logs at the configured depth, and has one event (D43).
- * Its transaction, wallet and position identify it, even if a reorganization moves it to another block.
+ * USDC that one of our wallets received. A deposit is found in the chain's logs at the configured depth, and one event
+ * reports it (D43). It is identified by its transaction, wallet and position, so it stays the same deposit if a
+ * reorganization moves it to another block.
  */
 export interface Deposit {
   readonly accountId: string
@@ -16,14 +17,17 @@ export interface Deposit {
   readonly from: Address
   readonly amountMicro: MicroUsdc
   readonly txHash: Hash
-  /** Which of the transaction's transfers to this wallet it is, from 0. */
+  /** The number of this transfer among the transaction's transfers to this wallet, starting at 0. */
   readonly position: number
-  /** The block that it was in when it was found. */
+  /** The block that contained the deposit when it was found. */
   readonly blockNumber: bigint
   readonly createdAt: Date
 }
 
-/** The last block that was read, and its hash. Another hash at that number means a reorganization. */
+/**
+ * The position up to which a chain was searched for deposits: the last block that was read, and its hash. If the chain
+ * later has another hash at this number, there was a reorganization.
+ */
 export interface DepositCursor {
   readonly blockNumber: bigint
   readonly blockHash: Hash
@@ -32,8 +36,9 @@ export interface DepositCursor {
 export type NumberedTransfer = LoggedTransfer & Pick<Deposit, 'position'>
 
 /**
- * Numbers the transfers of each transaction to each wallet, in the order of their logs. The log's index in its block would
- * not identify a transfer, because a reorganization can change it. A transfer of zero is not a deposit, but is numbered.
+ * Numbers the transfers of each transaction to each wallet, in the order of their logs. The log's index in its block
+ * would not identify a transfer, because a reorganization can change that index. Transfers of zero are numbered too,
+ * but left out of the result, because they are not deposits.
  */
 export function numberTransfers(transfers: readonly LoggedTransfer[]): NumberedTransfer[] {
   const counts = new Map<string, number>()

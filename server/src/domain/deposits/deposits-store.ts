@@ -9,7 +9,7 @@ import type { Deposit, DepositCursor, NumberedTransfer } from './deposit.ts'
 
 const { deposits, deposit_cursors: cursors } = tables
 
-const DEPOSIT_ROW = {
+export const DEPOSIT_ROW = {
   ...pick(deposits, 'account_id', 'id', 'mode'),
   wallet_address: narrow<Address>(deposits.wallet_address),
   from_address: narrow<Address>(deposits.from_address),
@@ -20,9 +20,12 @@ const DEPOSIT_ROW = {
 
 const CURSOR_ROW = { block_number: cursors.block_number, block_hash: narrow<Hash>(cursors.block_hash) }
 
-const COLUMNS = listOf(DEPOSIT_ROW)
+export const DEPOSIT_COLUMNS = listOf(DEPOSIT_ROW)
 
-/** Uses the primary key. Null before the chain was first read. */
+/**
+ * Finds the cursor: the last block that was read. Returns null if the mode's chain was never read. Uses the primary
+ * key.
+ */
 export function findCursor(mode: Mode): Query<DepositCursor | null> {
   return {
     name: 'find_deposit_cursor',
@@ -35,7 +38,10 @@ export function findCursor(mode: Mode): Query<DepositCursor | null> {
   }
 }
 
-/** Returns false if there is a cursor already: the first process decides where reading begins. */
+/**
+ * Stores a mode's first cursor: the block after which reading begins. Returns false if there is a cursor already,
+ * because another process was faster.
+ */
 export function insertCursor(mode: Mode, cursor: DepositCursor): Query<boolean> {
   return {
     name: 'insert_deposit_cursor',
@@ -47,8 +53,8 @@ export function insertCursor(mode: Mode, cursor: DepositCursor): Query<boolean> 
 }
 
 /**
- * Compare and set; returns false if another process has moved it. The update also locks the cursor, even when it moves
- * to the same place.
+ * Moves the cursor (the last block that was read), if it is still at `from`. Returns false if another process has moved
+ * it. The update also locks the cursor's row, even if `from` and `to` are the same.
  */
 export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): Query<boolean> {
   return {
@@ -60,7 +66,8 @@ export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): 
   }
 }
 
-/** Sorts after every deposit's id: those have a digit after the prefix. */
+/** Two texts: one sorts before every id of a deposit, and one after, because those ids have a digit after the prefix. */
+const BEFORE_ALL = 'dep_'
 const AFTER_ALL = 'dep_Z'
 
 export interface NewDeposits {
@@ -70,8 +77,8 @@ export interface NewDeposits {
 }
 
 /**
- * Inserts deposits and returns the new ones. Deposits that are already stored (`deposits_once`) and transfers to
- * addresses that are not wallets of the mode (`wallets_by_address`) are left out.
+ * Inserts deposits and returns the ones that were inserted. Leaves out deposits that are already stored (unique index
+ * `deposits_once`) and transfers to addresses that are not wallets of the mode (found by `wallets_by_address`).
  */
 export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Query<Deposit[]> {
   return {
@@ -85,7 +92,7 @@ export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Quer
         as t (id, wallet_address, from_address, amount_micro, tx_hash, position, block_number, block_hash)
       join wallets w on w.address = t.wallet_address and w.mode = $1
       on conflict (mode, tx_hash, wallet_address, position) do nothing
-      returning ${COLUMNS}`,
+      returning ${DEPOSIT_COLUMNS}`,
     values: [
       mode,
       createdAt,
@@ -102,37 +109,42 @@ export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Quer
   }
 }
 
-/** Newest first. Those of one wallet by `deposits_of_wallet`, all of them by `deposits_listed`. */
+/**
+ * Lists deposits, newest first: those with ids from `from` on and lower than `before`. Uses the index
+ * `deposits_of_wallet` for one wallet, and `deposits_listed` for all.
+ */
 export function listDepositRows({
   accountId,
   mode,
   wallet,
+  from = BEFORE_ALL,
   before,
   limit,
 }: {
   accountId: string
   mode: Mode
   wallet: Address | null
+  from?: string
   before: string | null
   limit: number
 }): Query<Deposit[]> {
-  const values = [accountId, mode, before ?? AFTER_ALL, limit]
+  const values = [accountId, mode, before ?? AFTER_ALL, limit, from]
   return wallet === null
     ? { name: 'list_deposits', text: listText('true'), values, read: all(DEPOSIT_ROW, toDeposit) }
     : {
         name: 'list_deposits_of_wallet',
-        text: listText('wallet_address = $5'),
+        text: listText('wallet_address = $6'),
         values: [...values, wallet],
         read: all(DEPOSIT_ROW, toDeposit),
       }
 }
 
 function listText(condition: string): string {
-  return `select ${COLUMNS} from deposits
-    where account_id = $1 and mode = $2 and id < $3 and ${condition} order by id desc limit $4`
+  return `select ${DEPOSIT_COLUMNS} from deposits
+    where account_id = $1 and mode = $2 and id < $3 and id >= $5 and ${condition} order by id desc limit $4`
 }
 
-function toDeposit(row: RowOf<typeof DEPOSIT_ROW>): Deposit {
+export function toDeposit(row: RowOf<typeof DEPOSIT_ROW>): Deposit {
   return {
     accountId: row.account_id,
     id: row.id,

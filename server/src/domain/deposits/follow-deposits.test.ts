@@ -41,7 +41,7 @@ describe('following deposits along the chain', () => {
     assert.notEqual(before.txHash, after.txHash)
   })
 
-  test('nothing above the newest block that is deep enough is read', async () => {
+  test('no block above the newest one that is deep enough is read', async () => {
     await follow()
     payAt(START + 2n)
     chain.head = START + 5n
@@ -51,7 +51,7 @@ describe('following deposits along the chain', () => {
     assert.equal((await told()).length, 1)
   })
 
-  test('a gap of 10,000 blocks is read in chunks, each deposit once', async () => {
+  test('10,000 unread blocks are read in chunks, and each deposit is recorded once', async () => {
     await follow()
     chain.head = START + 10_000n
     const paid = [1n, 1_000n, 1_001n, 5_555n, 10_000n].map((after) => payAt(START + after).txHash)
@@ -69,7 +69,7 @@ describe('following deposits along the chain', () => {
     assert.equal((await readCursor(given.context))?.blockNumber, chain.head)
   })
 
-  test('another process continues at the cursor of one that stopped', async () => {
+  test('if a process stops, another one continues at the cursor', async () => {
     await follow()
     chain.head = START + 1n
     const first = pay(given.context, chain, { to: wallet })
@@ -81,7 +81,7 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await told(), [first.txHash, second.txHash])
   })
 
-  test('a wallet that is created later is included from then on', async () => {
+  test('deposits to a wallet that is created later are found from then on', async () => {
     await follow()
     chain.head = START + 10n
     await follow()
@@ -102,7 +102,7 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await told(), [])
   })
 
-  test('a node without the newest block is read up to the block before, and the range is not reduced', async () => {
+  test('if a node does not have the newest block yet, the blocks before it are read, and the range is not reduced', async () => {
     await follow()
     chain.head = START + 5n
     const paid = [payAt(START + 3n).txHash, payAt(START + 5n).txHash]
@@ -119,7 +119,7 @@ describe('following deposits along the chain', () => {
     assert.deepEqual(await told(), paid)
   })
 
-  test('the range is halved until a node accepts it, and then grows by a tenth each time', async () => {
+  test('the range of blocks is halved until a node accepts it, and then grows by a tenth each time', async () => {
     await follow()
     chain.head = START + 100n
     chain.down = true
@@ -202,7 +202,7 @@ describe('following deposits along the chain', () => {
     })
   })
 
-  /** Reads up to the head. */
+  /** Reads up to the head of the chain. */
   async function follow({
     ctx = given.context,
     confirmedBlock = chain.head,
@@ -221,7 +221,7 @@ describe('following deposits along the chain', () => {
       listDeposits(given.context, wallet),
     ])
     assert.equal(events.length, deposits.length)
-    // Events of the same millisecond have no defined order.
+    // Do not compare the order, because events of the same millisecond have no defined order.
     return deposits.map((row) => String(row['tx_hash']))
   }
 })

@@ -1,33 +1,46 @@
 import { ChainBehind, ChainUnavailable } from '../../chain/errors.ts'
+import type { BlockRange } from '../../chain/search-reader.ts'
 import type { TransfersRead } from '../../chain/transfer-reader.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { DepositCursor } from './deposit.ts'
-import { chooseRecipients, readTransfers, type BlockRange, type Recipients } from './read-transfers.ts'
+import { chooseRecipients, readTransfers, type Recipients } from './read-transfers.ts'
 import { recordDeposits } from './record-deposits.ts'
 import { findCursor, insertCursor } from './deposits-store.ts'
 
-/** How many blocks are read at once. */
+/** How many blocks are read at once at most. */
 export const BLOCKS_MAX = 1_000
-/** How many when all transfers are read: a block on Base has a few hundred, and providers return at most 10,000. */
+/**
+ * How many blocks are read at once at most, if we read all USDC transfers and not only those to our wallets. A block on
+ * Base has a few hundred transfers, and many nodes return at most 10,000 at once.
+ */
 export const BLOCKS_PER_FULL_READ_MAX = 50
-/** After a node refused a range, the range grows again by a tenth each time, so that the node's limit is rarely met. */
+/**
+ * After a node refused a range of blocks, the next ranges grow by a tenth each time. The growth is slow, so that we
+ * rarely exceed the node's limit again.
+ */
 const GROWTH_DIVISOR = 10
-/** The machines behind one node differ by a block or two: how many of the newest blocks may be left for the next round. */
+/**
+ * How many of the newest blocks we may leave for the next round, if a node does not have them yet. The machines behind
+ * one node's address differ by a block or two.
+ */
 const BLOCKS_BEHIND_MAX = 3
-/** The deepest reorganization that is handled. The chains that we support have none deeper. */
+/** The deepest reorganization that we handle. The chains that we support have no deeper ones. */
 const REORGANIZED_BLOCKS_MAX = 128n
 
 type FollowContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
 export interface Progress {
-  /** Whether everything was read: the cursor is at the newest block that is deep enough and that the nodes have. */
+  /**
+   * Whether there is nothing more to read now: the cursor is at the newest block that is deep enough and that the nodes
+   * have.
+   */
   readonly isCaughtUp: boolean
-  /** How many blocks to read next time. */
+  /** How many blocks the next call should read at most. */
   readonly blocksMax: number
 }
 
-/** The next blocks to read after the cursor. */
+/** Which blocks to read next, and which transfers to look for in them. */
 interface NextBlocks {
   readonly mode: Mode
   readonly cursor: DepositCursor
@@ -37,16 +50,18 @@ interface NextBlocks {
 }
 
 /**
- * Reads the next blocks after the mode's cursor, records their deposits and moves the cursor. Reads at most `blocksMax`
- * blocks, and none above `confirmedBlock`, the newest block that is deep enough (D28). If no node accepts so many blocks,
- * it reads nothing and returns half as many for the next call. Throws `ChainUnavailable` if no node returns even a single
- * block, and `ChainBehind` if none has the next block yet.
+ * Reads the next blocks of the mode's chain after the cursor (the last block that was read), records the deposits in
+ * them and moves the cursor. Reads at most `blocksMax` blocks, and none above `confirmedBlock`, the newest block that
+ * is deep enough (D28). If no node returns so many blocks at once, records nothing, and returns half that number as the
+ * `blocksMax` of the next call. Throws `ChainUnavailable` if no node returns even a single block, and `ChainBehind` if
+ * no node has the next block yet.
  *
- * Without a cursor, reading starts after `confirmedBlock`. If the next block does not continue the cursor's block, there
- * was a reorganization: the blocks below are read again, and deposits that are already recorded are not recorded twice.
+ * If the mode has no cursor, reading starts after `confirmedBlock`. If the parent of the next block is not the cursor's
+ * block, there was a reorganization. Then the last blocks before the cursor are read again. Deposits that are already
+ * recorded are not recorded twice.
  *
- * The caller must read `confirmedBlock` before this lists the wallets. A wallet that is created after that can receive
- * money only in a later block.
+ * This function lists the wallets, and the caller must have read `confirmedBlock` from the chain before that. So a
+ * wallet that is missing in the list was created after that block, and can receive money only in later blocks.
  */
 export async function followDeposits(
   ctx: FollowContext,
@@ -80,7 +95,10 @@ async function startAt(ctx: Pick<Context, 'db' | 'chains'>, mode: Mode, blockNum
   await ctx.db.runDurable(insertCursor(mode, { blockNumber, blockHash }))
 }
 
-/** Returns whether everything was read. If the node does not have the newest block yet, the blocks before it are read. */
+/**
+ * Reads the next blocks and records their deposits. If the nodes do not have the newest block yet, reads up to a block
+ * before it. Returns whether everything up to the newest available block was read.
+ */
 async function recordNextBlocks(ctx: FollowContext, nextBlocks: NextBlocks): Promise<boolean> {
   const { mode, cursor } = nextBlocks
   let { confirmedBlock } = nextBlocks

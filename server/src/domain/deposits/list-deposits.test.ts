@@ -25,7 +25,7 @@ describe('listDeposits', () => {
   })
   after(() => given.close())
 
-  test('deposits are listed newest first, from the newest or from the end of the previous page', async () => {
+  test('deposits are listed newest first, and a page continues where the previous one ended', async () => {
     const first = await list(null)
     assert.deepEqual(first, [idOf('test', ROWS), idOf('test', ROWS - 1)])
     assert.deepEqual(await list(first[1] ?? null), [idOf('test', ROWS - 2), idOf('test', ROWS - 3)])
@@ -36,7 +36,7 @@ describe('listDeposits', () => {
     ['all', 'deposits_listed'],
     ['those of a wallet', 'deposits_of_wallet'],
   ] as const) {
-    test(`${name} are read by ${index}, no further than the page`, async () => {
+    test(`deposits (${name}) are read with the index ${index}, and no rows beyond the page are read`, async () => {
       const query = listDepositRows({
         ...place('test'),
         wallet: name === 'all' ? null : wallet,

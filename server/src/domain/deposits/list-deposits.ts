@@ -5,8 +5,8 @@ import type { Deposit } from './deposit.ts'
 import { listDepositRows } from './deposits-store.ts'
 
 /**
- * Lists deposits of an account and mode, newest first: those of one wallet, or of all if `wallet` is null; at most `limit`,
- * those before the deposit `before` if it is given.
+ * Lists deposits of an account and mode, newest first, and at most `limit` of them. Lists the deposits of one wallet,
+ * or of all wallets if `wallet` is null. With `before`, lists only deposits older than the one with this id.
  */
 export async function listDeposits(
   ctx: Pick<Context, 'db'>,

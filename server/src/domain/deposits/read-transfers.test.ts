@@ -11,9 +11,11 @@ import { BLOCKS_MAX, BLOCKS_PER_FULL_READ_MAX, followDeposits, type Progress } f
 import { FILTERED_WALLETS_MAX } from './read-transfers.ts'
 
 const START = 1_000n
-/** About as many USDC transfers as a block on Base has. */
+/** The number of USDC transfers in each block of this test. A block on Base has about as many. */
 const TRANSFERS_PER_BLOCK = 100
-/** The last block is read three times, and the first once. */
+/**
+ * How many calls read a block for one page of wallets: three read the last block of the range, and one reads the first.
+ */
 const BLOCK_CALLS_PER_PAGE = 4
 
 const WALLETS_PER_INSERT = 10_000
@@ -33,7 +35,11 @@ describe('reading the transfers to many wallets', () => {
   })
   afterEach(() => given.close())
 
-  /** Asking for each wallet cost 34 requests with 145 calls and 732 KB at 10,000 wallets; 304, 1,405 and 7.3 MB at 100,000. */
+  /**
+   * The highest allowed cost, by the number of wallets. When nodes were asked about each wallet, one block cost 34
+   * requests with 145 calls and 732 KB at 10,000 wallets, and 304 requests with 1,405 calls and 7.3 MB at 100,000
+   * wallets.
+   */
   const costs = [
     { wallets: 10, bytesMax: 5_000 },
     { wallets: 1_000, bytesMax: 90_000 },
@@ -43,7 +49,7 @@ describe('reading the transfers to many wallets', () => {
     test(`a block costs 3 requests with 5 calls, of at most ${bytesMax} bytes, at ${wallets} wallets`, async (t) => {
       await addWallets(wallets)
       const some = [wallet, numbered(1), numbered(wallets)]
-      // The first round also asks for the chain id.
+      // The first round is not measured, because it also asks for the chain id.
       chain.head += 1n
       await follow()
       chain.head += 1n
@@ -57,7 +63,7 @@ describe('reading the transfers to many wallets', () => {
     })
   }
 
-  test('up to the limit, nodes are asked for the wallets only; above it, for all transfers', async () => {
+  test('up to 300 wallets, nodes are asked only for transfers to them; with more, for all transfers', async () => {
     const filters: unknown[] = []
     chain.intercept = ({ method, params }) => {
       if (method === 'eth_getLogs') filters.push((params[0] as { topics: unknown[][] }).topics[2]?.length ?? null)
@@ -72,7 +78,7 @@ describe('reading the transfers to many wallets', () => {
     assert.deepEqual(filters, [100, 100, 100, null])
   })
 
-  test('of all transfers, only those to wallets of the mode become deposits', async () => {
+  test('if all transfers are read, only those to wallets of the mode become deposits', async () => {
     await addWallets(FILTERED_WALLETS_MAX)
     const live = await seedWallet(given.context, { account: seeded.account, mode: 'live' })
     chain.head += 3n
@@ -85,7 +91,7 @@ describe('reading the transfers to many wallets', () => {
     assert.equal((await readRows(given.context.db, 'select 1 from deposits')).length, 1)
   })
 
-  test('a gap is read in ranges with a limited number of transfers', async () => {
+  test('unread blocks are read in ranges that contain a limited number of transfers', async () => {
     await addWallets(FILTERED_WALLETS_MAX)
     chain.head += 2n * BigInt(BLOCKS_PER_FULL_READ_MAX)
     const paid = [1n, 100n].map((after) => pay(given.context, chain, { to: wallet, blockNumber: START + after }).txHash)
@@ -106,7 +112,7 @@ describe('reading the transfers to many wallets', () => {
     assert.equal((await readCursor(given.context))?.blockNumber, START + 10n)
   })
 
-  test('a block with too many transfers is read wallet by wallet, page by page', async () => {
+  test('a block with too many transfers is read with filters for our wallets, one page of wallets at a time', async () => {
     await addWallets(2_500)
     const some = [1, 1_000, 1_001, 2_000, 2_500].map(numbered)
     chain.head += 1n
@@ -138,7 +144,7 @@ describe('reading the transfers to many wallets', () => {
     assert.equal((await readCursor(given.context))?.blockNumber, START + 1n)
   })
 
-  /** Reads up to the head. */
+  /** Reads up to the head of the chain. */
   function follow({ blocksMax = BLOCKS_MAX } = {}): Promise<Progress> {
     return followDeposits(given.context, { mode: 'test', confirmedBlock: chain.head, blocksMax })
   }
@@ -151,7 +157,7 @@ describe('reading the transfers to many wallets', () => {
     return { requests, calls, bytes }
   }
 
-  /** Adds wallets, few enough per statement that each finishes in time on a busy machine. */
+  /** Adds wallets. Each statement adds only so many that it finishes in time on a busy machine. */
   async function addWallets(count: number): Promise<void> {
     for (let first = 1; first <= count; first += WALLETS_PER_INSERT) {
       const last = Math.min(first + WALLETS_PER_INSERT - 1, count)

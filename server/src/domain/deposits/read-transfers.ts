@@ -1,4 +1,5 @@
 import { ChainBehind, ChainUnavailable } from '../../chain/errors.ts'
+import type { BlockRange } from '../../chain/search-reader.ts'
 import type { LoggedTransfer } from '../../chain/transfer-log.ts'
 import { RECIPIENTS_PER_READ_MAX, type TransfersRead } from '../../chain/transfer-reader.ts'
 import type { Address } from '../../values/address.ts'
@@ -6,28 +7,28 @@ import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { listAddresses, listWalletsAmong } from '../wallets/wallets-store.ts'
 
-export type BlockRange = { readonly from: bigint; readonly to: bigint }
-
-/** The wallets whose transfers nodes are asked for; null asks for every USDC transfer, and filters them here. */
+/** The wallets to ask nodes about. Null means that nodes are asked for all USDC transfers, and we filter the result. */
 export type Recipients = readonly Address[] | null
 
 type ReadContext = Pick<Context, 'db' | 'chains'>
 
 /**
- * Up to this many wallets of a mode, nodes are asked for the transfers to these wallets, in three filters of a hundred. If
- * there are more, all USDC transfers are read once and filtered here, which costs the same for any number of wallets.
+ * If a mode has at most this many wallets, nodes are asked only for transfers to these wallets, with up to three
+ * filters of a hundred wallets each. If it has more, all USDC transfers are read once and filtered here, which costs
+ * the same for any number of wallets.
  */
 export const FILTERED_WALLETS_MAX = 300
 
-/** Returns the wallets of a mode, or null if there are too many to ask for each of them. */
+/** Returns the wallets of a mode, or null if there are too many to ask nodes about each of them. */
 export async function chooseRecipients({ db }: ReadContext, mode: Mode): Promise<Recipients> {
   const wallets: Address[] = await db.runRelaxed(listAddresses(mode, null, FILTERED_WALLETS_MAX + 1))
   return wallets.length > FILTERED_WALLETS_MAX ? null : wallets
 }
 
 /**
- * Reads the transfers to wallets of the mode in a range of blocks. Throws `ChainUnavailable`, even if only because no node
- * accepts so wide a range, and `ChainBehind` if no node has the last block yet.
+ * Reads the transfers to wallets of the mode in a range of blocks. Throws `ChainUnavailable` if the nodes return
+ * nothing, which may only mean that no node accepts so wide a range. Throws `ChainBehind` if no node has the last block
+ * yet.
  */
 export async function readTransfers(
   ctx: ReadContext,
@@ -39,7 +40,8 @@ export async function readTransfers(
   } catch (error) {
     const isNarrowest = range.from === range.to
     if (!(error instanceof ChainUnavailable) || error instanceof ChainBehind || !isNarrowest) throw error
-    // Anyone can fill a block with transfers of zero for little gas. That must not hide the deposits in it.
+    // Nodes may refuse a block with too many transfers. Anyone can fill a block with transfers of zero for little gas,
+    // and that must not hide the deposits in the block.
     return await readByWallet(ctx, mode, range)
   }
 }
@@ -52,7 +54,10 @@ async function readAll(ctx: ReadContext, mode: Mode, range: BlockRange): Promise
   return { ...read, transfers: read.transfers.filter(({ to }) => wallets.has(to)) }
 }
 
-/** Reads the transfers to each wallet of the mode, page by page. Also throws `ChainUnavailable` if two pages came from two forks. */
+/**
+ * Reads the transfers to the mode's wallets, for one page of wallets at a time. Throws `ChainUnavailable`, also if the
+ * chain reorganized between two pages, because the pages would then show different blocks.
+ */
 async function readByWallet({ db, chains }: ReadContext, mode: Mode, range: BlockRange): Promise<TransfersRead> {
   const transfers: LoggedTransfer[] = []
   let fork: TransfersRead | null = null

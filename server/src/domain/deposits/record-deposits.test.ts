@@ -37,7 +37,7 @@ describe('recording deposits', () => {
   })
   after(() => given.close())
 
-  test('a deposit has an event that contains it, and the cursor moves', async () => {
+  test('a deposit is recorded with an event that contains it, and the cursor moves', async () => {
     const wallet = await openWallet()
     const transfer = transferTo(wallet)
     const [deposit] = (await record([transfer])) ?? []
@@ -98,7 +98,7 @@ describe('recording deposits', () => {
     assert.deepEqual(await listToldDeposits(given.context, wallet), [txHash, txHash])
   })
 
-  test('a transfer of zero is not a deposit, and does not change the numbers of the others', async () => {
+  test('a transfer of zero is not a deposit, and does not change the positions of other deposits', async () => {
     const wallet = await openWallet()
     const [first, second] = [transferTo(wallet), transferTo(wallet)]
     await record([
@@ -109,7 +109,7 @@ describe('recording deposits', () => {
     assert.deepEqual([deposit?.['position'], more.length], [1, 0])
   })
 
-  test('a transfer between two of our wallets is a deposit of the receiving one', async () => {
+  test('a transfer between two of our wallets is a deposit to the receiving wallet', async () => {
     const [payer, payee] = [await openWallet(), await openWallet()]
     await record([{ ...transferTo(payee), from: payer }])
     assert.deepEqual(
@@ -139,7 +139,7 @@ describe('recording deposits', () => {
     assert.equal((await listDeposits(given.context, wallet))[0]?.['amount_micro'], String(UINT256_MAX))
   })
 
-  test('deposits that exceed one transaction are recorded in several, and the cursor moves with the last', async () => {
+  test('too many deposits for one transaction are recorded in several, and the last one moves the cursor', async () => {
     const wallet = await openWallet()
     const transfers = Array.from({ length: 501 }, () => transferTo(wallet))
     assert.equal((await record(transfers))?.length, 501)
@@ -154,7 +154,7 @@ describe('recording deposits', () => {
     assert.deepEqual(await listToldDeposits(given.context, wallet), [])
   })
 
-  test('a crash between deposit and event records neither and does not move the cursor; the next call does all', async () => {
+  test('after a crash between deposit and event, neither is recorded and the cursor has not moved; the next call does both', async () => {
     const wallet = await openWallet()
     const transfer = transferTo(wallet)
     const crashing = await given.context.db.transaction(async (transaction) => {
@@ -172,7 +172,7 @@ describe('recording deposits', () => {
     assert.deepEqual(await listToldDeposits(given.context, wallet), [transfer.txHash])
   })
 
-  /** Ends the connection that waits for the events table, as if its process had died. */
+  /** Ends the database connection that waits for the lock on the events table, as if its process had died. */
   async function endWaiting(): Promise<boolean> {
     const ended = await readRows(
       given.context.db,

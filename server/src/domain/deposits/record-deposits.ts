@@ -8,16 +8,20 @@ import { numberTransfers, type Deposit, type DepositCursor, type NumberedTransfe
 import { formatDeposit } from './format-deposit.ts'
 import { insertDeposits, moveCursor } from './deposits-store.ts'
 
-/** Each deposit also writes an event and its deliveries in the same batch. */
+/**
+ * The maximum number of deposits in one transaction. It is low because each deposit also writes an event and the
+ * deliveries of this event.
+ */
 const DEPOSITS_PER_TRANSACTION_MAX = 250
 
 /**
- * Records transfers to wallets of the mode as deposits. Each deposit is recorded once, however often it is read, in one
- * transaction with its event (D43). The last transaction also moves the cursor, so after a crash the same blocks are read
- * again and whatever is missing is added.
+ * Records transfers to wallets of the mode as deposits. Each deposit is recorded only once, even if its block is read
+ * several times, and in one transaction with its event (D43). If several transactions are needed, the last one moves
+ * the cursor (the last block that was read). So after a crash, the same blocks are read again and the missing deposits
+ * are added.
  *
- * `transfers` must be complete for each block, with those to each wallet in the chain's order. Returns the new deposits,
- * or null if another process has moved the cursor away from `from`.
+ * `transfers` must contain all transfers to these wallets in each block, in the chain's order. Returns the new
+ * deposits, or null if another process has moved the cursor away from `from`.
  */
 export async function recordDeposits(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -40,7 +44,10 @@ export async function recordDeposits(
   }
 }
 
-/** Holds the cursor's lock, so that one process records the deposits and the others find the cursor moved. */
+/**
+ * Records deposits in one transaction that locks the cursor. So only one process records them, and the others find that
+ * the cursor has moved.
+ */
 async function recordBatch(
   ctx: Pick<Context, 'db' | 'clock'>,
   {
@@ -52,7 +59,8 @@ async function recordBatch(
   return await ctx.db.transaction(async (transaction) => {
     if (!(await transaction.run(moveCursor(mode, cursor.from, cursor.to)))) return null
     if (transfers.length === 0) return []
-    // Read the clock after the lock is taken: ids contain the time at which a deposit is recorded, and readers rely on it.
+    // Read the clock only now, when we have the lock. Ids contain the time at which a deposit is recorded, and callers
+    // that list deposits rely on the order of the ids.
     const now = ctx.clock.now()
     const found = transfers.map((transfer) => ({ ...transfer, id: createId('deposit', now) }))
     const deposits = await transaction.run(insertDeposits({ mode, createdAt: now, deposits: found }))

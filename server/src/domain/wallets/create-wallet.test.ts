@@ -2,13 +2,23 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { listAuditActions } from '../../../../test/support/context/audit.ts'
-import { openConnections } from '../../../../test/support/database/read-rows.ts'
+import type { SoftwarePasskey } from '../../../../sandbox/src/software-passkey.ts'
+import { addWalletOwner, justProved, seedOwner, signUpPerson } from '../../../../test/support/context/people.ts'
+import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import type { WalletSigner } from '../../enclave/wallet-move.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
+import { enforceRateLimit } from '../enforce-rate-limit.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
+import type { Context } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
+import { addWalletPasskey } from './add-wallet-passkey.ts'
 import { createWallet } from './create-wallet.ts'
+import { listOwners } from './owners-store.ts'
+import { slotSealContext } from './slot-seal-context.ts'
+import { listSlots } from './slots-store.ts'
+import { SLOTS_PER_WALLET } from './wallet.ts'
 import { countWallets, findWallet } from './wallets-store.ts'
 
 describe('createWallet', () => {
@@ -18,20 +28,72 @@ describe('createWallet', () => {
   })
   after(() => given.close())
 
-  test('a wallet is recorded as the enclave made it', async () => {
-    const account = await open('developer')
-    const wallet = await create(account, ' Treasury ')
+  test('a wallet is recorded as the enclave made it, with its owner and 50 slots', async () => {
+    const { account, userId, owner } = await open('developer')
+    const { context: ctx, enclave } = given
+    enclave.created.length = 0
+    const wallet = await create({ account, owner }, ' Treasury ')
     assert.equal(wallet.name, 'Treasury')
-    const found = await given.context.db.runRelaxed(findWallet(account.id, 'test', wallet.address))
-    assert.equal(found?.enclaveWalletId, wallet.enclaveWalletId)
-    assert.equal(found.ownerQuorumId, 'quorum')
-    assert.equal(found.owner.credentialId, 'credential')
+    const found = await ctx.db.runRelaxed(findWallet(account.id, 'test', wallet.address))
+    assert.deepEqual(found, wallet)
+    assert.equal(found.signInOwner, null)
+    const owners = await ctx.db.runRelaxed(listOwners(wallet))
+    assert.deepEqual(
+      owners.map((one) => [one.credentialId, one.userId]),
+      [[owner.credentialId, userId]],
+    )
+    const slots = await ctx.db.runRelaxed(listSlots(wallet))
+    assert.deepEqual(
+      slots.map(({ slot }) => slot),
+      Array.from({ length: SLOTS_PER_WALLET }, (_, index) => index + 1),
+    )
+    assert.equal(new Set(slots.flatMap(({ policyId, signerId }) => [policyId, signerId])).size, 2 * SLOTS_PER_WALLET)
+    assert.equal(enclave.created.filter((path) => path === '/v1/policies').length, SLOTS_PER_WALLET)
+    assert.equal(enclave.created.filter((path) => path === '/v1/key_quorums').length, SLOTS_PER_WALLET + 1)
+  })
+
+  test('a wallet with other signers than those of its slots is not recorded', async () => {
+    const { account, owner } = await open('developer')
+    const { context: ctx } = given
+    const { credentialId } = owner
+    const asked = { accountId: account.id, mode: 'test', name: 'W', credentialId, actor: OPERATOR } as const
+    for (const change of [
+      (signers: readonly WalletSigner[]) => signers.slice(1),
+      (signers: readonly WalletSigner[]) => [...signers, { signerId: 'x', policyIds: ['x'] }],
+      (signers: readonly WalletSigner[]) =>
+        signers.map((one, index) => (index === 0 ? { ...one, policyIds: [] } : one)),
+    ]) {
+      const enclave: Context['enclave'] = {
+        ...ctx.enclave,
+        createWallet: async (wallet) => {
+          const made = await ctx.enclave.createWallet(wallet)
+          return { ...made, signers: change(made.signers) }
+        },
+      }
+      await assert.rejects(createWallet({ ...ctx, enclave }, asked), /other signers/)
+    }
+    assert.equal(await ctx.db.runRelaxed(countWallets(account.id, 'test')), 0)
+  })
+
+  test('the key of a slot is sealed for this slot alone', async () => {
+    const { account, owner } = await open('developer')
+    const wallet = await create({ account, owner })
+    const { sealer, db } = given.context
+    const text =
+      'select slot, signer_private_key_sealed from wallet_slots where wallet_address = $1 order by slot limit 2'
+    const rows = await readRows(db, text, [wallet.address])
+    const [first, second] = rows.map((row) => row['signer_private_key_sealed'] as Buffer)
+    assert.ok(first !== undefined && second !== undefined)
+    const place = { accountId: account.id, mode: 'test', walletAddress: wallet.address } as const
+    assert.match(sealer.open(first, slotSealContext(place, 1)), /^[A-Za-z0-9+/=]+$/)
+    assert.throws(() => sealer.open(second, slotSealContext(place, 1)))
+    assert.notEqual(sealer.open(first, slotSealContext(place, 1)), sealer.open(second, slotSealContext(place, 2)))
   })
 
   test('of 10 parallel creations under a cap of 3, exactly 3 are recorded, in each mode by itself', async () => {
-    const account = await open('developer')
+    const { account, owner } = await open('developer')
     await openConnections(given.context.db)
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create(account)))
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create({ account, owner })))
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue
       const { status, code, details } = outcome.reason as { status: number; code: string; details: unknown }
@@ -41,32 +103,75 @@ describe('createWallet', () => {
     assert.equal(await given.context.db.runRelaxed(countWallets(account.id, 'test')), 3)
     const actions = await listAuditActions(given.context.db, account.id)
     assert.equal(actions.filter((action) => action === 'wallet.created').length, 3)
-    assert.equal((await create(account, 'Live', 'live')).mode, 'live')
+    assert.equal((await create({ account, owner }, 'Live', 'live')).mode, 'live')
+  })
+
+  test('a person creates at most 10 wallets an hour in a workspace; further ones cost the enclave nothing', async () => {
+    const { account, userId, owner } = await open('scale')
+    const { context: ctx, enclave } = given
+    const actor = { kind: 'user', id: userId, ...justProved(ctx) } as const
+    const asked = { accountId: account.id, mode: 'test', credentialId: owner.credentialId, actor } as const
+    await assert.rejects(createWallet(ctx, { ...asked, name: '' }), { status: 400 })
+    for (let count = 0; count < 9; count += 1) {
+      await enforceRateLimit(ctx, { subject: account.id, bucket: 'wallet_creation' })
+    }
+    await createWallet(ctx, { ...asked, name: 'Last' })
+    enclave.created.length = 0
+    const tooMany = { status: 429, code: 'rate_limit_exceeded' }
+    await assert.rejects(createWallet(ctx, { ...asked, name: 'W', mode: 'live' }), tooMany)
+    assert.deepEqual(enclave.created, [])
+    assert.equal((await create({ account, owner }, 'Of the operator')).name, 'Of the operator')
   })
 
   test('a blank or too long name is rejected', async () => {
-    const account = await open('scale')
-    for (const name of ['', '   ', 'x'.repeat(101)]) await assert.rejects(create(account, name), { status: 400 })
+    const opened = await open('scale')
+    for (const name of ['', '   ', 'x'.repeat(101)]) await assert.rejects(create(opened, name), { status: 400 })
   })
 
-  test('a passkey that is not ES256 is rejected before the enclave is called', async () => {
-    const account = await open('scale')
-    const faults = [new Uint8Array(), new Uint8Array([0xff, 0x00]), coseKey(-8), coseKey(-257)]
-    for (const publicKeyCose of faults) {
-      const owner = { credentialId: 'credential', publicKeyCose }
-      const asked = { accountId: account.id, mode: 'test', name: 'W', owner, actor: OPERATOR } as const
-      await assert.rejects(createWallet(given.context, asked), { status: 400 })
+  test("a person's wallet can be owned by a wallet passkey of that person only", async () => {
+    const [own, foreign] = [await open('scale'), await open('scale')]
+    const person = await signUpPerson(given.context)
+    const actor = { kind: 'user', id: own.userId, ...justProved(given.context) } as const
+    const ask = (credentialId: string) =>
+      createWallet(given.context, { accountId: own.account.id, mode: 'test', name: 'W', credentialId, actor })
+    for (const credentialId of [foreign.owner.credentialId, person.passkey.credentialId, 'unknown']) {
+      await assert.rejects(ask(credentialId), { status: 404, code: 'passkey_not_found' })
     }
-    assert.equal(await given.context.db.runRelaxed(countWallets(account.id, 'test')), 0)
+    assert.equal(await given.context.db.runRelaxed(countWallets(own.account.id, 'test')), 0)
+    assert.equal((await ask(own.owner.credentialId)).name, 'W')
   })
 
-  function open(plan: Plan): Promise<Account> {
-    return createAccount(given.context, { name: 'Wallets', plan, actor: OPERATOR })
+  test('without a signer page no wallet is created, because nobody could sign for it', async () => {
+    const { account, owner } = await open('scale')
+    const { credentialId } = owner
+    const asked = { accountId: account.id, mode: 'test', name: 'W', credentialId, actor: OPERATOR } as const
+    await assert.rejects(createWallet({ ...given.context, signer: null }, asked), { code: 'signer_not_configured' })
+  })
+
+  test('a wallet passkey that is not ES256 is rejected, and so is one that exists', async () => {
+    const { userId, owner } = await open('scale')
+    const faults = [new Uint8Array(), new Uint8Array([0xff, 0x00]), coseKey(-8), coseKey(-257)]
+    const add = (credentialId: string, publicKeyCose: Uint8Array) => {
+      const registered = { credentialId, publicKeyCose, transports: [] }
+      return addWalletPasskey(given.context, { userId, registered, name: 'Key' })
+    }
+    for (const publicKeyCose of faults) await assert.rejects(add('another', publicKeyCose), { status: 400 })
+    await assert.rejects(add(owner.credentialId, coseKey(-7)), { status: 409, code: 'passkey_exists' })
+  })
+
+  async function open(plan: Plan) {
+    const account = await createAccount(given.context, { name: 'Wallets', plan, actor: OPERATOR })
+    const { userId } = await seedOwner(given.context, account)
+    return { account, userId, owner: await addWalletOwner(given.context, userId) }
   }
 
-  function create(account: Account, name = 'Wallet', mode: 'test' | 'live' = 'test') {
-    const owner = { credentialId: 'credential', publicKeyCose: coseKey(-7) }
-    return createWallet(given.context, { accountId: account.id, mode, name, owner, actor: OPERATOR })
+  function create(
+    { account, owner }: { account: Account; owner: SoftwarePasskey },
+    name = 'Wallet',
+    mode: 'test' | 'live' = 'test',
+  ) {
+    const { credentialId } = owner
+    return createWallet(given.context, { accountId: account.id, mode, name, credentialId, actor: OPERATOR })
   }
 })
 

@@ -5,56 +5,95 @@ import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
+import { sameSigners } from '../../enclave/wallet-move.ts'
+import { enforceRateLimit } from '../enforce-rate-limit.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { PLANS, type Plan } from '../plans/plan.ts'
+import { createSlots } from './create-slots.ts'
 import { toSpki } from './owner-passkey.ts'
+import { findWalletPasskey, insertOwner } from './owners-store.ts'
+import { slotSealContext } from './slot-seal-context.ts'
+import { insertSlots } from './slots-store.ts'
 import { countWallets, insertWallet } from './wallets-store.ts'
-import type { OwnerPasskey, Wallet } from './wallet.ts'
+import type { Wallet, WalletPasskey } from './wallet.ts'
 
 /**
- * Creates a wallet whose only owner is the passkey, at the enclave as well. A wallet's owner controls the money in it,
- * so creating one needs a recent proof (D59).
+ * Creates a wallet whose first owner is a wallet passkey, at the enclave as well, with all of its slots. A wallet's owner
+ * controls the money in it, so creating one needs a recent proof (D59).
  *
- * Errors: 400 `wallet_cap_reached` over the plan's limit (D12, exact even if wallets are created concurrently); 400
- * `validation_failed` if the passkey is not ES256; 403 `verification_required`.
+ * Errors: 400 `wallet_cap_reached` over the plan's limit (D12, exact even if wallets are created concurrently); 403
+ * `verification_required`; 404 `passkey_not_found`, also for another user's passkey; 409 `signer_not_configured`; 429
+ * `rate_limit_exceeded`, but not for the operator, who acts in the sandbox (D33).
  */
 export async function createWallet(
-  ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'sealer' | 'signer'>,
   {
     accountId,
     mode,
     name: text,
-    owner,
+    credentialId,
     actor,
-  }: { accountId: string; mode: Mode; name: string; owner: OwnerPasskey; actor: ProvenActor },
+  }: { accountId: string; mode: Mode; name: string; credentialId: string; actor: ProvenActor },
 ): Promise<Wallet> {
   const name = checkName(text)
   requireRecentProof(actor, ctx.clock.now())
-  const ownerPublicKey = toSpki(owner.publicKeyCose)
+  if (ctx.signer === null) throw problem('signer_not_configured')
+  const owner = await getOwnPasskey(ctx, { credentialId, actor })
   await ctx.db.transaction(async (transaction) => {
     const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
     checkCap(account?.plan, count)
   })
-  const made = await ctx.enclave.createWallet({ ownerPublicKey, name, idempotencyKey: randomUUID() })
-  const wallet: Wallet = {
-    accountId,
-    mode,
-    address: made.address,
-    name,
-    enclaveWalletId: made.enclaveWalletId,
-    ownerQuorumId: made.ownerQuorumId,
-    owner,
-    createdAt: ctx.clock.now(),
-  }
-  // The limit is checked again, because the lock was not held during the call to the enclave.
+  // Counted right before the calls to the enclave, so that a rejected request is not counted.
+  if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: accountId, bucket: 'wallet_creation' })
+  const { wallet: made, slots } = await createAtEnclave(ctx, { name, owner })
+  const createdAt = ctx.clock.now()
+  const wallet: Wallet = { accountId, mode, name, ...made, signInOwner: null, createdAt }
+  const sealed = slots.map(({ privateKey, ...slot }) => {
+    const context = slotSealContext({ accountId, mode, walletAddress: wallet.address }, slot.slot)
+    return { ...slot, privateKeySealed: ctx.sealer.seal(privateKey, context) }
+  })
+  // The limit is checked again, because the lock was not held during the calls to the enclave.
   await ctx.db.transaction(async (transaction) => {
     const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
     checkCap(account?.plan, count)
-    const details = { mode, name }
-    const entry = { logId: accountId, createdAt: wallet.createdAt, actor, action: 'wallet.created', details } as const
-    await transaction.commit([insertWallet(wallet), insertAuditEntry({ ...entry, subject: wallet.address })])
+    const details = { mode, name, credential_id: credentialId }
+    const entry = { logId: accountId, createdAt, actor, action: 'wallet.created', details } as const
+    await transaction.commit([
+      insertWallet(wallet),
+      insertOwner(wallet, { credentialId, addedAt: createdAt }),
+      insertSlots(wallet, sealed),
+      insertAuditEntry({ ...entry, subject: wallet.address }),
+    ])
   })
   return wallet
+}
+
+/** The operator, who acts in the sandbox, may name any person's passkey. */
+async function getOwnPasskey(
+  ctx: Pick<Context, 'db'>,
+  { credentialId, actor }: { credentialId: string; actor: ProvenActor },
+): Promise<WalletPasskey> {
+  const passkey = await ctx.db.runRelaxed(findWalletPasskey(credentialId))
+  const isOwn = actor.kind === 'operator' || passkey?.userId === actor.id
+  if (passkey === null || !isOwn) throw problem('passkey_not_found')
+  return passkey
+}
+
+async function createAtEnclave(
+  { enclave }: Pick<Context, 'enclave'>,
+  { name, owner }: { name: string; owner: WalletPasskey },
+) {
+  const publicKeys = [toSpki(owner.publicKeyCose)]
+  const ownerQuorumId = await enclave.createQuorum({ publicKeys, name: 'Wallet owners' })
+  const slots = await createSlots({ enclave }, { ownerQuorumId })
+  const signers = slots.map(({ signerId, policyId }) => ({ signerId, policyIds: [policyId] }))
+  const idempotencyKey = randomUUID()
+  const made = await enclave.createWallet({ ownerQuorumId, signers, name, idempotencyKey })
+  // Otherwise money would be sent to an address that somebody else controls.
+  if (made.ownerQuorumId !== ownerQuorumId) throw new Error('the enclave created a wallet with another owner')
+  // A signer under another policy, or one of somebody else, could spend that money without an owner's signature.
+  if (!sameSigners(made.signers, signers)) throw new Error('the enclave created a wallet with other signers')
+  return { wallet: { address: made.address, enclaveWalletId: made.enclaveWalletId, ownerQuorumId }, slots }
 }
 
 function checkCap(plan: Plan | undefined, count: number): void {

@@ -2,10 +2,12 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { WALLETS_LISTED_MAX, type WalletSummary } from './wallet.ts'
+import { findWalletPasskey } from './owners-store.ts'
+import { listWalletPasskeyRows, type OwnedWalletPasskey } from './wallet-passkeys-store.ts'
+import { WALLETS_LISTED_MAX, type WalletPasskey, type WalletSummary } from './wallet.ts'
 import { countWalletsByOwner, findWalletSummary, listWalletSummaries } from './wallets-store.ts'
 
-/** Returns a wallet of the (account, mode), or throws 404 `wallet_not_found`. */
+/** Returns a wallet of the workspace and mode, or throws 404 `wallet_not_found`. */
 export async function getWallet(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, address }: { accountId: string; mode: Mode; address: Address },
@@ -15,7 +17,7 @@ export async function getWallet(
   return wallet
 }
 
-/** Lists the wallets of the (account, mode), newest last. If there are more than 1,000, the newest 1,000. */
+/** Lists the wallets of the workspace and mode, oldest first. If there are more than 1,000, lists the newest 1,000. */
 export async function listWallets(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },
@@ -32,4 +34,25 @@ export async function countOwnedWallets(
   { userId }: { userId: string },
 ): Promise<ReadonlyMap<string, number>> {
   return new Map(await ctx.db.runRelaxed(countWalletsByOwner(userId)))
+}
+
+/** Lists a user's wallet passkeys, oldest first, each with how many wallets it owns. */
+export async function listWalletPasskeys(
+  ctx: Pick<Context, 'db'>,
+  { userId }: { userId: string },
+): Promise<OwnedWalletPasskey[]> {
+  return await ctx.db.runRelaxed(listWalletPasskeyRows(userId))
+}
+
+/**
+ * Returns a wallet passkey. Throws 404 `passkey_not_found` if there is none, or if it belongs to another user than
+ * `userId`. Null asks for anybody's.
+ */
+export async function getWalletPasskey(
+  ctx: Pick<Context, 'db'>,
+  { credentialId, userId }: { credentialId: string; userId: string | null },
+): Promise<WalletPasskey> {
+  const passkey = await ctx.db.runRelaxed(findWalletPasskey(credentialId))
+  if (passkey === null || (userId !== null && passkey.userId !== userId)) throw problem('passkey_not_found')
+  return passkey
 }

@@ -10,8 +10,8 @@ export interface CoinBalance {
 }
 
 /**
- * Returns the balance that a wallet pays gas from, in the chain's native coin. Returns null, without asking the chain,
- * if gas is sponsored.
+ * Returns a wallet's balance in the chain's native coin, with which the wallet pays gas. If gas is sponsored, returns
+ * null without asking the chain.
  */
 export async function readCoinBalance(
   { chains }: Pick<Context, 'chains'>,

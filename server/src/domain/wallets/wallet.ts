@@ -1,25 +1,49 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 
-/** A wallet of one account and mode. Its key is in the enclave, and its owner is a passkey (D13). */
+/** A wallet of one account and mode. Its key is in the enclave, and its owners are wallet passkeys (D13, D60). */
 export interface Wallet {
   readonly accountId: string
   readonly mode: Mode
   readonly address: Address
   readonly name: string
   readonly enclaveWalletId: string
-  /** The owner at the enclave: a key quorum whose only member is the passkey. */
+  /** The owner at the enclave: a key quorum, any member of which may sign. Its members are the owners' passkeys. */
   readonly ownerQuorumId: string
-  readonly owner: OwnerPasskey
+  /**
+   * The sign-in passkey that owns a wallet which was created before wallet passkeys existed and has not been moved.
+   * Such a wallet has no slots. Null for every other wallet.
+   */
+  readonly signInOwner: OwnerPasskey | null
   readonly createdAt: Date
 }
 
-/** The part of a passkey that owning a wallet depends on. */
+/** The data of a passkey that owns a wallet. */
 export interface OwnerPasskey {
-  /** The base64url that WebAuthn gives it. */
+  /** The credential id that WebAuthn assigned, in base64url. */
   readonly credentialId: string
   /** The COSE key from the registration. Always ES256, because the enclave only verifies P-256 signatures. */
   readonly publicKeyCose: Uint8Array
+}
+
+/** A passkey that owns wallets (D60). It is created and used on the signer page, and belongs to a person. */
+export interface WalletPasskey extends OwnerPasskey {
+  readonly userId: string
+  readonly name: string
+  /** How browsers can reach the authenticator (WebAuthn, section 5.8.4). */
+  readonly transports: readonly string[]
+  readonly createdAt: Date
+}
+
+/**
+ * A policy of a wallet at the enclave, and the one signer that it limits. A grant is the content of a slot: the rules
+ * that an owner signed for its policy (decision 0034).
+ */
+export interface WalletSlot {
+  /** From 1 on. The wallet's signers at the enclave have the same order. */
+  readonly slot: number
+  readonly policyId: string
+  readonly signerId: string
 }
 
 /** What members of the workspace see of a wallet. */
@@ -32,3 +56,12 @@ export interface WalletSummary extends Wallet {
 
 /** A list shows at most this many wallets. */
 export const WALLETS_LISTED_MAX = 1_000
+
+/** One request reads at most this many balances, because payments use the same chain nodes. */
+export const BALANCES_READ_MAX = 100
+
+/** Each person can have this many wallet passkeys. */
+export const WALLET_PASSKEYS_MAX = 10
+
+/** How many slots a wallet is created with, and so how many agents can have a grant on it. */
+export const SLOTS_PER_WALLET = 50

@@ -3,29 +3,23 @@ import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
-import type { Wallet, WalletSummary } from './wallet.ts'
+import type { OwnerPasskey, Wallet, WalletSummary } from './wallet.ts'
 
-const { wallets, passkeys, users } = tables
+const { wallets, users } = tables
 
 const ADDRESS_ROW = { address: narrow<Address>(wallets.address) }
 
 const WALLET_ROW = {
   ...pick(wallets, 'account_id', 'mode'),
   ...ADDRESS_ROW,
-  ...pick(
-    wallets,
-    'name',
-    'enclave_wallet_id',
-    'owner_quorum_id',
-    'owner_credential_id',
-    'owner_public_key',
-    'created_at',
-  ),
+  ...pick(wallets, 'name', 'enclave_wallet_id', 'owner_quorum_id'),
+  ...pick(wallets, 'owner_credential_id', 'owner_public_key'),
+  created_at: wallets.created_at,
 }
 
 const SUMMARY_ROW = {
   ...WALLET_ROW,
-  passkey_name: nullable(passkeys.name),
+  passkey_name: nullable(computed.text),
   user_id: nullable(users.id),
   user_name: nullable(users.name),
   grants: computed.int8,
@@ -44,8 +38,8 @@ export function insertWallet(wallet: Wallet): Query<boolean> {
       wallet.name,
       wallet.enclaveWalletId,
       wallet.ownerQuorumId,
-      wallet.owner.credentialId,
-      Buffer.from(wallet.owner.publicKeyCose),
+      wallet.signInOwner?.credentialId ?? null,
+      wallet.signInOwner === null ? null : Buffer.from(wallet.signInOwner.publicKeyCose),
       wallet.createdAt,
     ],
     read: changed,
@@ -72,16 +66,22 @@ export function countWallets(accountId: string, mode: Mode): Query<number> {
 }
 
 /**
- * The summaries of `wallets w`. Uses the primary keys, and `grants_by_wallet`. The owner's passkey must match by its
- * public key too, because anybody can register a passkey of their own under a credential id that is not in use.
+ * The summaries of `wallets w`, each with its first owner. Uses the primary keys, and `grants_by_wallet`. A sign-in
+ * passkey must match by its public key too, because anybody can register a passkey of their own under a credential id
+ * that is not in use.
  */
 const SUMMARY = {
   columns: `w.account_id, w.mode, w.address, w.name, w.enclave_wallet_id, w.owner_quorum_id, w.owner_credential_id,
-      w.owner_public_key, w.created_at, p.name as passkey_name, u.id as user_id, u.name as user_name,
+      w.owner_public_key, w.created_at, coalesce(o.name, p.name) as passkey_name, u.id as user_id, u.name as user_name,
       (select count(*) from grants g where g.account_id = w.account_id and g.mode = w.mode
         and g.wallet_address = w.address and g.status <> 'revoked') as grants`,
   joins: `left join passkeys p on p.credential_id = w.owner_credential_id and p.public_key_cose = w.owner_public_key
-      left join users u on u.id = p.user_id`,
+      left join lateral (
+        select k.name, k.user_id from wallet_owners wo join wallet_passkeys k on k.credential_id = wo.credential_id
+        where wo.account_id = w.account_id and wo.mode = w.mode and wo.wallet_address = w.address
+        order by wo.added_at, wo.credential_id limit 1
+      ) o on true
+      left join users u on u.id = coalesce(o.user_id, p.user_id)`,
 } as const
 
 /** Uses the primary keys. */
@@ -95,7 +95,7 @@ export function findWalletSummary(accountId: string, mode: Mode, address: Addres
   }
 }
 
-/** The newest `limit` wallets, oldest first. Uses the primary keys. */
+/** Lists the newest `limit` wallets, the oldest of them first. Uses the primary keys. */
 export function listWalletSummaries(accountId: string, mode: Mode, limit: number): Query<WalletSummary[]> {
   return {
     name: 'list_wallet_summaries',
@@ -108,7 +108,7 @@ export function listWalletSummaries(accountId: string, mode: Mode, limit: number
 }
 
 /**
- * Returns how many wallets in the user's workspaces each of their passkeys owns. Uses `members_by_user` and primary
+ * Returns how many wallets in the user's workspaces each of their sign-in passkeys owns. Uses `members_by_user` and primary
  * keys.
  */
 export function countWalletsByOwner(userId: string): Query<[credentialId: string, wallets: number][]> {
@@ -121,14 +121,17 @@ export function countWalletsByOwner(userId: string): Query<[credentialId: string
       where m.user_id = $1 and p.user_id = $1
       group by w.owner_credential_id`,
     values: [userId],
-    read: all({ owner_credential_id: wallets.owner_credential_id, wallets: computed.int8 }, (row) => [
+    read: all({ owner_credential_id: required(wallets.owner_credential_id), wallets: computed.int8 }, (row) => [
       row.owner_credential_id,
       Number(row.wallets),
     ]),
   }
 }
 
-/** The addresses of all accounts' wallets of a mode that sort after `after`. Uses the index `wallets_of_mode`. */
+/**
+ * Lists the addresses of a mode's wallets in all workspaces, in order, starting after `after`. Uses the index
+ * `wallets_of_mode`.
+ */
 export function listAddresses(mode: Mode, after: Address | null, limit: number): Query<Address[]> {
   return {
     name: 'list_wallet_addresses',
@@ -138,7 +141,7 @@ export function listAddresses(mode: Mode, after: Address | null, limit: number):
   }
 }
 
-/** Which of these addresses are wallets of a mode, of any account. Uses the index `wallets_by_address`. */
+/** Lists those of the addresses that are wallets of the mode, in any workspace. Uses the index `wallets_by_address`. */
 export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Query<Address[]> {
   return {
     name: 'list_wallets_among',
@@ -149,15 +152,18 @@ export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Que
 }
 
 /**
- * A lease on a wallet's signers is valid between these times. A later one was written before the clock was set back,
- * and is ignored.
+ * A lease on a wallet's signers counts if it ends after `now`, but not after `latest`. A lease that ends later was
+ * written before the clock was set back, and is ignored.
  */
 export interface LeaseBounds {
   readonly now: Date
   readonly latest: Date
 }
 
-/** Takes the lease on changing the wallet's signers at the enclave; returns false while another process holds it. */
+/**
+ * Takes the lease that allows one process to change the wallet's signers at the enclave. Returns false while another
+ * process has the lease.
+ */
 export function takeSignerLease(wallet: Wallet, until: Date, { now, latest }: LeaseBounds): Query<boolean> {
   return {
     name: 'take_signer_change',
@@ -169,7 +175,7 @@ export function takeSignerLease(wallet: Wallet, until: Date, { now, latest }: Le
   }
 }
 
-/** Returns until when the lease on the wallet's signers is held; null if it is not. */
+/** Returns the time at which the current lease on the wallet's signers ends, or null if there is no lease. */
 export function findSignerLease(wallet: Wallet, { now, latest }: LeaseBounds): Query<Date | null> {
   return {
     name: 'find_signer_change',
@@ -180,7 +186,7 @@ export function findSignerLease(wallet: Wallet, { now, latest }: LeaseBounds): Q
   }
 }
 
-/** Extends the lease, if it is still the one that was taken. */
+/** Extends the lease to `until`. Returns false if the stored lease is not the one that ends at `held`. */
 export function extendSignerLease(wallet: Wallet, held: Date, until: Date): Query<boolean> {
   return {
     name: 'prolong_signer_change',
@@ -191,7 +197,10 @@ export function extendSignerLease(wallet: Wallet, held: Date, until: Date): Quer
   }
 }
 
-/** Whether the lease is still the one that was taken. Nobody else can take it before the transaction ends. */
+/**
+ * Returns whether the stored lease is still the one that ends at `held`. If so, no other process can take it before
+ * this transaction ends.
+ */
 export function holdsSignerLease(wallet: Wallet, held: Date): Query<boolean> {
   return {
     name: 'holds_signer_change',
@@ -202,7 +211,7 @@ export function holdsSignerLease(wallet: Wallet, held: Date): Query<boolean> {
   }
 }
 
-/** Releases the lease, if it is still the one that was taken. */
+/** Releases the lease. Returns false if the stored lease is not the one that ends at `until`. */
 export function releaseSignerLease(wallet: Wallet, until: Date): Query<boolean> {
   return {
     name: 'give_back_signer_change',
@@ -228,7 +237,11 @@ function toWallet(row: RowOf<typeof WALLET_ROW>): Wallet {
     name: row.name,
     enclaveWalletId: row.enclave_wallet_id,
     ownerQuorumId: row.owner_quorum_id,
-    owner: { credentialId: row.owner_credential_id, publicKeyCose: row.owner_public_key },
+    signInOwner: toOwner(row.owner_credential_id, row.owner_public_key),
     createdAt: row.created_at,
   }
+}
+
+function toOwner(credentialId: string | null, publicKeyCose: Uint8Array | null): OwnerPasskey | null {
+  return credentialId === null || publicKeyCose === null ? null : { credentialId, publicKeyCose }
 }

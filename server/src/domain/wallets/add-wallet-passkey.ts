@@ -1,0 +1,43 @@
+import { violatesUnique } from '../../db/errors.ts'
+import { checkName } from '../../values/name.ts'
+import { problem } from '../../values/problem.ts'
+import { insertPersonalEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { lockUser } from '../passkeys/passkeys-store.ts'
+import { toSpki } from './owner-passkey.ts'
+import { insertWalletPasskey, WALLET_PASSKEY_INDEX } from './owners-store.ts'
+import { countWalletPasskeys } from './wallet-passkeys-store.ts'
+import { WALLET_PASSKEYS_MAX, type OwnerPasskey, type WalletPasskey } from './wallet.ts'
+
+/**
+ * Adds a wallet passkey to a person's account. The caller has verified the registration that it comes from.
+ *
+ * Errors: 400 for a name that is not allowed, or a passkey that is not ES256; 409 `passkey_exists`,
+ * `passkey_limit_reached` (exact even if passkeys are added concurrently).
+ */
+export async function addWalletPasskey(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  {
+    userId,
+    registered,
+    name: text,
+  }: { userId: string; registered: OwnerPasskey & Pick<WalletPasskey, 'transports'>; name: string },
+): Promise<WalletPasskey> {
+  const name = checkName(text)
+  toSpki(registered.publicKeyCose)
+  const createdAt = ctx.clock.now()
+  const { credentialId, publicKeyCose, transports } = registered
+  const passkey: WalletPasskey = { userId, credentialId, publicKeyCose, transports, name, createdAt }
+  const entry = { createdAt, action: 'wallet_passkey.added', subject: credentialId, details: { name } } as const
+  try {
+    await ctx.db.transaction(async (transaction) => {
+      const [, count] = await transaction.batch([lockUser(userId), countWalletPasskeys(userId)])
+      if (count >= WALLET_PASSKEYS_MAX) throw problem('passkey_limit_reached')
+      await transaction.commit([insertWalletPasskey(passkey), insertPersonalEntry(userId, entry)])
+    })
+  } catch (error) {
+    if (violatesUnique(error, WALLET_PASSKEY_INDEX)) throw problem('passkey_exists')
+    throw error
+  }
+  return passkey
+}

@@ -1,0 +1,15 @@
+import type { Context } from '../context.ts'
+import { toSpki } from './owner-passkey.ts'
+import { listOwners } from './owners-store.ts'
+import type { OwnerCredential } from './signing-request.ts'
+import type { Wallet } from './wallet.ts'
+
+/** Lists the passkeys that may sign for a wallet with wallet passkeys. */
+export async function listCredentials(ctx: Pick<Context, 'db'>, wallet: Wallet): Promise<OwnerCredential[]> {
+  const owners = await ctx.db.runRelaxed(listOwners(wallet))
+  return owners.map(({ credentialId, publicKeyCose, name }) => ({
+    id: credentialId,
+    publicKey: toSpki(publicKeyCose),
+    name,
+  }))
+}

@@ -1,0 +1,135 @@
+import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import type { OwnerRequest, OwnerRequestContent } from './owner-request.ts'
+import type { Wallet } from './wallet.ts'
+
+const { owner_requests: requests } = tables
+
+const REQUEST_ROW = {
+  ...pick(requests, 'account_id', 'id'),
+  mode: narrow<Mode>(requests.mode),
+  wallet_address: narrow<Address>(requests.wallet_address),
+  kind: requests.kind,
+  details: narrow<object>(requests.details),
+  ...pick(requests, 'expires_at', 'created_at', 'created_by'),
+  submitted_by: narrow<Actor>(requests.submitted_by),
+  done_at: requests.done_at,
+}
+
+const COLUMNS = listOf(REQUEST_ROW)
+
+export function insertOwnerRequest(request: OwnerRequest): Query<boolean> {
+  return {
+    name: 'insert_owner_request',
+    text: `insert into owner_requests (account_id, id, mode, wallet_address, kind, details, expires_at, created_at, created_by)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      request.accountId,
+      request.id,
+      request.mode,
+      request.walletAddress,
+      request.kind,
+      JSON.stringify(request.details),
+      request.expiresAt,
+      request.createdAt,
+      request.createdBy,
+    ],
+    read: changed,
+  }
+}
+
+/** Uses the primary key. */
+export function findOwnerRequest(accountId: string, id: string): Query<OwnerRequest | null> {
+  return {
+    name: 'find_owner_request',
+    text: `select ${COLUMNS} from owner_requests where account_id = $1 and id = $2`,
+    values: [accountId, id],
+    read: firstOrNull(REQUEST_ROW, toRequest),
+  }
+}
+
+/**
+ * The newest requests of a wallet that change its owners and whose change was not recorded, newest first. Uses the index
+ * `owner_requests_open`.
+ */
+export function listOpenOwnerRequests(
+  { accountId, mode, address }: Pick<Wallet, 'accountId' | 'mode' | 'address'>,
+  limit: number,
+): Query<OwnerRequest[]> {
+  return {
+    name: 'list_open_owner_requests',
+    text: `select ${COLUMNS} from owner_requests
+      where account_id = $1 and mode = $2 and wallet_address = $3 and kind <> 'withdraw' and done_at is null
+      order by id desc limit $4`,
+    values: [accountId, mode, address, limit],
+    read: all(REQUEST_ROW, toRequest),
+  }
+}
+
+/** Records who submits the owner's signature. Returns false if the change was recorded meanwhile. */
+export function markOwnerRequestSubmitted(request: OwnerRequest, by: Actor): Query<boolean> {
+  return {
+    name: 'mark_owner_request_submitted',
+    text: `update owner_requests set submitted_by = $3 where account_id = $1 and id = $2 and done_at is null`,
+    values: [request.accountId, request.id, JSON.stringify(by)],
+    read: changed,
+  }
+}
+
+/** Forgets that a signature was submitted, because the enclave did not make the change and no longer can. */
+export function clearOwnerRequestSubmitter(request: OwnerRequest): Query<boolean> {
+  return {
+    name: 'clear_owner_request_submitter',
+    text: `update owner_requests set submitted_by = null where account_id = $1 and id = $2 and done_at is null`,
+    values: [request.accountId, request.id],
+    read: changed,
+  }
+}
+
+/** Returns false if the change was recorded already. A change that was found at the enclave names who had submitted it. */
+export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date): Query<boolean> {
+  return {
+    name: 'mark_owner_request_done',
+    text: `update owner_requests set done_at = $4, submitted_by = coalesce(submitted_by, $3)
+      where account_id = $1 and id = $2 and done_at is null`,
+    values: [request.accountId, request.id, JSON.stringify(by), now],
+    read: changed,
+  }
+}
+
+/**
+ * Deletes requests that expired before this time. A change of owners whose outcome was never recorded stays, because it
+ * explains what the enclave may have recorded. Uses the index `owner_requests_by_end`.
+ */
+export function deleteEndedOwnerRequests(expiredBefore: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'delete_ended_owner_requests',
+    text: `delete from owner_requests where (account_id, id) in (
+        select account_id, id from owner_requests
+        where expires_at <= $1 and (kind = 'withdraw' or submitted_by is null or done_at is not null)
+        order by expires_at limit $2 for update skip locked)`,
+    values: [expiredBefore, rowsMax],
+    read: countChanged,
+  }
+}
+
+function toRequest(row: RowOf<typeof REQUEST_ROW>): OwnerRequest {
+  // Only `insertOwnerRequest` writes the details, so they fit the kind.
+  const content = { kind: row.kind, details: row.details } as OwnerRequestContent
+  return {
+    ...content,
+    accountId: row.account_id,
+    id: row.id,
+    mode: row.mode,
+    walletAddress: row.wallet_address,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    submittedBy: row.submitted_by,
+    doneAt: row.done_at,
+  }
+}

@@ -1,0 +1,61 @@
+import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { pick, type RowOf } from '../../db/column.ts'
+import { tables } from '../../db/tables.ts'
+import type { Wallet, WalletSlot } from './wallet.ts'
+
+const { wallet_slots: slots } = tables
+
+const SLOT_ROW = pick(slots, 'slot', 'enclave_policy_id', 'signer_id')
+
+/** A slot with its signer's private key, encrypted. */
+export interface SealedSlot extends WalletSlot {
+  readonly privateKeySealed: Buffer
+}
+
+type WalletKey = Pick<Wallet, 'accountId' | 'mode' | 'address'>
+
+export function insertSlots({ accountId, mode, address }: WalletKey, added: readonly SealedSlot[]): Query<boolean> {
+  return {
+    name: 'insert_wallet_slots',
+    text: `insert into wallet_slots (account_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
+        signer_private_key_sealed)
+      select $1, $2, $3, slot, policy_id, signer_id, decode(sealed, 'hex')
+      from unnest($4::int[], $5::text[], $6::text[], $7::text[]) as added (slot, policy_id, signer_id, sealed)`,
+    values: [
+      accountId,
+      mode,
+      address,
+      added.map(({ slot }) => slot),
+      added.map(({ policyId }) => policyId),
+      added.map(({ signerId }) => signerId),
+      added.map(({ privateKeySealed }) => privateKeySealed.toString('hex')),
+    ],
+    read: changed,
+  }
+}
+
+/** The wallet's slots, in order. Uses the primary key. */
+export function listSlots({ accountId, mode, address }: WalletKey): Query<WalletSlot[]> {
+  return {
+    name: 'list_wallet_slots',
+    text: `select slot, enclave_policy_id, signer_id from wallet_slots
+      where account_id = $1 and mode = $2 and wallet_address = $3 order by slot`,
+    values: [accountId, mode, address],
+    read: all(SLOT_ROW, toSlot),
+  }
+}
+
+/** Uses the primary key. */
+export function findSlot({ accountId, mode, address }: WalletKey, slot: number): Query<WalletSlot | null> {
+  return {
+    name: 'find_wallet_slot',
+    text: `select slot, enclave_policy_id, signer_id from wallet_slots
+      where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4`,
+    values: [accountId, mode, address, slot],
+    read: firstOrNull(SLOT_ROW, toSlot),
+  }
+}
+
+function toSlot(row: RowOf<typeof SLOT_ROW>): WalletSlot {
+  return { slot: row.slot, policyId: row.enclave_policy_id, signerId: row.signer_id }
+}

@@ -1,0 +1,128 @@
+import { computed, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { OwnerAssertion } from '../../enclave/signable-request.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { OwnerPasskey, Wallet } from './wallet.ts'
+
+const { wallet_owners: owners, wallet_passkeys: passkeys, users } = tables
+
+/** An owner of a wallet as the members of the workspace see it. */
+export interface WalletOwner {
+  readonly walletAddress: Address
+  readonly credentialId: string
+  readonly name: string
+  readonly userId: string
+  readonly userName: string
+  readonly addedAt: Date
+  /** Whether the owner has signed the wallet's record. */
+  readonly hasRecord: boolean
+}
+
+/** An owner of a wallet, and the owner's signature on the wallet's record; null until the owner has signed it. */
+export interface RecordOwner extends OwnerPasskey {
+  readonly name: string
+  readonly recordAssertion: OwnerAssertion | null
+}
+
+const OWNER_ROW = {
+  wallet_address: narrow<Address>(owners.wallet_address),
+  ...pick(owners, 'credential_id', 'added_at'),
+  has_record: computed.bool,
+  ...pick(passkeys, 'name', 'user_id'),
+  user_name: users.name,
+}
+
+const RECORD_ROW = {
+  credential_id: owners.credential_id,
+  record_assertion: narrow<OwnerAssertion>(owners.record_assertion),
+  ...pick(passkeys, 'public_key', 'name'),
+}
+
+type WalletKey = Pick<Wallet, 'accountId' | 'mode' | 'address'>
+
+/** The owners of these wallets, each wallet's first owner first. Uses primary keys. */
+export function listWalletOwners(accountId: string, mode: Mode, addresses: readonly Address[]): Query<WalletOwner[]> {
+  return {
+    name: 'list_owners_of_wallets',
+    text: `select o.wallet_address, o.credential_id, o.added_at, o.record_assertion is not null as has_record, p.name,
+        p.user_id, u.name as user_name
+      from wallet_owners o
+      join wallet_passkeys p on p.credential_id = o.credential_id
+      join users u on u.id = p.user_id
+      where o.account_id = $1 and o.mode = $2 and o.wallet_address = any($3::text[])
+      order by o.wallet_address, o.added_at, o.credential_id`,
+    values: [accountId, mode, addresses],
+    read: all(OWNER_ROW, toOwner),
+  }
+}
+
+/** The owners of one wallet with their signatures on its record, the first owner first. Uses primary keys. */
+export function listRecordOwners(accountId: string, mode: Mode, address: Address): Query<RecordOwner[]> {
+  return {
+    name: 'list_record_owners',
+    text: `select o.credential_id, o.record_assertion, p.public_key, p.name
+      from wallet_owners o join wallet_passkeys p on p.credential_id = o.credential_id
+      where o.account_id = $1 and o.mode = $2 and o.wallet_address = $3 order by o.added_at, o.credential_id`,
+    values: [accountId, mode, address],
+    read: all(RECORD_ROW, (row) => ({
+      credentialId: row.credential_id,
+      publicKeyCose: row.public_key,
+      name: row.name,
+      recordAssertion: row.record_assertion,
+    })),
+  }
+}
+
+/** Returns false if the passkey does not own the wallet. */
+export function deleteOwner({ accountId, mode, address }: WalletKey, credentialId: string): Query<boolean> {
+  return {
+    name: 'delete_wallet_owner',
+    text: `delete from wallet_owners
+      where account_id = $1 and mode = $2 and wallet_address = $3 and credential_id = $4`,
+    values: [accountId, mode, address, credentialId],
+    read: changed,
+  }
+}
+
+/**
+ * Stores the signature with which an owner signed the wallet's record, in the row of this owner. Returns false if the
+ * passkey does not own the wallet.
+ */
+export function saveRecordAssertion(
+  { accountId, mode, address }: WalletKey,
+  credentialId: string,
+  assertion: OwnerAssertion,
+): Query<boolean> {
+  return {
+    name: 'save_record_assertion',
+    text: `update wallet_owners set record_assertion = $5
+      where account_id = $1 and mode = $2 and wallet_address = $3 and credential_id = $4`,
+    values: [accountId, mode, address, credentialId, JSON.stringify(assertion)],
+    read: changed,
+  }
+}
+
+/** Gives the wallet to a quorum of wallet passkeys. Returns false if a sign-in passkey no longer owns it. */
+export function markMoved({ accountId, mode, address }: WalletKey, ownerQuorumId: string): Query<boolean> {
+  return {
+    name: 'mark_wallet_moved',
+    text: `update wallets set owner_quorum_id = $4, owner_credential_id = null, owner_public_key = null
+      where account_id = $1 and mode = $2 and address = $3 and owner_credential_id is not null`,
+    values: [accountId, mode, address, ownerQuorumId],
+    read: changed,
+  }
+}
+
+function toOwner(row: RowOf<typeof OWNER_ROW>): WalletOwner {
+  return {
+    walletAddress: row.wallet_address,
+    credentialId: row.credential_id,
+    name: row.name,
+    userId: row.user_id,
+    userName: row.user_name,
+    addedAt: row.added_at,
+    hasRecord: row.has_record,
+  }
+}

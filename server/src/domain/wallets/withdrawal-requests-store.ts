@@ -1,0 +1,101 @@
+import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { changed, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import { microUsdc } from '../../values/money.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import type { WithdrawalRequest } from './withdrawal-request.ts'
+
+const { owner_requests: requests } = tables
+
+/** The part of a request that its column `details` contains. */
+interface Details {
+  readonly payment_id: string
+  readonly to: Address
+  readonly amount_micro: string
+  readonly amount_usdc: string
+  readonly sponsored: boolean
+  readonly request_expires_at: string
+}
+
+const REQUEST_ROW = {
+  ...pick(requests, 'account_id', 'id'),
+  mode: narrow<Mode>(requests.mode),
+  wallet_address: narrow<Address>(requests.wallet_address),
+  details: narrow<Details>(requests.details),
+  ...pick(requests, 'expires_at', 'created_at', 'created_by'),
+  submitted_by: narrow<Actor>(requests.submitted_by),
+}
+
+const COLUMNS = listOf(REQUEST_ROW)
+
+export function insertWithdrawalRequest(request: WithdrawalRequest): Query<boolean> {
+  const details: Details = {
+    payment_id: request.paymentId,
+    to: request.to,
+    amount_micro: request.amountMicro.toString(),
+    amount_usdc: request.amountUsdc,
+    sponsored: request.sponsored,
+    request_expires_at: request.requestExpiresAt.toISOString(),
+  }
+  return {
+    name: 'insert_withdrawal_request',
+    text: `insert into owner_requests (${COLUMNS}, kind) values ($1, $2, $3, $4, $5, $6, $7, $8, null, 'withdraw')`,
+    values: [
+      request.accountId,
+      request.id,
+      request.mode,
+      request.walletAddress,
+      JSON.stringify(details),
+      request.expiresAt,
+      request.createdAt,
+      request.createdBy,
+    ],
+    read: changed,
+  }
+}
+
+/** Uses the primary key. */
+export function findWithdrawalRequest(accountId: string, id: string): Query<WithdrawalRequest | null> {
+  return {
+    name: 'find_withdrawal_request',
+    text: `select ${COLUMNS} from owner_requests where account_id = $1 and id = $2 and kind = 'withdraw'`,
+    values: [accountId, id],
+    read: firstOrNull(REQUEST_ROW, toRequest),
+  }
+}
+
+/** Records who submitted the owner's signature, before it is sent. Changes nothing for a request that was submitted. */
+export function markWithdrawalSubmitted(
+  { accountId, id }: WithdrawalRequest,
+  { actor, now }: { actor: Actor; now: Date },
+): Query<boolean> {
+  return {
+    name: 'mark_withdrawal_submitted',
+    text: `update owner_requests set submitted_by = $3, done_at = $4
+      where account_id = $1 and id = $2 and kind = 'withdraw' and submitted_by is null`,
+    values: [accountId, id, JSON.stringify({ kind: actor.kind, id: actor.id }), now],
+    read: changed,
+  }
+}
+
+function toRequest(row: RowOf<typeof REQUEST_ROW>): WithdrawalRequest {
+  const { details } = row
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    mode: row.mode,
+    walletAddress: row.wallet_address,
+    paymentId: details.payment_id,
+    to: details.to,
+    amountMicro: microUsdc(BigInt(details.amount_micro)),
+    amountUsdc: details.amount_usdc,
+    sponsored: details.sponsored,
+    requestExpiresAt: new Date(details.request_expires_at),
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    isSubmitted: row.submitted_by !== null,
+  }
+}
