@@ -24,12 +24,12 @@ const payments = fc.record({
 })
 
 describe('attemptKey', () => {
-  test('it starts with the account and mode, and ends with the attempt’s number', () => {
+  test('the key starts with the account and mode, and ends with the attempt’s number', () => {
     assert.equal(attemptKey(PAYMENT), 'acc_1:test:pay_1:1')
     assert.equal(attemptKey({ ...PAYMENT, idempotencyKey: 'order 7', attempt: 2 }), 'acc_1:test:key:order%207:2')
   })
 
-  test('two attempts that differ in anything have different keys', () => {
+  test('two attempts that differ in any field have different keys', () => {
     fc.assert(
       fc.property(payments, payments, (left, right) => {
         assert.equal(attemptKey(left) === attemptKey(right), identity(left) === identity(right))
@@ -38,7 +38,7 @@ describe('attemptKey', () => {
     )
   })
 
-  test('it fits in a header and within the enclave’s limit', () => {
+  test('the key fits in a header and within the enclave’s limit', () => {
     fc.assert(
       fc.property(payments, (payment) => {
         assert.match(attemptKey({ ...payment, accountId: `acc_${'0'.repeat(26)}` }), /^[\x21-\x7e]{1,256}$/)
@@ -56,7 +56,10 @@ describe('attemptKey', () => {
   })
 })
 
-/** If the caller sent a key, the payment's id is not part of it. */
+/**
+ * Returns the fields that make an attempt's key unique. If the caller sent an idempotency key, the payment's id is not
+ * among them.
+ */
 function identity({ accountId, mode, id, idempotencyKey, attempt }: Parameters<typeof attemptKey>[0]): string {
   const key = idempotencyKey === null ? ['id', id] : ['key', idempotencyKey]
   return JSON.stringify([accountId, mode, key, attempt])

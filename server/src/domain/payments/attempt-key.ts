@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto'
 
-/** The longest idempotency key that the enclave accepts. */
+/** The longest idempotency key that the enclave accepts, in characters. */
 const ATTEMPT_KEY_CHARS_MAX = 256
 
 /**
- * Returns the idempotency key of one attempt at the enclave (D22, D23): the caller's key, or else the payment's id, with
- * the account and mode in front, so that keys of two accounts or modes never collide. Each attempt has a new key, because
- * the enclave replays a stored failure for a used one. A key that is too long for the header is hashed.
+ * Returns the idempotency key that we send to the enclave with one attempt to pay (D22, D23). The key starts with the
+ * account and mode, so keys of two accounts or modes never collide. Then follows the caller's idempotency key, or the
+ * payment's id if the caller sent none. The attempt's number comes last. Each attempt needs a new key, because the
+ * enclave responds to a used key with the failure that it stored for it. A result that is longer than
+ * `ATTEMPT_KEY_CHARS_MAX` is hashed.
  */
 export function attemptKey(payment: {
   readonly accountId: string

@@ -6,21 +6,21 @@ import { expectPayment } from '../../../../test/support/context/expect-outcome.t
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import { createPayment } from './create-payment.ts'
+import { createPayment } from '../payment-requests/create-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
-import { reconcilePayment } from './reconcile-payment.ts'
+import { reconcilePayment } from '../reconciliation/reconcile-payment.ts'
 
 const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
 
 /**
- * Agents often pay the same amount to the same recipient, and equal transfers cannot be told apart. If the provider has no
- * record of a payment that may have been sent, nothing may be concluded from a transfer that could belong to another
- * payment, nor from a search that did not reach the head.
+ * Agents often pay the same amount to the same recipient, and such equal transfers look the same on the chain. The
+ * enclave may have no record of a payment that may have been sent. Then a transfer that could belong to another payment
+ * proves nothing, and neither does a search that did not reach the head of the chain.
  */
-describe('equal payments whose sends may have been carried out', () => {
+describe('equal payments that may have been sent', () => {
   let given: TestContext
-  /** The transaction of the transfer that lands. */
+  /** The hash of the transaction that contains the transfer that lands. */
   let landed: TxHash
   before(async () => {
     given = await openTestContext()
@@ -33,7 +33,7 @@ describe('equal payments whose sends may have been carried out', () => {
   })
   after(() => given.close())
 
-  test('two, of which one landed: neither is sent again nor failed, by a retry or by the reconciler', async () => {
+  test('if one of two payments landed, the reconciler fails neither and sends neither again', async () => {
     const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
     const [one, other] = [await lose(seeded, 'a'), await lose(seeded, 'b')]
     land(one)
@@ -47,7 +47,8 @@ describe('equal payments whose sends may have been carried out', () => {
       ],
     )
     assert.deepEqual([requestsOf(one), requestsOf(other)], [1, 1])
-    // Once the provider finds its record of one payment, the outcome of the other one is proven.
+    // Once the enclave finds its record of one payment, the transfer belongs to that payment. So the other payment
+    // certainly failed.
     given.enclave.told.set(one.id, { status: 'confirmed', txHash: landed })
     for (const payment of [one, one, other]) await reconcile(payment)
     assert.deepEqual(
@@ -59,7 +60,7 @@ describe('equal payments whose sends may have been carried out', () => {
     )
   })
 
-  test('one that landed is not failed while an equal one, which was accepted, has no transaction yet', async () => {
+  test('a payment that landed does not fail while an equal, accepted payment has no known transaction yet', async () => {
     const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
     const lost = await lose(seeded, 'a')
     land(lost)
@@ -68,7 +69,7 @@ describe('equal payments whose sends may have been carried out', () => {
     passSendWindow()
     await reconcile(lost)
     assert.deepEqual(await stateOf(lost), ['pending', null])
-    // Once that payment's transaction is known, the remaining transfer belongs to this one.
+    // Once the transaction of the accepted payment is known, the remaining transfer belongs to the lost payment.
     await readRows(given.context.db, 'update payments set tx_hash = $2 where id = $1', [accepted.id, accepted.txHash])
     given.chains.test.receipts.set(accepted.txHash ?? '', {
       ...receiptOf(accepted),
@@ -96,7 +97,7 @@ describe('equal payments whose sends may have been carried out', () => {
 
   const BLIND: [name: string, blind: () => void][] = [
     [
-      'allows few blocks in a search',
+      'allows only few blocks in one search',
       () => {
         given.chains.test.head += 400n
         given.chains.test.intercept = ({ method, params }) => {
@@ -106,7 +107,7 @@ describe('equal payments whose sends may have been carried out', () => {
         }
       },
     ],
-    ['has a head that stands still', () => undefined],
+    ['has no new blocks', () => undefined],
   ]
   for (const [name, blind] of BLIND) {
     test(`while the node ${name}, the payment is neither failed nor sent again`, async () => {
@@ -120,7 +121,7 @@ describe('equal payments whose sends may have been carried out', () => {
     })
   }
 
-  test('another wallet’s operation under the hash that the provider names does not end the payment', async () => {
+  test('a user operation of another wallet with the hash that the enclave names does not end the payment', async () => {
     const seeded = await seed(given.context)
     const payment = expectPayment(await create(seeded, 'a', '1'), 'created')
     const set = 'update payments set user_operation_hash = $2 where id = $1'
@@ -131,7 +132,7 @@ describe('equal payments whose sends may have been carried out', () => {
     assert.deepEqual(await stateOf(payment), ['pending', payment.txHash])
   })
 
-  test('the provider is asked for the hash even while the chain’s logs cannot be read', async () => {
+  test('the enclave is asked for the transaction hash even while the chain’s logs cannot be read', async () => {
     const seeded = await seed(given.context)
     const payment = expectPayment(await create(seeded, 'a', '1'), 'created')
     const set = 'update payments set tx_hash = null, user_operation_hash = $2 where id = $1'
@@ -158,7 +159,7 @@ describe('equal payments whose sends may have been carried out', () => {
     return createPayment(given.context, paymentRequest(seeded, { idempotencyKey, amountUsdc }))
   }
 
-  /** Makes a payment that may have been sent, and of which the provider has no record. */
+  /** Creates a payment that may have been sent, but of which the enclave has no record. */
   async function lose(seeded: Seed, idempotencyKey: string): Promise<Payment> {
     given.enclave.behave = () => ({ status: 400, body: { error: 'Failed', code: 'transaction_broadcast_failure' } })
     await assert.rejects(create(seeded, idempotencyKey), { code: 'privy_call_failed' })
@@ -180,7 +181,7 @@ describe('equal payments whose sends may have been carried out', () => {
     chain.receipts.set(landed, { ...receiptOf(payment), blockNumber: chain.head, ...change })
   }
 
-  /** Moves past the send window, on our clock and on the chain's. */
+  /** Moves our clock and the chain past the end of the send window. */
   function passSendWindow(): void {
     given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     given.chains.test.head += 10n

@@ -1,18 +1,21 @@
 import type { Context } from '../context.ts'
 import { addToAllowance } from '../plans/plans-store.ts'
-import { appendEvent } from '../webhooks/append-event.ts'
 import { getPayment } from './get-payment.ts'
 import type { FailureCode, Payment } from './payment.ts'
-import { paymentEvent } from './payment-event.ts'
+import { appendEnd } from './append-end.ts'
 import { markFailed } from './payments-store.ts'
 
-/** The enclave had accepted these payments, so they count in the month's allowance although they failed (D27). */
+/**
+ * Payments that fail with these codes had been accepted by the enclave, so they still count in the month's allowance
+ * (D27).
+ */
 const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'never_mined', 'replaced']
 
 /**
- * Moves a pending payment to failed, exactly once and with its event. A failed payment counts neither in the cap nor
- * against the balance. If the enclave never accepted it, it no longer counts in the allowance either (D24). Returns the
- * payment as it is recorded if another process moved it first.
+ * Moves a pending payment to `failed`, exactly once, and reports it in the same transaction. A failed payment no
+ * longer counts towards the daily cap or reserves balance. If the enclave never accepted the payment, it no longer
+ * counts in the monthly allowance either (D24). If another process has already moved the payment, nothing is changed
+ * and the recorded payment is returned.
  */
 export async function failPayment(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -24,7 +27,7 @@ export async function failPayment(
     if (moved === null) return null
     const month = ACCEPTED_FAILURES.includes(code) ? null : moved.allowanceMonth
     await transaction.commit([
-      ...appendEvent(paymentEvent('payment.failed', moved, now)),
+      ...appendEnd(moved, now),
       ...(month === null ? [] : [addToAllowance(moved.accountId, month, -1)]),
     ])
     return moved

@@ -1,11 +1,27 @@
 import type { PublicPayment } from './payment-schema.ts'
 import type { Payment } from './payment.ts'
 
-/** Formats a payment for everyone outside: `/v1`, events and the dashboard. */
+/**
+ * Formats an agent's payment for responses of `/v1` and for events (D52). Throws if the payment is a withdrawal, because
+ * agents cannot read withdrawals (D62).
+ */
 export function formatPayment(payment: Payment): PublicPayment {
+  const { kind, agent_id, grant_id, ...fields } = formatPaymentOfAnyKind(payment)
+  if (kind === 'withdrawal' || agent_id === null || grant_id === null) {
+    throw new Error('a withdrawal is not shown in /v1 or in events')
+  }
+  return { ...fields, kind, agent_id, grant_id }
+}
+
+/** Formats a payment for the dashboard. A withdrawal has no agent and no grant. */
+export function formatPaymentOfAnyKind(payment: Payment) {
   return {
     id: payment.id,
+    kind: payment.kind,
+    agent_id: payment.agentId,
+    grant_id: payment.grantId,
     status: payment.status,
+    failure_code: payment.failureCode,
     tx_hash: payment.txHash,
     amount_usdc: payment.amountUsdc,
     to: payment.to,
@@ -13,5 +29,6 @@ export function formatPayment(payment: Payment): PublicPayment {
     memo: payment.memo,
     idempotency_key: payment.idempotencyKey,
     created_at: payment.createdAt.toISOString(),
+    confirmed_at: payment.status === 'confirmed' ? (payment.settledAt?.toISOString() ?? null) : null,
   }
 }

@@ -1,19 +1,37 @@
 import { Type, type Static } from 'typebox'
 import { isoTime, nullable, oneOf, usdc } from '../../values/schema-fields.ts'
-import { PAYMENT_STATUSES } from './payment.ts'
+import { FAILURE_CODES, PAYMENT_STATUSES } from './payment.ts'
 
-/** A payment as `/v1`, events and the dashboard show it. */
+/** The schema of an agent's payment, in responses of `/v1` and in events (D52). */
 export const PaymentSchema = Type.Object(
   {
     id: Type.String({ description: '`pay_` and 26 characters that sort by time of creation.' }),
-    status: oneOf(PAYMENT_STATUSES, { description: '`pending` until the chain confirms.' }),
-    tx_hash: nullable(Type.String({ description: 'On-chain transaction hash.' })),
-    amount_usdc: usdc('As it was requested.'),
-    to: Type.String({ description: 'Recipient, with its EIP-55 checksum.' }),
-    from: Type.String({ description: 'Sender wallet, with its EIP-55 checksum.' }),
-    memo: nullable(Type.String()),
-    idempotency_key: nullable(Type.String()),
-    created_at: isoTime('Record creation time.'),
+    kind: oneOf(['transfer'], { description: '`transfer`: an agent sends USDC from a wallet to an address.' }),
+    agent_id: Type.String({ description: 'The agent that pays.' }),
+    grant_id: Type.String({ description: 'The grant that allowed the payment.' }),
+    status: oneOf(PAYMENT_STATUSES, {
+      description: '`pending` until the chain confirms the payment, or until it has failed.',
+    }),
+    failure_code: nullable(
+      oneOf(FAILURE_CODES, {
+        description:
+          'Why the payment failed. `enclave_refused`: the enclave refused to sign it. `never_received`: it did not ' +
+          'reach the enclave in time, and is not sent any more. `reverted`: its transaction was reverted. ' +
+          '`transfer_missing`: its transaction does not contain the transfer. `replaced`: another transaction of the ' +
+          'wallet took its place. `never_mined`: the enclave gave up on it; only payments of older versions have this ' +
+          'code. Null unless the status is `failed`.',
+      }),
+    ),
+    tx_hash: nullable(Type.String({ description: 'The hash of the transaction on the chain.' })),
+    amount_usdc: usdc('The requested amount.'),
+    to: Type.String({ description: 'The address of the recipient, with its EIP-55 checksum.' }),
+    from: Type.String({ description: 'The address of the wallet that pays, with its EIP-55 checksum.' }),
+    memo: nullable(Type.String({ description: 'The note of the request. Null if it had none.' })),
+    idempotency_key: nullable(Type.String({ description: 'The key of the request. Null if it had none.' })),
+    created_at: isoTime('When the payment was created.'),
+    confirmed_at: nullable(
+      isoTime('When the service saw that the chain had confirmed the payment. Null unless the status is `confirmed`.'),
+    ),
   },
   { $id: 'Payment', title: 'Payment' },
 )

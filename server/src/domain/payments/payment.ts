@@ -5,24 +5,38 @@ import type { MicroUsdc } from '../../values/money.ts'
 export type TxHash = `0x${string}`
 
 /**
- * A payment begins as a reservation: it is `pending`, has no hash, and every limit counts it before the enclave is called
- * (D22). Then these things can happen to it, each at most once, whichever process sees it first:
+ * A transfer is a payment that an agent requested under a grant. A withdrawal is a transfer that an owner of the wallet
+ * signed themselves (D62). It has no agent and no grant, and no limits apply to it. `/v1` shows it in the ledger only
+ * (D53). Its balance, its settlement and its look-ups are those of every other payment.
+ */
+export const PAYMENT_KINDS = ['transfer', 'withdrawal'] as const
+
+export type PaymentKind = (typeof PAYMENT_KINDS)[number]
+
+/**
+ * A payment begins as a reservation: it is `pending`, has no transaction hash, and counts towards every limit before
+ * the enclave is called (D22). After that, each of these steps can happen at most once, whichever process notices it
+ * first:
  *
- * - The enclave accepts it: it stays `pending`, gets the enclave's own id, and `tx_hash` once that is known.
- * - The enclave refuses it: it is `failed`, and no longer counts in any limit.
- * - The enclave never received it, and the send window is over: it is `failed`, and no longer counts in any limit.
- * - The chain proves the transfer, deep enough: it is `confirmed`, by one Transfer log that settles no other payment.
- * - The chain proves that the transfer did not happen and can no longer happen: it is `failed`, and its amount no longer
- *   counts in the cap and the balance.
+ * - The enclave accepts the payment. The payment stays `pending` and gets the enclave's own id, and later `tx_hash`
+ *   once the hash is known.
+ * - The enclave refuses the payment. The payment becomes `failed` and no longer counts towards any limit.
+ * - The enclave never received the payment, and the send window is over. The payment becomes `failed` and no longer
+ *   counts towards any limit.
+ * - The chain proves the transfer at the configured depth. The payment becomes `confirmed` by one Transfer log, which
+ *   settles no other payment.
+ * - The chain proves that the transfer did not happen and can no longer happen. The payment becomes `failed`. Its
+ *   amount no longer counts towards the daily cap and no longer reserves balance.
  *
- * Only proof ends a payment that was signed (D24a). What the provider reports about it (`failed`, "pending for too long")
- * proves nothing, because a signed transfer can land later. Such a payment stays `pending`, with a reason that is shown.
- * The one exception is a revert that is reported without a hash, because then there is nothing to look for
- * (`reconcile-payment.ts`).
+ * Only proof on the chain ends a payment that was signed (D24a). A report of the enclave (`failed`, "pending for too
+ * long") proves nothing, because a signed transfer can still land later. Such a payment stays `pending`, with a reason
+ * that people can see. There is one exception: if the enclave reports a revert without a transaction hash, the payment
+ * fails, because then we have nothing to look for on the chain (`reconcile-payment.ts`).
  *
- * A receipt that is not deep enough yet is recorded as `minedBlock`, and removed if a reorganization takes its block away.
- * `confirmed` and `failed` are final. The table below lists every move. `movePayment` in the store is the only function
- * that moves a payment; it reads the states from this table, and the constraints of the table `payments` agree with it.
+ * If a receipt is not deep enough yet, its block is recorded as `minedBlock`. The block is removed again if a
+ * reorganization drops it from the chain. `confirmed` and `failed` are final. The table below lists every move. Only
+ * `movePayment` in the store moves a payment. It reads the allowed statuses from this table, and the constraints of the
+ * database table `payments` agree with it.
  */
 export const PAYMENT_MOVES = {
   accept: { from: 'pending', to: 'pending' },
@@ -38,8 +52,14 @@ export const PAYMENT_STATUSES = ['pending', 'confirmed', 'failed'] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 /**
- * Why a payment failed. `replaced`: another transaction of the wallet used its nonce. `never_mined`: the provider gave it
- * up. That code appears only in old records, from before a payment needed proof to end.
+ * Why a payment failed:
+ * - `enclave_refused`: the enclave refused to sign the payment.
+ * - `never_received`: the enclave never received the payment, and the send window is over.
+ * - `never_mined`: the enclave gave up on the payment. Only old records have this code, from before a payment needed
+ *   proof to end.
+ * - `reverted`: the transaction or user operation was mined, but it was reverted.
+ * - `transfer_missing`: the transaction was mined, but does not contain this payment's transfer.
+ * - `replaced`: another transaction of the wallet used the nonce of this payment's transaction.
  */
 export const FAILURE_CODES = [
   'enclave_refused',
@@ -53,12 +73,15 @@ export const FAILURE_CODES = [
 export type FailureCode = (typeof FAILURE_CODES)[number]
 
 /**
- * Why a payment is still pending, if that needs attention:
- * - `not_sent`: the provider did not send it, for a reason that the operator can find in the log; a retry may succeed.
- * - `outcome_unknown`: the provider's response was lost, or does not show the outcome; the payment is being looked up.
- * - `hash_unknown`: the provider accepted it, and has not given a transaction hash yet.
- * - `reported_failed`, `reported_replaced`, `reported_reverted`: the provider reports it, and the chain has not proven it.
- * - `transfer_not_found`: the transaction that the provider names does not contain this payment's transfer.
+ * Why a payment is still pending, for the cases that need attention:
+ * - `not_sent`: the enclave did not send the payment, for a reason that the operator can find in the log. A retry may
+ *   succeed.
+ * - `outcome_unknown`: the enclave's response was lost, or does not show the outcome. The reconciler looks the payment
+ *   up.
+ * - `hash_unknown`: the enclave accepted the payment, but has not reported a transaction hash yet.
+ * - `reported_failed`, `reported_replaced`, `reported_reverted`: the enclave reported this outcome, but the chain has
+ *   not proven it.
+ * - `transfer_not_found`: the transaction that the enclave names does not contain this payment's transfer.
  */
 export const PENDING_REASONS = [
   'not_sent',
@@ -76,52 +99,76 @@ export interface Payment {
   readonly id: string
   readonly accountId: string
   readonly mode: Mode
-  readonly agentId: string
+  readonly kind: PaymentKind
+  /** Null exactly for a withdrawal. */
+  readonly agentId: string | null
   readonly walletAddress: Address
-  readonly grantId: string
+  /** Null exactly for a withdrawal. */
+  readonly grantId: string | null
   readonly to: Address
   readonly amountMicro: MicroUsdc
   /** The amount as the caller wrote it. Responses repeat it unchanged (D19). */
   readonly amountUsdc: string
   readonly memo: string | null
   readonly idempotencyKey: string | null
-  /** The API key or the connection that requested it; null in rows from before this was recorded. */
+  /**
+   * The id of the API key or OAuth connection that requested the payment. Null for payments that are older than this
+   * field.
+   */
   readonly credentialId: string | null
   readonly status: PaymentStatus
   readonly failureCode: FailureCode | null
   readonly txHash: TxHash | null
   readonly createdAt: Date
-  /** When the enclave accepted it, by our clock. */
+  /** When the enclave accepted the payment, by our clock. */
   readonly acceptedAt: Date | null
-  /** When it was confirmed, or failed. */
+  /** When the payment was confirmed or failed. */
   readonly settledAt: Date | null
   readonly allowanceMonth: string | null
-  /** The number of the last attempt at the enclave, and until when that attempt is claimed by its process. */
+  /** The number of the last attempt: one attempt is one call that asks the enclave to send the payment. */
   readonly attempt: number
+  /**
+   * When the claim on the current attempt ends. Until then, no other process may start an attempt. Null if nobody has a
+   * claim.
+   */
   readonly attemptUntil: Date | null
-  /** When the last attempt's signed request expires, by the provider's clock; null if it was certainly not sent. */
+  /**
+   * When the signed request of the current attempt expires, by the enclave's clock. Null before the request is ready to
+   * send, and after the attempt has ended.
+   */
   readonly requestExpiresAt: Date | null
-  /** The fence: until when the request of an attempt without a response may still arrive, by the provider's clock. */
+  /**
+   * The fence: the time, by the enclave's clock, until which a request without a response may still arrive at the
+   * enclave. No other request is sent before then.
+   */
   readonly fencedUntil: Date | null
   readonly enclaveTransactionId: string | null
-  /** The hash of the user operation that carries the transfer; null while unknown, and for a plain transaction. */
+  /**
+   * The hash of the user operation that contains the transfer. Null while unknown, and if the transfer is a plain
+   * transaction.
+   */
   readonly userOperationHash: TxHash | null
-  /** The nonce of a plain transaction; null while unknown. */
+  /** The nonce of the plain transaction that contains the transfer. Null while unknown. */
   readonly senderNonce: bigint | null
   readonly pendingReason: PendingReason | null
-  /** The chain's head before the payment was recorded; null in rows from before this was recorded. */
+  /**
+   * The number of the newest block before the payment was recorded. Null for payments that are older than this field.
+   */
   readonly firstBlock: bigint | null
-  /** The last block that was searched for its transfer. */
+  /** The last block that we searched for the payment's transfer. */
   readonly searchedBlock: bigint | null
-  /** How often it was looked up. */
+  /** How many times the payment was looked up, at the enclave and on the chain. */
   readonly lookups: number
-  /** The position in its block of the Transfer log that settled it. */
+  /** The position, within its block, of the Transfer log that settled the payment. */
   readonly logIndex: bigint | null
   readonly minedBlock: bigint | null
   readonly minedBlockHash: string | null
 }
 
-/** The limits under which a payment was admitted. They are stored with it. */
+/**
+ * The limits that applied when an agent's payment was reserved, and what was spent by then. They are stored with the
+ * payment.
+ */
 export interface Admission {
   readonly maxPerTxMicro: MicroUsdc
   readonly dailyCapMicro: MicroUsdc
@@ -129,31 +176,43 @@ export interface Admission {
 }
 
 /**
- * Returns whether no request of any attempt can still arrive at the provider. `providerNow` is the provider's own time, so
- * that an error of our clock never ends the fence early.
+ * Returns true if no request of any attempt can still arrive at the enclave. `providerNow` is the time of the enclave's
+ * clock, so an error of our own clock never ends the fence early.
  */
 export function isFenceOver(
   { fencedUntil, requestExpiresAt, attemptUntil }: Pick<Payment, 'fencedUntil' | 'requestExpiresAt' | 'attemptUntil'>,
   providerNow: Date,
 ): boolean {
-  // Rows of older versions have no expiry of their own. Their requests expired when the attempt ended.
+  // Payments of older versions of Bursar have no `requestExpiresAt`. Their requests expired when the attempt ended.
   const latest = Math.max(fencedUntil?.getTime() ?? 0, (requestExpiresAt ?? attemptUntil)?.getTime() ?? 0)
   return latest === 0 || providerNow.getTime() >= latest + PAYMENT_FENCE_MARGIN_MS
 }
 
-/** Returns whether the send window is over: sent later, the payment would no longer fit the limits it was admitted under (D24b). */
+/**
+ * Returns whether the send window is over. A payment sent after it might no longer fit the limits that were checked
+ * when the payment was reserved (D24b).
+ */
 export function isTooOldToSend({ createdAt }: Pick<Payment, 'createdAt'>, now: Date): boolean {
   return now.getTime() - createdAt.getTime() >= SEND_WINDOW_MS
 }
 
-/** Returns whether it is unknown if the enclave has accepted the payment. */
+/**
+ * Returns whether the payment is never sent again, so that it fails if no earlier request was carried out. A withdrawal
+ * is sent once, because we do not keep its owner's signature.
+ */
+export function isNeverSentAgain(payment: Pick<Payment, 'kind' | 'createdAt'>, now: Date): boolean {
+  return payment.kind === 'withdrawal' || isTooOldToSend(payment, now)
+}
+
+/** Returns whether we do not know yet if the enclave has accepted the payment. */
 export function isOutcomeUnknown(payment: Payment): boolean {
   return payment.status === 'pending' && payment.txHash === null && payment.enclaveTransactionId === null
 }
 
 /**
- * Returns whether the payment's receipt could settle it at this head. Once it was seen in a block, the receipt is not read
- * again before that block is deep enough, because until then neither the receipt nor its absence settles anything (D28).
+ * Returns whether the payment's receipt could settle the payment now, if `head` is the newest block. Once the payment
+ * was seen in a block, its receipt is not read again before that block is deep enough. Until then, neither a receipt
+ * nor a missing receipt would settle the payment (D28).
  */
 export function isReceiptDue(
   payment: Payment,
@@ -163,13 +222,17 @@ export function isReceiptDue(
 }
 
 /**
- * How long one attempt at the enclave may take. The signed request expires at the same time, so the enclave rejects it if
- * it arrives late. We wait for the response for a shorter time, `ENCLAVE_TIMEOUT_MS`.
+ * How long one attempt to send a payment may take. The signed request expires at the same time, so the enclave rejects
+ * it if it arrives late. We stop waiting for the response earlier, after `ENCLAVE_TIMEOUT_MS`.
  */
 export const ATTEMPT_MS = 10_000
-/** The clocks of the provider's machines may differ, so a request counts as expired only this long after its expiry. */
+/** How long an owner has to sign a withdrawal. The signed request is valid for the same time. */
+export const WITHDRAWAL_REQUEST_MS = 5 * 60 * 1_000
+/**
+ * A request counts as expired only this long after its expiry, because the clocks of the enclave's machines may differ.
+ */
 export const PAYMENT_FENCE_MARGIN_MS = 5_000
-/** How long we wait for a sponsored payment's hash before we respond without it (D24). */
+/** How long we wait for the hash of a sponsored payment before we respond without the hash (D24). */
 export const HASH_WAIT_MS = 5_000
-/** The send window: a payment that was not sent this long after its creation is never sent (D24b). */
+/** The send window: a payment that was not sent within this time after its creation is never sent (D24b). */
 export const SEND_WINDOW_MS = 10 * 60 * 1_000

@@ -15,7 +15,10 @@ const ADMISSION: Admission = {
 }
 const HASH = `0x${'a'.repeat(64)}` as const
 
-/** The last line of defence: PostgreSQL rejects rows that our code must never write (23514: check, 23505: unique). */
+/**
+ * The last line of defence: PostgreSQL rejects rows that our code must never write, with the error 23514 (check) or
+ * 23505 (unique).
+ */
 describe('the table payments', () => {
   let given: TestContext
   let seeded: Seed
@@ -38,10 +41,10 @@ describe('the table payments', () => {
     readonly code?: string
   }[] = [
     { name: 'breaks the daily cap', payment: { amountMicro: microUsdc(6n) } },
-    { name: 'breaks the per-transaction maximum', admission: { maxPerTxMicro: microUsdc(4n) } },
+    { name: 'breaks the per-payment limit', admission: { maxPerTxMicro: microUsdc(4n) } },
     { name: 'has an amount of zero', payment: { amountMicro: microUsdc(0n) } },
     { name: 'has a negative amount', payment: { amountMicro: microUsdc(-1n) } },
-    { name: 'has a negative sum for its window', admission: { spent24hMicro: microUsdc(-100n) } },
+    { name: 'has a negative sum of earlier spending', admission: { spent24hMicro: microUsdc(-100n) } },
     { name: 'has an unknown status', payment: { status: 'sent' as 'pending' } },
     { name: 'is confirmed without a hash', payment: { status: 'confirmed' } },
     { name: 'is failed without a reason', payment: { status: 'failed' } },
@@ -49,10 +52,10 @@ describe('the table payments', () => {
     { name: 'has an empty idempotency key', payment: { idempotencyKey: '' } },
     { name: 'has an idempotency key of 65 characters', payment: { idempotencyKey: 'x'.repeat(65) } },
     { name: 'is live without an allowance', payment: { mode: 'live' } },
-    { name: 'is a test that counts in the allowance', payment: { allowanceMonth: '2026-03-01' } },
-    { name: 'has a recipient that is no address', payment: { to: '0x12' as Payment['to'] } },
+    { name: 'is a test payment that counts in the allowance', payment: { allowanceMonth: '2026-03-01' } },
+    { name: 'has a recipient that is not an address', payment: { to: '0x12' as Payment['to'] } },
     { name: 'has no attempt', payment: { attempt: 0 } },
-    { name: 'belongs to no grant', payment: { grantId: 'grt_none' }, code: '23503' },
+    { name: 'refers to a grant that does not exist', payment: { grantId: 'grt_none' }, code: '23503' },
   ]
   for (const { name, payment, admission, code = '23514' } of faults) {
     test(`a row that ${name} is refused`, async () => {
@@ -61,13 +64,13 @@ describe('the table payments', () => {
     })
   }
 
-  test('one idempotency key has one row in an (account, mode)', async () => {
+  test('in one account and mode, an idempotency key can have only one row', async () => {
     const insert = () => given.context.db.runDurable(insertPayment(make({ idempotencyKey: 'once' }), ADMISSION))
     await insert()
     await assert.rejects(insert(), { code: '23505', constraint: 'payments_by_idempotency_key' })
   })
 
-  test('a payment without a hash can not be confirmed', async () => {
+  test('a payment without a hash cannot be confirmed', async () => {
     const payment = make({})
     await given.context.db.runDurable(insertPayment(payment, ADMISSION))
     const block = { number: 1n, hash: HASH, logIndex: 0n }
@@ -83,6 +86,7 @@ describe('the table payments', () => {
       id: createId('payment', NOW),
       accountId: seeded.account.id,
       mode: 'test',
+      kind: 'transfer',
       agentId: seeded.agentId,
       walletAddress: seeded.wallet,
       grantId: seeded.grant.id,

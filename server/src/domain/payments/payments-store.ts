@@ -1,5 +1,5 @@
 import { computed, listOf, narrow, nullable, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { changed, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -9,20 +9,21 @@ import {
   type Admission,
   type FailureCode,
   type Payment,
+  type PaymentKind,
   type PaymentMove,
   type PaymentStatus,
   type PendingReason,
   type TxHash,
 } from './payment.ts'
 
-/** What the enclave reports about a transfer that it accepted. */
+/** The fields that the enclave reports about a transfer that it accepted. */
 export interface AcceptedSend {
   readonly transactionId: string
   readonly txHash: TxHash | null
   readonly userOperationHash: TxHash | null
 }
 
-/** What a look-up records in the payment's row. */
+/** The result of one look-up (asking the enclave and searching the chain), as it is recorded in the payment's row. */
 export interface LookupResult {
   readonly reason: PendingReason | null
   readonly nextLookupAt: Date
@@ -34,9 +35,10 @@ export interface LookupResult {
 const { payments } = tables
 
 const STORED_ROW = {
-  ...pick(payments, 'account_id', 'mode', 'id', 'agent_id'),
+  ...pick(payments, 'account_id', 'mode', 'id'),
+  kind: narrow<PaymentKind>(payments.kind),
+  ...pick(payments, 'agent_id', 'grant_id'),
   wallet_address: narrow<Address>(payments.wallet_address),
-  grant_id: payments.grant_id,
   to_address: narrow<Address>(payments.to_address),
   ...pick(payments, 'amount_micro', 'amount_usdc', 'memo', 'idempotency_key', 'status'),
   failure_code: narrow<FailureCode>(payments.failure_code),
@@ -58,25 +60,28 @@ export const IDEMPOTENCY_INDEX = 'payments_by_idempotency_key'
 export const TRANSFER_LOG_INDEX = 'payments_one_per_transfer_log'
 
 /**
- * The condition of an update. The concatenation keeps the planner away from the indexes on the pending payments of all
- * workspaces: when they were analyzed while few payments were pending, it takes such an index for empty and would read
- * all of it instead of the primary key.
+ * Returns the SQL condition that a payment has this status, for updates that find the payment by its primary key. The
+ * concatenation (`|| ''`) keeps the planner from using the indexes on the pending payments of all workspaces. If such
+ * an index was analyzed while few payments were pending, the planner assumes that it is nearly empty, and would read
+ * the whole index instead of the primary key.
  */
 function statusIs(status: PaymentStatus): string {
   return `status || '' = '${status}'`
 }
 
 /**
- * Inserts the reservation with the limits that it was admitted under. Its first look-up is due when its attempt ends.
+ * Inserts a payment with the limits that were checked for it; a withdrawal has none. Its first look-up is due when its
+ * attempt ends.
  */
-export function insertPayment(payment: Payment, admission: Admission): Query<boolean> {
+export function insertPayment(payment: Payment, admission: Admission | null): Query<boolean> {
   return {
     name: 'insert_payment',
     text: `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro,
         amount_usdc, memo, idempotency_key, status, created_at, allowance_month, attempt, attempt_until,
         max_per_tx_micro, daily_cap_micro, spent_24h_micro, credential_id, request_expires_at, first_block,
-        next_look_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+        next_look_at, kind)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+        $24)`,
     values: [
       payment.accountId,
       payment.mode,
@@ -94,19 +99,20 @@ export function insertPayment(payment: Payment, admission: Admission): Query<boo
       payment.allowanceMonth,
       payment.attempt,
       payment.attemptUntil,
-      admission.maxPerTxMicro,
-      admission.dailyCapMicro,
-      admission.spent24hMicro,
+      admission?.maxPerTxMicro ?? null,
+      admission?.dailyCapMicro ?? null,
+      admission?.spent24hMicro ?? null,
       payment.credentialId,
       payment.requestExpiresAt,
       payment.firstBlock,
       payment.attemptUntil ?? payment.createdAt,
+      payment.kind,
     ],
     read: changed,
   }
 }
 
-/** Uses the primary key. */
+/** Finds a payment by its id. Uses the primary key. */
 export function findPayment(accountId: string, mode: Mode, id: string): Query<Payment | null> {
   return {
     name: 'find_payment',
@@ -116,7 +122,7 @@ export function findPayment(accountId: string, mode: Mode, id: string): Query<Pa
   }
 }
 
-/** Uses the index `payments_by_idempotency_key`. Null as the key finds nothing. */
+/** Finds a payment by its idempotency key. Finds nothing if the key is null. Uses `payments_by_idempotency_key`. */
 export function findPaymentByKey(accountId: string, mode: Mode, key: string | null): Query<Payment | null> {
   return {
     name: 'find_payment_by_key',
@@ -127,9 +133,9 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
 }
 
 /**
- * Claims the next attempt at the enclave, unless one is in progress or none is needed; returns the payment with the
- * claimed attempt. Nothing may be sent before `setRequestExpiry`. If the process of the last attempt died, the expiry of its
- * request becomes the fence.
+ * Claims the next attempt to send the payment, and returns the payment with the claimed attempt. Returns null if
+ * another attempt is in progress or no attempt is needed, and for a withdrawal, which is sent only once. The caller may send nothing before it has called
+ * `setRequestExpiry`. If the process of the last attempt died, the expiry of that attempt's request becomes the fence.
  */
 export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
@@ -137,17 +143,14 @@ export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Pa
     text: `update payments set attempt = attempt + 1, attempt_until = $4, request_expires_at = null, next_look_at = $4,
         fenced_until = greatest(fenced_until, request_expires_at, attempt_until)
       where account_id = $1 and id = $2 and ${statusIs('pending')} and tx_hash is null and enclave_transaction_id is null
-        and (attempt_until is null or attempt_until <= $3)
+        and (attempt_until is null or attempt_until <= $3) and kind = 'transfer'
       returning ${PAYMENT_COLUMNS}`,
     values: [payment.accountId, payment.id, now, until],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
 
-/**
- * Records when the claimed attempt's request expires, by the provider's clock, before the request is sent. Returns null
- * if the attempt is no longer held.
- */
+/** Records, before a request is sent, when it expires by the enclave's clock. Returns null if our claim has ended. */
 export function setRequestExpiry(payment: Payment, requestExpiresAt: Date): Query<Payment | null> {
   return {
     name: 'arm_payment_attempt',
@@ -160,8 +163,9 @@ export function setRequestExpiry(payment: Payment, requestExpiresAt: Date): Quer
 }
 
 /**
- * Releases the attempt, so that the next one can begin. With `mayArrive`, its request may still arrive until it
- * expires, which is recorded as the fence; without, it was certainly not sent, or it was rejected.
+ * Releases the attempt, so that the next one can begin. `mayArrive` means that the attempt's request may still arrive
+ * at the enclave until it expires. This expiry is then recorded as the fence. Without `mayArrive`, the request was
+ * certainly not sent, or the enclave rejected it.
  */
 export function releaseAttempt(
   payment: Payment,
@@ -179,8 +183,9 @@ export function releaseAttempt(
 }
 
 /**
- * The only function that moves a payment: from the state that `PAYMENT_MOVES` names, and only while `guard` holds, so
- * that only one of two processes that see the same thing moves it. Returns the moved payment, or null.
+ * The only function that moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`. It moves the payment
+ * only from the status in that table, and only while the SQL condition `guard` is true. So if two processes try the
+ * same move, only one of them succeeds. Returns the moved payment, or null if it was not moved.
  */
 function movePayment(
   payment: Payment,
@@ -202,7 +207,7 @@ function movePayment(
   }
 }
 
-/** Records that the enclave accepted the payment, once. A hash that comes later is added; the time stays. */
+/** Records that the enclave accepted the payment. A later call can add the hash, but keeps the time of the first. */
 export function markAccepted(
   payment: Payment,
   { transactionId, txHash, userOperationHash }: AcceptedSend,
@@ -228,7 +233,7 @@ export function markAccepted(
   })
 }
 
-/** Records the transaction that has the transfer: the first one that is known, or another one than before. */
+/** Records the transaction that contains the payment's transfer, even if a different hash was recorded before. */
 export function replaceHash(
   payment: Payment,
   txHash: TxHash,
@@ -245,7 +250,7 @@ export function replaceHash(
   })
 }
 
-/** Records what a look-up found without a hash, unless another process has moved the payment meanwhile. */
+/** Records a look-up that found no new hash. Does nothing if the payment has changed since the look-up began. */
 export function recordLookup(payment: Payment, lookup: LookupResult): Query<Payment | null> {
   return movePayment(payment, {
     name: 'note_payment_look',
@@ -276,7 +281,7 @@ export function noteReason(payment: Payment, reason: PendingReason): Query<Payme
   })
 }
 
-/** Records the block of a pending payment; null when it is no longer in any block. */
+/** Records the block that contains the payment's transaction. `block` is null if no block contains it any more. */
 export function markMined(payment: Payment, block: { number: bigint; hash: string } | null): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_mined',
@@ -289,8 +294,8 @@ export function markMined(payment: Payment, block: { number: bigint; hash: strin
 }
 
 /**
- * Confirms the payment by the Transfer log at `logIndex`. Violates `payments_one_per_transfer_log` if that log has
- * settled another payment.
+ * Moves the payment to `confirmed` by the Transfer log at `logIndex`. Fails with a violation of the unique index
+ * `payments_one_per_transfer_log` if that log has settled another payment.
  */
 export function markConfirmed(
   payment: Payment,
@@ -307,8 +312,8 @@ export function markConfirmed(
 }
 
 /**
- * Fails the payment, but only while its hash, the enclave's id and the attempt are those that the decision was based
- * on.
+ * Moves the payment to `failed`. Does nothing if its hash, the enclave's id or the attempt has changed since the caller
+ * decided that the payment failed.
  */
 export function markFailed(payment: Payment, code: FailureCode, now: Date): Query<Payment | null> {
   return movePayment(payment, {
@@ -320,48 +325,12 @@ export function markFailed(payment: Payment, code: FailureCode, now: Date): Quer
   })
 }
 
-/**
- * A page of the payments that wait for the chain and were created after `since`, oldest first. Uses the index
- * `payments_awaiting_chain`. The conditions with `<>` mean the same as `status = 'pending'`, but with them the planner
- * cannot choose to read the whole of `payments_due_for_look` and sort it.
- */
-export function listAwaitingChain(
-  mode: Mode,
-  { since, after, limit }: { since: Date; after: Payment | null; limit: number },
-): Query<Payment[]> {
-  return {
-    name: 'list_payments_awaiting_chain',
-    text: `select ${PAYMENT_COLUMNS} from payments
-      where mode = $1 and status <> 'confirmed' and status <> 'failed' and tx_hash is not null
-        and (created_at, id) > ($2, $3)
-      order by created_at, id limit $4`,
-    values: [mode, after?.createdAt ?? since, after?.id ?? '', limit],
-    read: all(PAYMENT_ROW, toPayment),
-  }
-}
-
-/** The payments of a wallet that wait for the chain. Uses the index `payments_holding_balance`. */
-export function listAwaitingChainOfWallet(
-  accountId: string,
-  mode: Mode,
-  wallet: Address,
-  limit: number,
-): Query<Payment[]> {
-  return {
-    name: 'list_wallet_payments_awaiting_chain',
-    text: `select ${PAYMENT_COLUMNS} from payments
-      where account_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null and tx_hash is not null
-      order by created_at, id limit $4`,
-    values: [accountId, mode, wallet, limit],
-    read: all(PAYMENT_ROW, toPayment),
-  }
-}
-
 export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
   return {
     id: row.id,
     accountId: row.account_id,
     mode: row.mode,
+    kind: row.kind,
     agentId: row.agent_id,
     walletAddress: row.wallet_address,
     grantId: row.grant_id,

@@ -4,7 +4,10 @@ import { lookupAfterAcceptance, lookupAfterHash } from './lookups/lookup-schedul
 import type { Payment } from './payment.ts'
 import { markAccepted, type AcceptedSend } from './payments-store.ts'
 
-/** Records that the enclave accepted the payment. Its transaction hash may not be known yet. */
+/**
+ * Records that the enclave accepted the payment, whether or not the transaction hash is known yet. Returns the recorded
+ * payment.
+ */
 export async function recordAcceptance(
   ctx: Pick<Context, 'db' | 'clock' | 'logger'>,
   { payment, accepted }: { payment: Payment; accepted: AcceptedSend },

@@ -8,14 +8,14 @@ import {
   readAllowance,
   readRows,
 } from '../../../../test/support/database/read-rows.ts'
-import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { makeLegacy, paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { SigningRequest } from '../../../../test/support/wires/fake-enclave.ts'
 import { openEnclave } from '../../enclave/open-enclave.ts'
 import { changePlan } from '../accounts/change-plan.ts'
 import type { Context } from '../context.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
-import { createPayment } from './create-payment.ts'
+import { createPayment } from '../payment-requests/create-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from './payment.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 
@@ -80,6 +80,23 @@ describe('a payment whose outcome at the enclave is unknown', () => {
     assert.equal(requestsOf(id).length, 2)
     enclave.close()
   })
+
+  for (const [what, prepare] of [
+    ['a slot, with its key', async () => undefined],
+    ['a wallet that was not moved, with the key of its agent', makeLegacy],
+  ] as const) {
+    test(`a payment under a grant of ${what}, is sent and sent again`, async () => {
+      const seeded = await seed(given.context)
+      await prepare(given.context, seeded)
+      given.enclave.behave = () => 'unavailable'
+      await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+      given.enclave.behave = () => 'sign'
+      passFence()
+      const payment = expectPayment(await pay(seeded), 'replayed')
+      assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
+      assert.equal(requestsOf(payment.id).length, 2)
+    })
+  }
 
   test('if the grant is suspended meanwhile, nothing is sent any more', async () => {
     const seeded = await seed(given.context)

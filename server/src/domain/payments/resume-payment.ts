@@ -2,9 +2,8 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ChainUnavailable } from '../../chain/errors.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import { paymentCallFailed, problem } from '../../values/problem.ts'
+import { grantExpired, paymentCallFailed, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { findSigningParties, type SigningParties } from './admission/admission-store.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { nextLookupAt } from './lookups/lookup-schedule.ts'
@@ -20,24 +19,37 @@ import {
 } from './payment.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 import { claimAttempt, releaseAttempt, setRequestExpiry } from './payments-store.ts'
+import { findSigningParties, type SigningParties } from './signing-store.ts'
 import { submitPayment } from './submit-payment.ts'
 
-/** Long enough for one whole attempt of another process, its fence, and then one of ours. */
+/**
+ * How long we try to resume a payment. This leaves time for one complete attempt of another process, for the time in
+ * which its request could still arrive, and for one attempt of ours.
+ */
 const RESUME_MS_MAX = 2 * ATTEMPT_MS + 2 * PAYMENT_FENCE_MARGIN_MS
 const POLL_FIRST_MS = 25
 const POLL_GROWTH = 1.3
 const POLL_MAX_MS = 500
-/** A search of the chain that proved nothing is repeated after this time to twice this time, so that searches spread out. */
+/**
+ * If a search of the chain proved nothing, it is repeated after a random wait between this time and twice this time.
+ * The random wait spreads the searches of many processes.
+ */
 const UNPROVEN_POLL_MS = 1_000
-/** After one response we know the provider's time, so a second expiry in a row has another cause. */
+/**
+ * How many requests may expire before we give up. After the first response we know the enclave's time, so a second
+ * expiry has another cause.
+ */
 const EXPIRED_MAX = 2
 
 /**
- * Brings a payment whose outcome at the enclave is unknown to its outcome, and returns it (D23). Called for a retry with
- * the same key, and for a request that lost the race for the key. While another process holds the attempt, it waits for
- * that process. A transfer that the enclave has accepted is recorded and never sent again. Anything else is sent again
- * only when no request of an earlier attempt can still arrive, while the grant is still valid, and while the payment is
- * young enough (D24b).
+ * Finds out what happened to a payment if we do not know whether the enclave accepted it, sends it again if necessary,
+ * and returns it (D23). Called in three cases: a retry has the same idempotency key, another request with the same key
+ * was faster, or the first request expired too early.
+ *
+ * While another process holds the claim on the payment's attempt, this function waits for that process. A transfer that
+ * the enclave has accepted is recorded and never sent again. Otherwise the payment is sent again, but only under three
+ * conditions (D24b): no request of an earlier attempt can still arrive, the grant is still valid, and the send window
+ * is not over.
  */
 export async function resumePayment(ctx: Context, known: Payment): Promise<Payment> {
   const deadline = AbortSignal.timeout(RESUME_MS_MAX)
@@ -64,7 +76,10 @@ export async function resumePayment(ctx: Context, known: Payment): Promise<Payme
   throw paymentCallFailed(payment)
 }
 
-/** Shortly after acceptance, the request that sent the payment waits for its hash. So do we, to return the same result. */
+/**
+ * Returns whether the payment was accepted so recently that the request that sent it still waits for the transaction
+ * hash. We wait as well, so that both callers get the same result.
+ */
 function isHashExpected({ status, txHash, acceptedAt }: Payment, now: Date): boolean {
   const isWaiting = status === 'pending' && txHash === null && acceptedAt !== null
   return isWaiting && now.getTime() - acceptedAt.getTime() < HASH_WAIT_MS
@@ -72,25 +87,28 @@ function isHashExpected({ status, txHash, acceptedAt }: Payment, now: Date): boo
 
 type AttemptResult =
   | { readonly kind: 'done'; readonly payment: Payment }
-  /** Nothing was sent: an earlier request may still arrive. */
+  /** Nothing was sent, because an earlier request may still arrive at the enclave. */
   | { readonly kind: 'fenced' }
-  /** Nothing was sent: the request had expired by the provider's clock. */
+  /** Nothing was sent, because the request had already expired by the enclave's clock. */
   | { readonly kind: 'expired' }
-  /** Nothing was sent: the chain does not show yet whether an earlier request was carried out. */
+  /** Nothing was sent, because the chain does not show yet whether an earlier request was carried out. */
   | { readonly kind: 'unproven' }
 
-/** Looks the claimed payment up at the provider and on the chain, then sends it if that is safe. */
+/**
+ * Looks up a payment whose attempt we have claimed, first at the enclave and then on the chain. Sends the payment if
+ * that is safe.
+ */
 async function makeAttempt(ctx: Context, payment: Payment, now: Date): Promise<AttemptResult> {
   const { transfer, providerTime } = await releaseOnFailure(ctx, payment, ctx.enclave.findTransfer(payment.id))
   if (transfer !== null) return { kind: 'done', payment: await recordAcceptance(ctx, { payment, accepted: transfer }) }
-  // The provider's own time decides, because it is the provider that rejects an expired request.
+  // Compare with the enclave's own time, because the enclave decides whether a request has expired.
   const isSafe = isFenceOver({ ...payment, requestExpiresAt: null, attemptUntil: null }, providerTime)
   if (!isSafe) {
     await release(ctx, payment)
     return { kind: 'fenced' }
   }
   if (payment.fencedUntil !== null) {
-    // An earlier request may have been carried out although the provider has no record of it.
+    // The enclave may have carried out an earlier request without keeping a record of it, so search the chain.
     const search = await releaseOnFailure(ctx, payment, matchTransfer(ctx, payment))
     if (search.kind === 'found') return { kind: 'done', payment: search.payment }
     if (search.kind === 'unproven') {
@@ -107,15 +125,21 @@ async function makeAttempt(ctx: Context, payment: Payment, now: Date): Promise<A
   return ready === null ? { kind: 'fenced' } : await submitPayment(ctx, { payment: ready, signing })
 }
 
-/** Throws if the grant is no longer valid: it may have been suspended, revoked or have expired since the reservation. */
+/**
+ * Returns the wallet and the key that sign the payment. Throws if the grant was suspended or revoked, or has expired,
+ * since the payment was reserved.
+ */
 async function getSigningParties(ctx: Context, payment: Payment): Promise<SigningParties> {
   const signing = await ctx.db.runRelaxed(findSigningParties(payment))
   if (signing === null) throw problem('permission_not_found')
-  if (signing.expiresAt !== null && ctx.clock.now() >= signing.expiresAt) throw problem('permission_expired')
+  if (signing.expiresAt !== null && ctx.clock.now() >= signing.expiresAt) throw grantExpired(signing.expiresAt)
   return signing
 }
 
-/** Releases the attempt if the work fails. Nothing was sent, so the next attempt need not wait for this one to expire. */
+/**
+ * Awaits `work`, and releases the attempt if it fails. Nothing was sent, so the next attempt does not have to wait
+ * until this one expires.
+ */
 async function releaseOnFailure<Result>(ctx: Context, payment: Payment, work: Promise<Result>): Promise<Result> {
   try {
     return await work

@@ -11,11 +11,11 @@ import {
 import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { microUsdc } from '../../values/money.ts'
-import { createPayment } from './create-payment.ts'
+import { createPayment } from '../payment-requests/create-payment.ts'
 import { formatPayment } from './format-payment.ts'
 import { getPayment } from './get-payment.ts'
 import type { Payment } from './payment.ts'
-import { refreshPayment } from './refresh-payment.ts'
+import { refreshPayment } from '../reconciliation/refresh-payment.ts'
 import { settlePayments } from './settle-payments.ts'
 
 const CONFIRMATIONS = 3
@@ -34,7 +34,7 @@ describe('settling a payment (D28)', () => {
   })
   after(() => given.close())
 
-  test('it is confirmed at the configured depth; before that, its block is recorded', async () => {
+  test('a payment is confirmed at the configured depth; before that, only its block is recorded', async () => {
     const { payment, seeded } = await open()
     mine(payment, { blockNumber: 100n })
     for (const head of [100n, 101n]) {
@@ -56,7 +56,7 @@ describe('settling a payment (D28)', () => {
     assert.equal((await getPayment(given.context, payment)).status, 'confirmed')
   })
 
-  test('20 concurrent settles in two processes confirm it once, with one event that holds the payment', async () => {
+  test('20 concurrent calls in two processes confirm a payment once, with one event that contains it', async () => {
     const { payment, seeded } = await open()
     mine(payment, { blockNumber: 98n })
     const processes = [given.context, given.openAnother()] as const
@@ -84,7 +84,7 @@ describe('settling a payment (D28)', () => {
     ['a transfer of another token', { contract: `0x${'8'.repeat(40)}` }, 'transfer_missing'],
   ]
   for (const [name, receipt, code] of failures) {
-    test(`${name} fails it at the depth, not before, once and with its event`, async () => {
+    test(`${name} fails the payment at the configured depth and not before, once and with its event`, async () => {
       const { payment, seeded } = await open()
       mine(payment, { blockNumber: 99n, ...receipt })
       assert.equal((await settle(payment)).status, 'pending')
@@ -96,7 +96,7 @@ describe('settling a payment (D28)', () => {
     })
   }
 
-  test('a transaction from another sender without the transfer proves nothing: pending, with the reason', async () => {
+  test('a transaction from another sender without the transfer proves nothing: the payment stays pending, with the reason', async () => {
     const { payment } = await open()
     mine(payment, { blockNumber: 99n, from: `0x${'8'.repeat(40)}` })
     given.chains.test.head = 101n
@@ -118,7 +118,7 @@ describe('settling a payment (D28)', () => {
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 1)
   })
 
-  test('after a reorganization it waits again, and another block settles it', async () => {
+  test('after a reorganization a payment waits again, and another block settles it', async () => {
     const { payment } = await open()
     mine(payment, { blockNumber: 100n })
     assert.equal((await settle(payment)).minedBlock, 100n)
@@ -142,7 +142,7 @@ describe('settling a payment (D28)', () => {
     assert.equal((await listEventTypes(given.context.db, seeded.account.id)).length, 2)
   })
 
-  test('a read refreshes it from the chain; while the chain is unavailable, it returns what is recorded', async () => {
+  test('a read refreshes the payment from the chain, or returns it as recorded while the chain is unavailable', async () => {
     const { payment } = await open()
     mine(payment, { blockNumber: 98n })
     given.chains.test.down = true
@@ -167,7 +167,7 @@ describe('settling a payment (D28)', () => {
     return { payment: expectPayment(await createPayment(given.context, paymentRequest(seeded))), seeded }
   }
 
-  /** Returns the recorded payment after a settle by a caller that knows only its first state. */
+  /** Settles the payment like a caller that only knows it as pending, and returns the recorded payment. */
   async function settle(payment: Payment): Promise<Payment> {
     const known = await getPayment(given.context, payment)
     const stale = known.status === 'pending' ? known : { ...payment, status: 'pending' as const }

@@ -2,19 +2,18 @@ import type { Receipt } from '../../chain/parse-receipt.ts'
 import { decideSettlement } from '../../chain/decide-settlement.ts'
 import { violatesUnique } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
-import { appendEvent } from '../webhooks/append-event.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import type { Payment } from './payment.ts'
-import { paymentEvent } from './payment-event.ts'
+import { appendEnd } from './append-end.ts'
 import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX } from './payments-store.ts'
 
 type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
 /**
- * Applies to a pending payment what the chain proves about it (D28). At the configured depth it becomes confirmed or
- * failed, exactly once and with its event, whichever process sees it first. Until then its block is recorded, and removed
- * again if a reorganization takes the block away.
+ * Updates a pending payment with what the chain proves about it (D28). Once the receipt is at the configured depth, the
+ * payment becomes `confirmed` or `failed`, exactly once and with its event or audit entry, whichever process reads the receipt first.
+ * Before that, only the block is recorded. It is removed again if a reorganization drops the block from the chain.
  */
 export async function settlePayment(
   ctx: SettleContext,
@@ -58,8 +57,8 @@ async function recordBlock(ctx: Pick<Context, 'db'>, payment: Payment, block: Bl
 }
 
 /**
- * Confirms by the first Transfer log that settles no other payment, because one transaction may hold the transfers of two
- * equal payments (D24c).
+ * Confirms the payment by the first Transfer log that settles no other payment. We have to try several logs, because
+ * one transaction may contain the transfers of two equal payments (D24c).
  */
 async function confirm(
   ctx: SettleContext,
@@ -85,7 +84,7 @@ async function confirmByLog(
     const now = ctx.clock.now()
     const moved = await transaction.run(markConfirmed(payment, log, now))
     if (moved === null) return null
-    await transaction.commit([...appendEvent(paymentEvent('payment.confirmed', moved, now))])
+    await transaction.commit(appendEnd(moved, now))
     return moved
   })
   return confirmed ?? (await getPayment(ctx, payment))
@@ -95,7 +94,7 @@ async function recordNotFound(ctx: SettleContext, payment: Payment): Promise<Pay
   if (payment.pendingReason === 'transfer_not_found') return payment
   ctx.logger.error(
     { payment: payment.id, tx: payment.txHash },
-    'the transaction that the enclave provider names holds no transfer of this payment',
+    'the transaction that the enclave names does not contain the transfer of this payment',
   )
   return (await ctx.db.runDurable(noteReason(payment, 'transfer_not_found'))) ?? (await getPayment(ctx, payment))
 }

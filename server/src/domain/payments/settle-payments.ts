@@ -3,12 +3,15 @@ import type { Context } from '../context.ts'
 import type { Payment, TxHash } from './payment.ts'
 import { settlePayment } from './settle-payment.ts'
 
-/** How many payments are settled at the same time. More would use up the connections that new payments need. */
+/**
+ * How many payments are settled at the same time. More would use up the database connections that new payments need.
+ */
 const CONCURRENCY = 4
 
 /**
- * Settles payments of one mode that have a hash, from one reading of the chain: the caller's, or a new one. If a payment
- * cannot be settled, the others still are, and the first error is thrown at the end. Throws `ChainUnavailable`.
+ * Settles those of the given payments that have a transaction hash. All of them must belong to one mode. Uses the
+ * caller's `reading` of the chain, or reads the chain once if there is none. If one payment cannot be settled, the
+ * others are still settled, and the first error is thrown at the end. Throws `ChainUnavailable`.
  */
 export async function settlePayments(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,

@@ -1,13 +1,16 @@
+import type { Context } from '../context.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
-import type { Context } from '../context.ts'
 import { settlePayments } from './settle-payments.ts'
-import { listAwaitingChainOfWallet } from './payments-store.ts'
+import { listAwaitingChainOfWallet } from './pending-store.ts'
 
-/** More than a wallet can have in flight between two rounds of the watcher. The watcher settles any others. */
+/**
+ * How many payments are settled at most. A wallet rarely has as many pending payments between two rounds of the
+ * watcher, the job that reads the chain. If there are more, the watcher settles the rest.
+ */
 const WALLET_PAYMENTS_MAX = 500
 
-/** Settles a wallet's pending payments by the chain's current state. Throws `ChainUnavailable`. */
+/** Settles a wallet's pending payments from one new read of the chain. Throws `ChainUnavailable`. */
 export async function settleWalletPayments(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
   { accountId, mode, wallet }: { accountId: string; mode: Mode; wallet: Address },

@@ -6,11 +6,11 @@ import { expectPayment } from '../../../../test/support/context/expect-outcome.t
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import { createPayment } from './create-payment.ts'
+import { createPayment } from '../payment-requests/create-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
-import { reconcilePayment } from './reconcile-payment.ts'
-import { refreshPayment } from './refresh-payment.ts'
+import { reconcilePayment } from '../reconciliation/reconcile-payment.ts'
+import { refreshPayment } from '../reconciliation/refresh-payment.ts'
 import { settlePayments } from './settle-payments.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 
@@ -20,10 +20,10 @@ const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
 const BUNDLER = `0x${'b'.repeat(40)}` as const
 
 /**
- * Unhelpful behaviour of the real provider (D24 to D24c). In every case, no window of 24 hours may hold more than its cap,
- * and no key more than one transfer.
+ * Unhelpful behaviour of the real enclave (D24 to D24c). In every case, the spending in any 24 hours must stay within
+ * the cap, and an idempotency key must cause at most one transfer.
  */
-describe('a provider that misbehaves', () => {
+describe('an enclave that misbehaves', () => {
   let given: TestContext
   before(async () => {
     given = await openTestContext()
@@ -36,9 +36,9 @@ describe('a provider that misbehaves', () => {
   })
   after(() => given.close())
 
-  describe('its report that a payment failed', () => {
+  describe('the enclave reports that a payment failed', () => {
     for (const status of ['failed', 'provider_error']) {
-      test(`"${status}" does not free the cap, since the transfer can still land; when it lands it is confirmed`, async () => {
+      test(`"${status}" does not free the cap, because the transfer can still land; when it lands, the payment is confirmed`, async () => {
         const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100', mode: 'live' })
         const first = await pay(seeded, { amountUsdc: '100' })
         given.clock.setOffset(SEND_WINDOW_MS + 1_000)
@@ -52,7 +52,7 @@ describe('a provider that misbehaves', () => {
       })
     }
 
-    test('an existing receipt confirms it, whatever the provider reports', async () => {
+    test('an existing receipt confirms the payment, whatever the enclave reports', async () => {
       const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100', mode: 'live' })
       const first = await pay(seeded, { amountUsdc: '100' })
       land(first)
@@ -63,17 +63,17 @@ describe('a provider that misbehaves', () => {
     })
   })
 
-  describe('an error response although the transfer lands', () => {
+  describe('the enclave responds with an error, although the transfer lands', () => {
     const ANSWERS: [string, OddAnswer][] = [
       ['a failed broadcast', { status: 400, body: { error: 'Failed', code: 'transaction_broadcast_failure' } }],
       ['an internal error', { status: 500, body: { error: 'Oops' } }],
-      ['an unavailable provider', { status: 503, body: { error: 'Unavailable' } }],
+      ['an unavailable enclave', { status: 503, body: { error: 'Unavailable' } }],
       ['a conflict', { status: 409, body: { error: 'Conflict', code: 'resource_conflict' } }],
       ['a 403 page', { status: 403, body: 'Access denied' }],
       ['a 400 without JSON', { status: 400, body: 'No' }],
     ]
     for (const [name, answer] of ANSWERS) {
-      test(`${name}: 500 and pending, the payment still counts in the cap, and a retry finds the transfer`, async () => {
+      test(`${name}: the payment stays pending with a 500 and counts towards the cap, and a retry finds the transfer`, async () => {
         const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100' })
         given.enclave.behave = () => ({ ...answer, isAccepted: true })
         await assert.rejects(create(seeded, { amountUsdc: '100', idempotencyKey: 'k' }), { code: 'privy_call_failed' })
@@ -84,7 +84,7 @@ describe('a provider that misbehaves', () => {
         assert.equal(requestsOf(again).length, 1)
       })
 
-      test(`${name}, and it lands without a record at the provider: a retry finds it on the chain`, async () => {
+      test(`${name}, and the enclave has no record of the transfer: a retry finds the transfer on the chain`, async () => {
         const seeded = await seed(given.context)
         given.enclave.behave = () => answer
         await assert.rejects(create(seeded, { idempotencyKey: 'k' }), { code: 'privy_call_failed' })
@@ -123,19 +123,19 @@ describe('a provider that misbehaves', () => {
     })
   })
 
-  describe('an error on our side or the provider’s', () => {
+  describe('the enclave does not send, because of an error on our side or its own', () => {
     const ANSWERS: [string, OddAnswer][] = [
       [
         'spent gas credits',
         { status: 400, body: { error: 'Insufficient gas credits balance', code: 'insufficient_funds' } },
       ],
-      ['sponsorship off', { status: 400, body: { error: 'Gas sponsorship is not enabled for this chain' } }],
+      ['sponsorship that is off', { status: 400, body: { error: 'Gas sponsorship is not enabled for this chain' } }],
       ['bad credentials', { status: 401, body: { error: 'Invalid app ID or app secret.' } }],
       ['a feature that is off', { status: 403, body: { error: 'Off', code: 'feature_not_enabled' } }],
       ['a rate limit', { status: 429, body: { error: 'Slow down', code: 'too_many_requests' } }],
     ]
     for (const [name, answer] of ANSWERS) {
-      test(`${name}: 500 and pending, not failed; a retry sends at once`, async () => {
+      test(`${name}: the payment stays pending with a 500, and a retry sends it at once`, async () => {
         const seeded = await seed(given.context)
         given.enclave.behave = () => answer
         await assert.rejects(create(seeded, { idempotencyKey: 'k' }), { code: 'privy_call_failed' })
@@ -149,8 +149,8 @@ describe('a provider that misbehaves', () => {
     }
   })
 
-  describe('reservations that were not sent', () => {
-    test('a retry a day later sends nothing: the payment has failed as never received, and the cap holds', async () => {
+  describe('payments that were not sent', () => {
+    test('a retry a day later sends nothing: the payment fails as never received, and the cap is not exceeded', async () => {
       const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100' })
       given.enclave.behave = () => 'unavailable'
       await assert.rejects(create(seeded, { amountUsdc: '100', idempotencyKey: 'day-1' }), {
@@ -167,7 +167,7 @@ describe('a provider that misbehaves', () => {
       assert.equal(given.enclave.accepted.has(today.id), true)
     })
 
-    test('a retry sends it within the send window, and not after it', async () => {
+    test('a retry sends the payment within the send window, but not after it', async () => {
       for (const [ageMs, status] of [
         [SEND_WINDOW_MS - 60_000, 'pending'],
         [SEND_WINDOW_MS, 'failed'],
@@ -185,7 +185,7 @@ describe('a provider that misbehaves', () => {
   })
 
   describe('two payments in one transaction', () => {
-    test('with one transfer: one is confirmed, the other stays pending with a reason', async () => {
+    test('with one transfer: one payment is confirmed, the other stays pending with a reason', async () => {
       const seeded = await seed(given.context)
       const [one, two] = [await pay(seeded), await pay(seeded)]
       await shareTransaction(one, two)
@@ -195,7 +195,7 @@ describe('a provider that misbehaves', () => {
       assert.deepEqual(states.toSorted(), ['confirmed null', 'pending transfer_not_found'])
     })
 
-    test('with two equal transfers: both are confirmed, each by its own log, even by two processes', async () => {
+    test('with two equal transfers: both payments are confirmed, each by its own log, even if two processes settle them', async () => {
       const seeded = await seed(given.context)
       const [one, two] = [await pay(seeded), await pay(seeded)]
       await shareTransaction(one, two)
@@ -207,7 +207,7 @@ describe('a provider that misbehaves', () => {
       assert.deepEqual(logs.toSorted(), ['confirmed 0', 'confirmed 1'])
     })
 
-    test('the success of the payment’s own user operation counts, not that of the transaction', async () => {
+    test('a payment succeeds if its own user operation succeeded, whatever the status of the transaction', async () => {
       const seeded = await seed(given.context)
       const [one, two] = [await pay(seeded), await pay(seeded)]
       await shareTransaction(one, two)
@@ -235,7 +235,7 @@ describe('a provider that misbehaves', () => {
   })
 
   describe('payments that could get stuck', () => {
-    test('without any hash from the provider, the user operation is found on the chain', async () => {
+    test('without any hash from the enclave, the user operation is found on the chain', async () => {
       const payment = await openHashless({ status: 'pending', txHash: null, userOperationHash: OPERATION })
       const landed: TxHash = `0x${'aa'.repeat(32)}`
       const operations = [{ hash: OPERATION, isSuccess: true, after: 1 }]
@@ -254,7 +254,7 @@ describe('a provider that misbehaves', () => {
       assert.deepEqual([settled.status, settled.failureCode], ['failed', 'reverted'])
     })
 
-    test('reported as replaced with the old hash: the transfer is found in its new transaction', async () => {
+    test('a payment that is reported as replaced, with its old hash, is found in its new transaction', async () => {
       const seeded = await seed(given.context)
       const payment = await pay(seeded)
       given.enclave.told.set(payment.id, { status: 'replaced', txHash: payment.txHash })
@@ -265,7 +265,7 @@ describe('a provider that misbehaves', () => {
       assert.deepEqual([settled.status, settled.txHash], ['confirmed', `0x${'ac'.repeat(32)}`])
     })
 
-    test('its nonce was used by another transaction, deep enough: it fails as replaced', async () => {
+    test('a payment fails as replaced if another transaction used its nonce and is deep enough', async () => {
       const seeded = await seed(given.context)
       const payment = await pay(seeded)
       given.enclave.told.set(payment.id, { status: 'replaced', txHash: payment.txHash })
@@ -277,7 +277,7 @@ describe('a provider that misbehaves', () => {
       assert.deepEqual([settled.status, settled.failureCode], ['failed', 'replaced'])
     })
 
-    test('a transfer that another payment accounts for is not adopted', async () => {
+    test('a transfer that belongs to another payment is not taken for this one', async () => {
       const seeded = await seed(given.context)
       const other = await pay(seeded)
       land(other)
@@ -287,7 +287,7 @@ describe('a provider that misbehaves', () => {
       assert.deepEqual([waiting.txHash, waiting.pendingReason], [null, 'reported_failed'])
     })
 
-    test('look-ups of one payment become less and less frequent', async () => {
+    test('the look-ups of a payment become less and less frequent', async () => {
       const payment = await openHashless({ status: 'pending', txHash: null })
       const waitMs = async (): Promise<number> => {
         const before = given.clock.now().getTime()
@@ -306,7 +306,7 @@ describe('a provider that misbehaves', () => {
     })
   })
 
-  /** Moves past the time in which an earlier request could arrive, on our clock and on the chain's. */
+  /** Moves our clock and the chain past the time in which an earlier request could arrive. */
   function passFence(): void {
     given.clock.setOffset(FENCE_MS)
     goOn()
@@ -324,7 +324,7 @@ describe('a provider that misbehaves', () => {
     return expectPayment(await create(seeded, options), 'created')
   }
 
-  /** Makes a payment that is accepted without a hash, and sets what look-ups report. */
+  /** Creates a payment that is accepted without a hash, and sets what the enclave reports when it is looked up. */
   async function openHashless(
     told: { status: string; txHash: null; userOperationHash?: TxHash },
     seeded?: Seed,
@@ -336,7 +336,7 @@ describe('a provider that misbehaves', () => {
     return await getPayment(given.context, payment)
   }
 
-  /** Reconciles the payment once, in its current state. */
+  /** Looks the payment up once, as it is recorded now. */
   async function reconcile(payment: Payment): Promise<void> {
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
   }
@@ -384,7 +384,7 @@ describe('a provider that misbehaves', () => {
     chain.receipts.set(txHash, { ...receiptOf(payment), blockNumber: chain.head, ...change })
   }
 
-  /** Makes the chain report that the nonce of the payment's transaction has been used. */
+  /** Makes the chain report that another transaction has used the nonce of the payment's transaction. */
   function overtake(payment: Payment): void {
     const chain = chainOf(payment)
     chain.transactions.set(hashOf(payment), { from: payment.walletAddress, nonce: 4n })

@@ -14,14 +14,24 @@ type Row = [
 ]
 
 const ROWS: Row[] = [
-  ['the only transfer, and no other payment', [ONE], {}, ONE],
-  ['the only transfer belongs to another payment', [ONE], { with: [[ONE, 1]] }, 'absent'],
-  ['two in one transaction, one of which belongs to another payment', [ONE, ONE], { with: [[ONE, 1]] }, ONE],
-  ['the first is taken, the second is free', [ONE, TWO], { with: [[ONE, 1]] }, TWO],
-  ['another payment may account for it', [ONE], { undecided: 1 }, 'unproven'],
-  ['more transfers than other payments, but not known which is whose', [ONE, TWO], { undecided: 1 }, 'unproven'],
-  ['all are accounted for, even if another payment is undecided', [ONE], { with: [[ONE, 1]], undecided: 1 }, 'absent'],
-  ['more payments than transfers in a transaction', [ONE], { with: [[ONE, 2]] }, 'absent'],
+  ['one transfer, and no other payment', [ONE], {}, ONE],
+  ['one transfer, which belongs to another payment', [ONE], { with: [[ONE, 1]] }, 'absent'],
+  ['two transfers in one transaction, one of which belongs to another payment', [ONE, ONE], { with: [[ONE, 1]] }, ONE],
+  ['two transactions, the first of which belongs to another payment', [ONE, TWO], { with: [[ONE, 1]] }, TWO],
+  ['one transfer, which may belong to another payment', [ONE], { undecided: 1 }, 'unproven'],
+  [
+    'more transfers than other payments, but it is unknown which belongs to which',
+    [ONE, TWO],
+    { undecided: 1 },
+    'unproven',
+  ],
+  [
+    'all transfers belong to others, and one more payment is undecided',
+    [ONE],
+    { with: [[ONE, 1]], undecided: 1 },
+    'absent',
+  ],
+  ['more other payments than transfers in a transaction', [ONE], { with: [[ONE, 2]] }, 'absent'],
 ]
 
 describe('decideMatch', () => {

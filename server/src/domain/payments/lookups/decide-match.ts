@@ -1,17 +1,24 @@
 import type { TxHash } from '../payment.ts'
 
-/** Which other payments may account for transfers equal to a payment's own. */
+/**
+ * How many other payments could explain the transfers that were found on the chain. All of them have the same wallet,
+ * recipient and amount.
+ */
 export interface EqualPayments {
-  /** How many of them each of the given transactions belongs to. */
+  /** For each of the found transactions, how many of these other payments are recorded with its hash. */
   readonly byTransaction: ReadonlyMap<TxHash, number>
-  /** How many may have been sent, but have no known transaction, or one that is not among the given ones. */
+  /**
+   * How many of these other payments may have been sent, but have no recorded transaction, or one that is not among the
+   * found transactions.
+   */
   readonly undecided: number
 }
 
 /**
- * Decides which transaction holds the payment's own transfer. `found` has one entry for each equal transfer on the chain.
- * Returns `absent` if other payments account for all of them. Returns `unproven` if one is left over that may belong to
- * another payment, whose transaction is not known.
+ * Decides which transaction contains the payment's own transfer. `found` has one entry for each equal transfer on the
+ * chain, so a transaction with two of them appears twice. Returns `absent` if all of these transfers belong to other
+ * payments. Returns `unproven` if a transfer is left over, but may belong to another payment whose transaction is not
+ * known.
  */
 export function decideMatch(
   found: readonly TxHash[],

@@ -1,26 +1,47 @@
 import type { Context } from '../../context.ts'
-import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, type Payment, type TxHash } from '../payment.ts'
+import {
+  ATTEMPT_MS,
+  PAYMENT_FENCE_MARGIN_MS,
+  WITHDRAWAL_REQUEST_MS,
+  type Payment,
+  type PaymentKind,
+  type TxHash,
+} from '../payment.ts'
 import { replaceHash } from '../payments-store.ts'
 import { decideMatch } from './decide-match.ts'
 import { lookupAfterHash } from './lookup-schedule.ts'
 import { countEqualPayments, lockWallet } from './lookups-store.ts'
 
 export type ChainSearch =
-  /** The chain holds the transfer. `payment` has the hash of its transaction. */
+  /** The chain contains the transfer. `payment` has the hash of its transaction. */
   | { readonly kind: 'found'; readonly payment: Payment }
-  /** The chain was searched far enough to say that the transfer is not there. */
+  /** The search reached far enough to prove that the chain does not contain the transfer. */
   | { readonly kind: 'absent'; readonly searchedBlock: bigint | null }
-  /** Nothing is proven: the search did not reach the head, or what it found may belong to another payment. */
+  /**
+   * Nothing is proven. Either the search did not reach the head of the chain, or the transfers that it found may belong
+   * to other payments.
+   */
   | { readonly kind: 'unproven'; readonly searchedBlock: bigint | null }
 
-/** How many blocks the next search repeats, because a reorganization may have changed them. */
+/** How many already searched blocks the next search repeats, because a reorganization may have changed them. */
 const OVERLAP_BLOCKS = 16n
-/** How far the chain's clock must have moved since the payment was recorded: as long as its request could still arrive. */
-const CHAIN_PASSED_SECONDS = BigInt((ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS) / 1_000)
+/**
+ * How far the chain's own time must have moved since the payment was recorded, before we conclude that the transfer is
+ * absent. For this long, the payment's request could still arrive at the enclave. The timestamps of the blocks are the
+ * chain's own time.
+ */
+const CHAIN_PASSED_SECONDS: Readonly<Record<PaymentKind, bigint>> = {
+  transfer: BigInt((ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS) / 1_000),
+  withdrawal: BigInt((WITHDRAWAL_REQUEST_MS + PAYMENT_FENCE_MARGIN_MS) / 1_000),
+}
 
 type SearchContext = Pick<Context, 'db' | 'chains' | 'clock'>
 
-/** Searches the chain for the user operation that carries a payment's transfer. Throws `ChainUnavailable`. */
+/**
+ * Searches the chain for a payment's user operation, which contains its transfer. `hashes` are the possible hashes of
+ * this user operation. If the search finds a transaction that was not known, it is recorded as the payment's own.
+ * Throws `ChainUnavailable`.
+ */
 export async function searchOperation(
   ctx: SearchContext,
   payment: Payment,
@@ -39,10 +60,10 @@ export async function searchOperation(
 }
 
 /**
- * Searches the chain for a Transfer with the payment's wallet, recipient and amount that no other payment accounts for,
- * and records its transaction as the payment's. Equal transfers cannot be told apart, so nothing is concluded while
- * another payment that may have been sent could account for one. Only `absent` allows a caller to send the payment again,
- * or to end it. Throws `ChainUnavailable`.
+ * Searches the chain for a Transfer log with the payment's wallet, recipient and amount that belongs to no other
+ * payment, and records its transaction as the payment's own. Two such transfers cannot be told apart. So if another
+ * equal payment may have been sent and its transaction is not known, a transfer that is found proves nothing. Only the
+ * result `absent` allows the caller to send the payment again, or to fail it. Throws `ChainUnavailable`.
  */
 export async function matchTransfer(ctx: SearchContext, payment: Payment): Promise<ChainSearch> {
   const chain = ctx.chains[payment.mode]
@@ -55,14 +76,18 @@ export async function matchTransfer(ctx: SearchContext, payment: Payment): Promi
   const others = found.filter((hash) => hash !== payment.txHash)
   const match = others.length === 0 ? 'absent' : await adoptMatch(ctx, payment, others)
   if (typeof match === 'object') return { kind: 'found', payment: match }
-  // Blocks whose transfers were not conclusive are searched again.
+  // If transfers were found but none could be assigned, the same blocks have to be searched again.
   const searchedBlock = others.length === 0 ? searchedTo : payment.searchedBlock
   const isAtHead = searchedTo >= head && searchedToSeconds !== null
-  const hasPassed = isAtHead && searchedToSeconds - (await chain.readBlockSeconds(firstBlock)) >= CHAIN_PASSED_SECONDS
+  const hasPassed =
+    isAtHead && searchedToSeconds - (await chain.readBlockSeconds(firstBlock)) >= CHAIN_PASSED_SECONDS[payment.kind]
   return { kind: match === 'absent' && hasPassed ? 'absent' : 'unproven', searchedBlock }
 }
 
-/** Decides and records under the wallet's lock, so that two payments never get the same transfer. */
+/**
+ * Decides which found transaction is the payment's own and records it. Holds the lock on the wallet meanwhile, so that
+ * two payments never get the same transfer.
+ */
 async function adoptMatch(
   ctx: SearchContext,
   payment: Payment,
@@ -82,9 +107,9 @@ async function adoptMatch(
 }
 
 /**
- * Finds out whether another transaction has used the nonce of a plain transaction, deep enough that this one can never be
- * mined. The other transaction may be the provider's own replacement with the same transfer, so the caller searches for
- * it. Throws `ChainUnavailable`.
+ * Finds out whether another transaction has used the nonce of the payment's plain transaction. That transaction must be
+ * deep enough in the chain that the payment's transaction can never be mined. It may be the enclave's own replacement
+ * with the same transfer, so the caller has to search for that transfer. Throws `ChainUnavailable`.
  */
 export async function checkNonce(
   ctx: SearchContext,
@@ -94,13 +119,14 @@ export async function checkNonce(
   const chain = ctx.chains[payment.mode]
   const sender = payment.walletAddress
   const known = payment.senderNonce === null ? await chain.readSenderNonce(txHash) : null
-  // If a bundler sent the transaction, its nonce says nothing about the user operation inside.
+  // If the transaction was sent by a bundler and not by the wallet, its nonce proves nothing about the user operation
+  // inside.
   const senderNonce = payment.senderNonce ?? (known?.sender === sender ? known.nonce : null)
   if (senderNonce === null) return { senderNonce, nonceUsedAt: null }
   return { senderNonce, nonceUsedAt: await chain.findNonceUse(txHash, { sender, nonce: senderNonce }) }
 }
 
-/** Returns the blocks to search; null if the first one is not known, or is above the head. */
+/** Returns the range of blocks to search. Returns null if the first block is not known or is above the head. */
 function rangeOf({ firstBlock, searchedBlock }: Payment, head: bigint): { from: bigint; to: bigint } | null {
   if (firstBlock === null) return null
   const again = (searchedBlock ?? -1n) - OVERLAP_BLOCKS

@@ -13,7 +13,7 @@ describe('nextLookupAt', () => {
     [9, 600],
     [1_000_000, 600],
   ] as const) {
-    it(`is ${seconds} s away after ${lookups} look-ups`, () => {
+    it(`is ${seconds} s later after ${lookups} look-ups`, () => {
       assert.equal(nextLookupAt(lookups, NOW).getTime() - NOW.getTime(), seconds * 1_000)
     })
   }

@@ -1,11 +1,20 @@
-/** How long after an attempt with an unknown outcome the payment is looked up for the first time. */
+/**
+ * The time between an attempt with an unknown outcome and the first look-up. A look-up asks the enclave and searches
+ * the chain.
+ */
 const FIRST_LOOKUP_MS = 2_000
-/** The request that sent the payment polls for its hash for `HASH_WAIT_MS`. The first look-up leaves it one more second. */
+/**
+ * The time between the acceptance of a payment without a hash and the first look-up. The request that sent the payment
+ * waits for the hash for `HASH_WAIT_MS`, and the look-up follows one second later.
+ */
 const HASH_WAITED_MS = 6_000
-/** A payment with a hash belongs to the watcher. It is looked up only if it has not been mined after this time. */
+/**
+ * The watcher, the job that reads the chain, follows payments that have a hash. Such a payment is looked up only if it
+ * has not been mined after this time.
+ */
 const MINED_SOON_MS = 30_000
 const LOOKUP_GROWTH = 2
-/** The longest time between two look-ups of a payment that stays pending. */
+/** The longest time between two look-ups of the same payment. */
 const LOOKUP_INTERVAL_MS_MAX = 10 * 60_000
 
 /** Returns when to look a payment up again, after `lookups` look-ups that changed nothing. */

@@ -1,30 +1,16 @@
 import { computed, narrow, nullable } from '../../../db/column.ts'
-import { all, changed, rowsOf, type Query } from '../../../db/query.ts'
-import type { Mode } from '../../../values/mode.ts'
+import { changed, rowsOf, type Query } from '../../../db/query.ts'
 import type { Payment, TxHash } from '../payment.ts'
-import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments-store.ts'
 import type { EqualPayments } from './decide-match.ts'
 
-/**
- * Payments that are due for a look-up and that no attempt holds, the longest due first. Uses the index
- * `payments_due_for_look`.
- */
-export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Payment[]> {
-  return {
-    name: 'list_payments_due_for_look',
-    text: `select ${PAYMENT_COLUMNS} from payments
-      where mode = $1 and status = 'pending' and next_look_at <= $2 and (attempt_until is null or attempt_until <= $2)
-      order by next_look_at, id limit $3`,
-    values: [mode, now, limit],
-    read: all(PAYMENT_ROW, toPayment),
-  }
-}
+type WalletKey = Pick<Payment, 'accountId' | 'mode' | 'walletAddress'>
 
 const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: computed.int4 }
 
 /**
- * Counts the other payments of the same amount from the same wallet to the same recipient, without failed ones and
- * those that were certainly not sent. Uses `payments_one_per_transfer_log` and `payments_holding_balance`.
+ * Counts the other payments of the same amount from the same wallet to the same recipient, grouped by the given
+ * transactions. Leaves out failed payments and payments that were certainly not sent. Uses
+ * `payments_one_per_transfer_log` and `payments_holding_balance`.
  */
 export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]): Query<EqualPayments> {
   return {
@@ -55,8 +41,11 @@ export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]
   }
 }
 
-/** Locks the wallet against other payments until the transaction ends. Uses the primary key of wallets. */
-export function lockWallet({ accountId, mode, walletAddress }: Payment): Query<boolean> {
+/**
+ * Locks the wallet's row until the transaction ends, so that no other payment of the wallet is reserved or matched
+ * meanwhile. Uses the primary key of wallets.
+ */
+export function lockWallet({ accountId, mode, walletAddress }: WalletKey): Query<boolean> {
   return {
     name: 'lock_wallet_of_payment',
     text: 'select 1 from wallets where account_id = $1 and mode = $2 and address = $3 for no key update',

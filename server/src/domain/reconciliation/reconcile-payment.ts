@@ -1,24 +1,25 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
 import type { EnclaveTransfer } from '../../enclave/transactions.ts'
 import type { Context } from '../context.ts'
-import { failPayment } from './fail-payment.ts'
+import { failPayment } from '../payments/fail-payment.ts'
 import {
   isFenceOver,
+  isNeverSentAgain,
   isOutcomeUnknown,
   isTooOldToSend,
   type Payment,
   type PendingReason,
   type TxHash,
-} from './payment.ts'
-import { recordAcceptance } from './record-acceptance.ts'
-import { settlePayments } from './settle-payments.ts'
-import { recordLookup, replaceHash } from './payments-store.ts'
-import { lookupAfterHash, nextLookupAt } from './lookups/lookup-schedule.ts'
-import { checkNonce, matchTransfer, searchOperation, type ChainSearch } from './lookups/find-on-chain.ts'
+} from '../payments/payment.ts'
+import { recordAcceptance } from '../payments/record-acceptance.ts'
+import { settlePayments } from '../payments/settle-payments.ts'
+import { recordLookup, replaceHash } from '../payments/payments-store.ts'
+import { lookupAfterHash, nextLookupAt } from '../payments/lookups/lookup-schedule.ts'
+import { checkNonce, matchTransfer, searchOperation, type ChainSearch } from '../payments/lookups/find-on-chain.ts'
 
 export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chains' | 'logger'>
 
-/** What the provider's statuses mean to us: reasons to look at the chain, never proof (D24a). */
+/** What we conclude from each status that the enclave reports: a reason to search the chain, but never proof (D24a). */
 const REASONS_BY_STATUS: Readonly<Record<string, PendingReason>> = {
   failed: 'reported_failed',
   provider_error: 'reported_failed',
@@ -26,7 +27,7 @@ const REASONS_BY_STATUS: Readonly<Record<string, PendingReason>> = {
   execution_reverted: 'reported_reverted',
 }
 
-/** What one look-up has found out. It is stored on the payment's row at the end. */
+/** The findings of one look-up. They are stored in the payment's row at the end. */
 interface Findings {
   transfer: EnclaveTransfer | null
   searchedBlock: bigint | null
@@ -34,8 +35,9 @@ interface Findings {
 }
 
 /**
- * Finds out on the chain and at the provider what happened to a payment that no request is waiting for, and records it
- * (D23). It never causes a signature. Each look-up that changes nothing makes the wait for the next one longer.
+ * Looks up a payment that no request is waiting for: finds out on the chain and from the enclave what happened to it,
+ * and records the result (D23). Never causes a signature. After each look-up that changes nothing, the wait for the
+ * next one is longer.
  * @throws EnclaveUnavailable, ChainUnavailable
  */
 export async function reconcilePayment(ctx: ReconcileContext, { payment }: { payment: Payment }): Promise<void> {
@@ -52,13 +54,19 @@ export async function reconcilePayment(ctx: ReconcileContext, { payment }: { pay
   }
 }
 
-/** Reads the receipt, which may prove something by now. A transaction that is in a block needs no further look-up. */
+/**
+ * Reads the payment's receipt, and settles the payment if the receipt proves the outcome. Returns true if no further
+ * look-up is needed, because the payment is settled or its transaction is in a block.
+ */
 async function isSettled(ctx: ReconcileContext, payment: Payment): Promise<boolean> {
   const [settled = payment] = await settlePayments(ctx, { mode: payment.mode, payments: [payment] })
   return settled.status !== 'pending' || settled.minedBlock !== null
 }
 
-/** Returns the chain's error instead of throwing it, so that the provider is asked even while the chain is unavailable. */
+/**
+ * Searches the chain for the payment's user operation. If the chain is unavailable, returns the error instead of
+ * throwing it, so that the caller can still ask the enclave.
+ */
 async function searchForOperation(
   ctx: ReconcileContext,
   payment: Payment,
@@ -95,19 +103,22 @@ async function askProvider(ctx: ReconcileContext, payment: Payment, findings: Fi
 }
 
 /**
- * Handles a payment that the provider has no record of. It fails if the time in which it may be sent is over, and no
- * request for it can still arrive by the provider's own clock (D24b). After an attempt whose outcome was unknown, the
- * chain must have been searched up to its head first, because the provider may have kept no record.
+ * Handles a payment that the enclave has no record of. Marks the payment as failed once we will no longer send it and,
+ * by the enclave's own clock, no request for it can still arrive (D24b). If an earlier attempt had an unknown outcome, or its process
+ * died, the chain is first searched up to its head, because the enclave may have sent the transfer without keeping a
+ * record.
  */
 async function handleNoRecord(
   ctx: ReconcileContext,
   payment: Payment,
   { providerTime, findings }: { providerTime: Date; findings: Findings },
 ): Promise<void> {
-  const isOver = isTooOldToSend(payment, ctx.clock.now()) && isFenceOver(payment, providerTime)
+  const isOver = isNeverSentAgain(payment, ctx.clock.now()) && isFenceOver(payment, providerTime)
   if (isOutcomeUnknown(payment) && !isOver) return
-  // A payment with a hash is searched for as well: a reorganization may have removed its transaction.
-  const mayHaveLanded = payment.fencedUntil !== null && payment.enclaveTransactionId === null
+  // Search for the transfer even if the payment has a hash, because a reorganization may have removed its transaction.
+  // If the process of the last attempt died, only the expiry of its request is recorded.
+  const wasMaybeSent = payment.fencedUntil !== null || payment.requestExpiresAt !== null
+  const mayHaveLanded = wasMaybeSent && payment.enclaveTransactionId === null
   if (mayHaveLanded) {
     const search = await matchTransfer(ctx, payment)
     if (await recordSearch(ctx, search, findings)) return
@@ -116,7 +127,10 @@ async function handleNoRecord(
   if (isOutcomeUnknown(payment)) await failPayment(ctx, { payment, code: 'never_received' })
 }
 
-/** Handles a payment without a user operation: by the provider's report, and by the nonce of its transaction. */
+/**
+ * Handles a payment without a known user operation. Uses the status that the enclave reports, and whether another
+ * transaction has used the nonce of the payment's transaction.
+ */
 async function checkReport(
   ctx: ReconcileContext,
   payment: Payment,
@@ -132,12 +146,16 @@ async function checkReport(
   if (nonceUsedAt !== null && (search.searchedBlock ?? -1n) >= nonceUsedAt) {
     await failPayment(ctx, { payment, code: 'replaced' })
   } else if (transfer.status === 'execution_reverted' && payment.txHash === null && isOld) {
-    // Here the provider's report decides: there is no hash to look for, and the chain shows no such transfer.
+    // Only in this case do we trust the enclave's report: we have no hash to look for, and the chain shows no such
+    // transfer.
     await failPayment(ctx, { payment, code: 'reverted' })
   }
 }
 
-/** Records an acceptance or a hash that was not known. Returns the current payment, or null if its hash is new. */
+/**
+ * Records that the enclave accepted the payment, or the payment's transaction hash, if that was not known before.
+ * Returns the current payment, or null if the payment has just got a new hash.
+ */
 async function recordReport(
   ctx: ReconcileContext,
   payment: Payment,
@@ -159,7 +177,10 @@ async function adoptHash(ctx: ReconcileContext, payment: Payment, txHash: TxHash
   if (adopted !== null) await settleFound(ctx, adopted)
 }
 
-/** Returns whether the search found the transfer. */
+/**
+ * Settles the payment if the search found its transfer. Otherwise records in `findings` how far the search reached.
+ * Returns whether the transfer was found.
+ */
 async function recordSearch(ctx: ReconcileContext, search: ChainSearch, findings: Findings): Promise<boolean> {
   if (search.kind === 'found') {
     await settleFound(ctx, search.payment)
@@ -174,7 +195,7 @@ async function settleFound(ctx: ReconcileContext, payment: Payment): Promise<'fo
   return 'found'
 }
 
-/** Stores what the look-up found out. Has no effect if the look-up has already changed the payment. */
+/** Stores the findings of the look-up. Has no effect if the look-up has already changed the payment. */
 async function saveFindings(
   ctx: ReconcileContext,
   payment: Payment,
@@ -184,7 +205,7 @@ async function saveFindings(
   if (reported !== undefined && reported !== payment.pendingReason) {
     ctx.logger.error(
       { payment: payment.id, tx: payment.txHash, status: transfer?.status },
-      'the enclave provider reports that a payment failed; it stays pending until the chain proves it',
+      'the enclave reports that a payment failed; the payment stays pending until the chain proves the failure',
     )
   }
   const isHashUnknown = transfer !== null && payment.txHash === null

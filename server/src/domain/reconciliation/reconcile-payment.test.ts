@@ -4,20 +4,20 @@ import { listEventTypes, readAllowance, readRows } from '../../../../test/suppor
 import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import type { ToldTransaction } from '../../../../test/support/wires/fake-enclave.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import { createPayment } from './create-payment.ts'
-import { getPayment } from './get-payment.ts'
-import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
+import { createPayment } from '../payment-requests/create-payment.ts'
+import { getPayment } from '../payments/get-payment.ts'
+import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from '../payments/payment.ts'
 import { reconcilePayment } from './reconcile-payment.ts'
-import { setRequestExpiry, releaseAttempt, claimAttempt } from './payments-store.ts'
+import { setRequestExpiry, releaseAttempt, claimAttempt } from '../payments/payments-store.ts'
 
 const HASH: TxHash = `0x${'1'.repeat(64)}`
 const OTHER_HASH: TxHash = `0x${'2'.repeat(64)}`
 
 interface Row {
   readonly name: string
-  /** The payment's record before the look-up. */
+  /** The fields that are recorded for the payment before the look-up. */
   readonly record?: { readonly txHash?: TxHash; readonly enclaveTransactionId?: string }
-  /** The enclave's report; null if it never received the payment. */
+  /** The enclave's report about the payment. Null if the enclave never received it. */
   readonly told: ToldTransaction | null
   readonly settled: boolean
   readonly answer: readonly [status: string, txHash: TxHash | null, failure: string | null]
@@ -29,7 +29,7 @@ const broadcasted = { status: 'broadcasted', txHash: HASH }
 const givenUp = { status: 'failed', txHash: null }
 const pending: Row['answer'] = ['pending', null, null]
 
-/** The expected result of one look-up, for each report of the provider (D23). */
+/** The expected result of one look-up, for each report of the enclave (D23). */
 const ROWS: readonly Row[] = [
   { name: 'never received, within the send window', told: null, settled: false, answer: pending },
   {
@@ -39,19 +39,19 @@ const ROWS: readonly Row[] = [
     answer: ['failed', null, 'never_received'],
   },
   {
-    name: 'accepted without a hash, and no longer known to the provider',
+    name: 'accepted without a hash, and no longer known to the enclave',
     record: accepted,
     told: null,
     settled: true,
     answer: pending,
   },
   { name: 'signed', told: broadcasted, settled: false, answer: ['pending', HASH, null] },
-  { name: 'signed, found late', told: broadcasted, settled: true, answer: ['pending', HASH, null] },
+  { name: 'signed, found after the send window', told: broadcasted, settled: true, answer: ['pending', HASH, null] },
   { name: 'accepted, no hash yet', told: { status: 'pending', txHash: null }, settled: true, answer: pending },
-  { name: 'given up without a hash, within the send window', told: givenUp, settled: false, answer: pending },
-  { name: 'given up without a hash proves nothing', told: givenUp, settled: true, answer: pending },
+  { name: 'reported as failed without a hash, within the send window', told: givenUp, settled: false, answer: pending },
+  { name: 'reported as failed without a hash, which proves nothing', told: givenUp, settled: true, answer: pending },
   {
-    name: 'a provider error without a hash proves nothing',
+    name: 'reported as `provider_error` without a hash, which proves nothing',
     told: { status: 'provider_error', txHash: null },
     settled: true,
     answer: pending,
@@ -63,19 +63,19 @@ const ROWS: readonly Row[] = [
     answer: pending,
   },
   {
-    name: 'reported as reverted without any hash: there is nothing to search for',
+    name: 'reported as reverted without any hash, so that there is nothing to search for',
     told: { status: 'execution_reverted', txHash: null },
     settled: true,
     answer: ['failed', null, 'reverted'],
   },
   {
-    name: 'reported as reverted with its user operation: the chain decides',
+    name: 'reported as reverted with its user operation, so that the chain decides',
     told: { status: 'execution_reverted', txHash: null, userOperationHash: OTHER_HASH },
     settled: true,
     answer: pending,
   },
   {
-    name: 'the hash comes later',
+    name: 'accepted without a hash, which is reported later',
     record: accepted,
     told: broadcasted,
     settled: false,
@@ -88,23 +88,29 @@ const ROWS: readonly Row[] = [
     settled: false,
     answer: ['pending', OTHER_HASH, null],
   },
-  { name: 'in flight', record: sent, told: broadcasted, settled: true, answer: ['pending', HASH, null] },
   {
-    name: 'given up with a hash, within the send window',
+    name: 'sent, and not in a block yet',
+    record: sent,
+    told: broadcasted,
+    settled: true,
+    answer: ['pending', HASH, null],
+  },
+  {
+    name: 'reported as failed with a hash, within the send window',
     record: sent,
     told: { status: 'failed', txHash: HASH },
     settled: false,
     answer: ['pending', HASH, null],
   },
   {
-    name: 'given up with a hash proves nothing',
+    name: 'reported as failed with a hash, which proves nothing',
     record: sent,
     told: { status: 'failed', txHash: HASH },
     settled: true,
     answer: ['pending', HASH, null],
   },
   {
-    name: 'sent, and no longer known to the provider',
+    name: 'sent, and no longer known to the enclave',
     record: sent,
     told: null,
     settled: true,
@@ -137,7 +143,7 @@ describe('reconcilePayment', () => {
     })
   }
 
-  test('an absent record proves nothing while the request of a late attempt may still arrive', async () => {
+  test('that the enclave has no record proves nothing while the request of a late attempt may still arrive', async () => {
     const { payment } = await open({})
     given.clock.setOffset(SEND_WINDOW_MS)
     const until = new Date(given.clock.now().getTime() + ATTEMPT_MS)
@@ -150,7 +156,7 @@ describe('reconcilePayment', () => {
     )
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
-    // One second more, because the provider's time has whole seconds.
+    // One second is added because the enclave reports its time only in whole seconds.
     given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     goOn()
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
@@ -175,7 +181,7 @@ describe('reconcilePayment', () => {
     assert.deepEqual(types, ['payment.created', 'payment.failed'])
   })
 
-  test('a decision about an attempt that another process has since taken over changes nothing', async () => {
+  test('a decision has no effect if another process has claimed a new attempt since', async () => {
     const { payment } = await open({})
     await readRows(given.context.db, 'update payments set attempt = attempt + 1 where id = $1', [payment.id])
     given.clock.setOffset(SEND_WINDOW_MS)
@@ -183,12 +189,12 @@ describe('reconcilePayment', () => {
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })
 
-  /** Moves the chain's clock past the time in which a request could arrive. */
+  /** Adds blocks to the chains, so that their time is past the time in which a request could arrive. */
   function goOn(): void {
     for (const chain of [given.chains.test, given.chains.live]) chain.head += 10n
   }
 
-  /** A payment that got no response from the enclave, with the given changes to its record. */
+  /** Creates a payment that got no response from the enclave, and then changes the given fields of its record. */
   async function open(
     record: NonNullable<Row['record']>,
     options: Parameters<typeof seed>[1] = {},

@@ -2,25 +2,29 @@ import { ChainUnavailable } from '../../chain/errors.ts'
 import { SharedReads } from '../../lib/shared-reads.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
-import { getPayment } from './get-payment.ts'
-import { isReceiptDue, type Payment } from './payment.ts'
-import { settlePayments } from './settle-payments.ts'
+import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
+import { isReceiptDue, type Payment, type PaymentKind } from '../payments/payment.ts'
+import { settlePayments } from '../payments/settle-payments.ts'
 
 type RefreshContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
-/** The chain reads of this process that are under way. They are kept per `chains` object, which a process opens once. */
+/**
+ * The reads of the chain that this process has started and not finished. They are stored for each `chains` object; a
+ * process has only one such object.
+ */
 const readsUnderWay = new WeakMap<Context['chains'], SharedReads<Payment>>()
 
 /**
- * Returns a payment in its latest known state. A pending payment with a hash is settled from the chain first; concurrent
- * callers share one read of the chain. If the chain is unavailable, returns the payment as it is recorded. Throws 404
- * `not_found`.
+ * Returns a payment with its latest known status. A pending payment with a hash is first settled from the chain, and
+ * concurrent callers share one read of the chain. If the chain is unavailable, returns the payment as it was last
+ * recorded. With `kind`, finds only payments of this kind. Throws 404 `not_found`.
  */
 export async function refreshPayment(
   ctx: RefreshContext,
-  { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
+  { accountId, mode, id, kind }: { accountId: string; mode: Mode; id: string; kind?: PaymentKind },
 ): Promise<Payment> {
   const payment = await getPayment(ctx, { accountId, mode, id })
+  if (kind !== undefined && payment.kind !== kind) throw paymentNotFound()
   if (payment.status !== 'pending' || payment.txHash === null) return payment
   const shared = readsUnderWay.get(ctx.chains) ?? new SharedReads<Payment>()
   readsUnderWay.set(ctx.chains, shared)

@@ -1,0 +1,25 @@
+import type { Payment } from './payment.ts'
+
+/** The fields that the steps of a payment's life set. A new payment is a reservation whose first attempt is claimed. */
+const UNSET = {
+  status: 'pending',
+  failureCode: null,
+  txHash: null,
+  acceptedAt: null,
+  settledAt: null,
+  attempt: 1,
+  fencedUntil: null,
+  enclaveTransactionId: null,
+  userOperationHash: null,
+  senderNonce: null,
+  pendingReason: null,
+  searchedBlock: null,
+  lookups: 0,
+  minedBlock: null,
+  minedBlockHash: null,
+  logIndex: null,
+} as const satisfies Partial<Payment>
+
+export function newPayment(fields: Omit<Payment, keyof typeof UNSET>): Payment {
+  return { ...fields, ...UNSET }
+}

@@ -1,0 +1,68 @@
+import { computed } from '../../db/column.ts'
+import { all, one, type Query } from '../../db/query.ts'
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import { microUsdc, type MicroUsdc } from '../../values/money.ts'
+import type { Payment } from './payment.ts'
+import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from './payments-store.ts'
+
+/**
+ * How long after its creation a pending payment reserves balance: its amount is subtracted from the wallet's balance
+ * (D24a). After that time, the payment has also left the window of the daily cap.
+ */
+const BALANCE_HOLD_MS = 24 * 60 * 60 * 1_000
+
+/** Returns the time after which a pending payment must have been created to reserve balance now. */
+export function heldSince(now: Date): Date {
+  return new Date(now.getTime() - BALANCE_HOLD_MS)
+}
+
+/**
+ * The sum of a wallet's payments, of every kind, that a balance does not reflect yet. The parameters are: $1 to $3 the
+ * wallet, $6 the block of the balance, $7 `heldSince`. Pending payments are found by `settled_at is null`. A check
+ * constraint of the table makes this the same as `status = 'pending'`. With the condition on `status`, the planner could
+ * use `payments_due_for_look`, which contains the pending payments of every workspace.
+ */
+export const UNMINED = unminedSum({ block: '$6', since: '$7' })
+
+function unminedSum({ block, since }: { block: string; since: string }): string {
+  return `(select coalesce(sum(p.amount_micro), 0) from payments p
+          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.settled_at is null
+            and p.created_at > ${since} and (p.mined_block is null or p.mined_block > ${block}))
+        + (select coalesce(sum(p.amount_micro), 0) from payments p
+          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.status = 'confirmed'
+            and p.mined_block > ${block})`
+}
+
+/**
+ * Sums the wallet's payments that its balance at `balanceBlock` does not reflect yet (D26). Uses the indexes
+ * `payments_holding_balance` and `payments_confirmed_by_block`.
+ */
+export function sumUnmined(
+  { accountId, mode, wallet }: { accountId: string; mode: Mode; wallet: Address },
+  { now, balanceBlock }: { now: Date; balanceBlock: bigint },
+): Query<MicroUsdc> {
+  return {
+    name: 'sum_unmined_payments',
+    text: `select ${unminedSum({ block: '$4', since: '$5' })} as unmined`,
+    values: [accountId, mode, wallet, balanceBlock, heldSince(now)],
+    read: one({ unmined: computed.numeric }, (row) => microUsdc(BigInt(row.unmined))),
+  }
+}
+
+/** Lists a wallet's pending payments that have a transaction hash. Uses the index `payments_holding_balance`. */
+export function listAwaitingChainOfWallet(
+  accountId: string,
+  mode: Mode,
+  wallet: Address,
+  limit: number,
+): Query<Payment[]> {
+  return {
+    name: 'list_wallet_payments_awaiting_chain',
+    text: `select ${PAYMENT_COLUMNS} from payments
+      where account_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null and tx_hash is not null
+      order by created_at, id limit $4`,
+    values: [accountId, mode, wallet, limit],
+    read: all(PAYMENT_ROW, toPayment),
+  }
+}

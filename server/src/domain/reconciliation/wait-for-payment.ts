@@ -1,0 +1,74 @@
+import { SharedPoll } from '../../lib/shared-poll.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { Context } from '../context.ts'
+import { getPayment } from '../payments/get-payment.ts'
+import type { Payment, PaymentKind } from '../payments/payment.ts'
+import { listSettled } from './reconciliation-store.ts'
+import { refreshPayment } from './refresh-payment.ts'
+
+/** How long a caller may wait at most, in seconds (D57). Proxies and clients often give up after 60 seconds. */
+export const PAYMENT_WAIT_SECONDS_MAX = 45
+/**
+ * The time between two polls of the database for the payments that callers of this process wait for. The watcher, which
+ * settles most payments, reads the chain as often.
+ */
+const POLL_INTERVAL_MS = 400
+/** How many callers of one process wait at most. Each one keeps a connection open, and makes the poll take longer. */
+const WAITERS_MAX = 1_000
+/** How many callers of one workspace wait at most, in one process, so that one workspace cannot keep others from it. */
+const WAITERS_OF_WORKSPACE_MAX = 100
+
+/** The polls of this process. They are stored for each `db` object; a process has only one such object. */
+const polls = new WeakMap<Context['db'], SharedPoll>()
+
+/**
+ * Returns a payment as soon as it is settled (confirmed or failed), whichever process settles it. After `waitMs`, or if
+ * `signal` is aborted, returns it as it stands (D57). If too many callers wait already, also returns it as it stands, at
+ * once. A pending payment with a hash is first settled from the chain, as `refreshPayment` does. Meanwhile, no database
+ * connection is held. With `kind`, finds only payments of this kind. Throws 404 `not_found`.
+ */
+export async function waitForPayment(
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
+  {
+    waitMs,
+    signal,
+    ...place
+  }: {
+    accountId: string
+    mode: Mode
+    id: string
+    kind?: PaymentKind
+    /** At most `PAYMENT_WAIT_SECONDS_MAX` seconds, counted from the call. */
+    waitMs: number
+    /** Aborted if nobody needs the result any more, or if the service stops. */
+    signal: AbortSignal
+  },
+): Promise<Payment> {
+  const startedAt = ctx.clock.now()
+  const payment = await refreshPayment(ctx, place)
+  if (waitMs <= 0 || payment.status !== 'pending') return payment
+  const spentMs = Math.max(0, ctx.clock.now().getTime() - startedAt.getTime())
+  const msMax = Math.min(waitMs, PAYMENT_WAIT_SECONDS_MAX * 1_000) - spentMs
+  await pollOf(ctx).wait({ group: place.accountId, id: place.id }, { msMax, signal })
+  return await getPayment(ctx, place)
+}
+
+/** Returns how many callers of this process wait for a payment. */
+export function countPaymentWaiters(ctx: Pick<Context, 'db'>): number {
+  return polls.get(ctx.db)?.waiting ?? 0
+}
+
+function pollOf({ db, logger }: Pick<Context, 'db' | 'logger'>): SharedPoll {
+  const known = polls.get(db)
+  if (known !== undefined) return known
+  const poll = new SharedPoll({
+    name: 'payment-waits',
+    intervalMs: POLL_INTERVAL_MS,
+    waitersMax: WAITERS_MAX,
+    waitersOfGroupMax: WAITERS_OF_WORKSPACE_MAX,
+    logger,
+    poll: (keys) => db.runRelaxed(listSettled(keys)),
+  })
+  polls.set(db, poll)
+  return poll
+}
