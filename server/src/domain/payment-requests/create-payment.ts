@@ -1,0 +1,70 @@
+import { violatesUnique } from '../../db/errors.ts'
+import type { Context } from '../context.ts'
+import type { FundedRequest } from './read-admission.ts'
+import { reservePayment, type Reservation } from './reserve-payment.ts'
+import { withFunds } from './with-funds.ts'
+import { resumePayment } from '../payments/resume-payment.ts'
+import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
+import { recordRefusal } from '../refusals/record-refusal.ts'
+import { findPaymentByKey, IDEMPOTENCY_INDEX } from '../payments/payments-store.ts'
+import type { Payment } from '../payments/payment.ts'
+import { mayPayAs, type PaymentRequest } from './payment-request.ts'
+import { replayPayment, resumeIfAuthorized } from './replay-payment.ts'
+import { submitPayment } from '../payments/submit-payment.ts'
+import type { AdmissionRefusal } from './admission-refusal.ts'
+
+export type PaymentOutcome =
+  | { readonly kind: 'created' | 'replayed'; readonly payment: Payment }
+  | { readonly kind: 'refused'; readonly refusal: AdmissionRefusal }
+
+/**
+ * Creates a payment. First checks whether the credential may pay as this agent and reserves the amount. Then asks the
+ * enclave to sign and send the transfer (D22, D25). A refusal is returned as a value. A refusal by a limit is also
+ * stored, so that an owner can see it.
+ *
+ * If a payment with this idempotency key already exists, that payment is returned. If its outcome is still unknown,
+ * `resumePayment` finds it out first (D21, D23). The key is looked up before any limit is checked, so a retry gets its
+ * payment even if a new request would now be refused.
+ *
+ * Throws `ChainUnavailable` if the chain cannot be read; then nothing is recorded. Throws 500 `privy_call_failed` if
+ * the enclave did not send the payment or its response was lost.
+ */
+export async function createPayment(ctx: Context, request: PaymentRequest): Promise<PaymentOutcome> {
+  if (!mayPayAs(request, request.agentId)) {
+    const payment = await replayPayment(ctx, request)
+    return payment === null
+      ? { kind: 'refused', refusal: { code: 'agent_not_authorized' } }
+      : { kind: 'replayed', payment }
+  }
+  const reservation = await withFunds(ctx, request, (funded) => reserve(ctx, funded))
+  if (reservation.kind === 'refused') {
+    recordRefusal(ctx, { request, refusal: reservation.refusal })
+    return reservation
+  }
+  if (reservation.kind === 'existing') {
+    return { kind: 'replayed', payment: await resumeIfAuthorized(ctx, reservation.payment, request) }
+  }
+  return { kind: 'created', payment: await withRecordedOutcome(submitNew(ctx, reservation), reservation.payment) }
+}
+
+/**
+ * Submits a new payment. If its request had already expired by the enclave's clock, resumes the payment. The second try
+ * can succeed, because the enclave's response has told us the enclave's time.
+ */
+async function submitNew(ctx: Context, reserved: Extract<Reservation, { kind: 'reserved' }>): Promise<Payment> {
+  const submission = await submitPayment(ctx, reserved)
+  return submission.kind === 'done' ? submission.payment : await resumePayment(ctx, reserved.payment)
+}
+
+async function reserve(ctx: Context, funded: FundedRequest): Promise<Reservation> {
+  try {
+    return await reservePayment(ctx, funded)
+  } catch (error) {
+    if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
+    // Another request with the same idempotency key, but for another wallet, was recorded first. Return its payment.
+    const { accountId, mode, idempotencyKey } = funded.request
+    const existing = await ctx.db.runDurable(findPaymentByKey(accountId, mode, idempotencyKey))
+    if (existing === null) throw error
+    return { kind: 'existing', payment: existing }
+  }
+}

@@ -1,0 +1,41 @@
+import type { Context } from '../context.ts'
+import { findSimilarPayment, findSimilarPending } from './earlier-payments-store.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { PaymentRequest } from './payment-request.ts'
+import { findPaymentByKey } from '../payments/payments-store.ts'
+
+/** A payment of the same amount to the same recipient within this time is likely to be for the same purchase (D72). */
+const SIMILAR_WINDOW_MS = 10 * 60 * 1_000
+
+export interface EarlierPayments {
+  /** The payment with the request's idempotency key, of any agent of the workspace. */
+  readonly sameKey: Payment | null
+  /**
+   * The newest payment that is probably for the same purchase. It is at most ten minutes old or still pending: an old
+   * pending payment may still be paid.
+   */
+  readonly similar: Payment | null
+}
+
+/**
+ * Returns the payments that a request may repeat. A program that retries sends the same idempotency key. A model
+ * sometimes chooses a new one, so the second search compares the purchase itself: agent, recipient and amount.
+ */
+export async function findEarlierPayments(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  request: Pick<PaymentRequest, 'accountId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey'>,
+): Promise<EarlierPayments> {
+  const { accountId, mode, idempotencyKey } = request
+  const from = new Date(ctx.clock.now().getTime() - SIMILAR_WINDOW_MS)
+  const [sameKey, pending, recent] = await Promise.all([
+    ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey)),
+    ctx.db.runRelaxed(findSimilarPending(request)),
+    ctx.db.runRelaxed(findSimilarPayment(request, from)),
+  ])
+  return { sameKey, similar: newestOf(pending, recent) }
+}
+
+function newestOf(one: Payment | null, other: Payment | null): Payment | null {
+  if (one === null || other === null) return one ?? other
+  return one.createdAt < other.createdAt ? other : one
+}

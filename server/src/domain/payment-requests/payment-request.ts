@@ -1,0 +1,40 @@
+import type { Address } from '../../values/address.ts'
+import type { AgentId } from '../../values/agent-id.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { MicroUsdc } from '../../values/money.ts'
+
+/** A request for a payment. It combines the fields of the request's body with facts about the caller's credential. */
+export interface PaymentRequest extends PaymentCredential {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly agentId: AgentId
+  readonly wallet: Address
+  readonly to: Address
+  readonly amountMicro: MicroUsdc
+  /** The amount as the caller wrote it. Responses repeat it unchanged (D19). */
+  readonly amountUsdc: string
+  readonly memo: string | null
+  readonly idempotencyKey: string | null
+}
+
+/**
+ * Facts about the credential of a request. Both fields are required, so no part of the service can forget to state what
+ * the credential may do.
+ */
+export interface PaymentCredential {
+  /** The id of the API key or of the OAuth connection. */
+  readonly credentialId: string | null
+  /**
+   * The only agent that the credential may pay as. Null if the credential may pay as any agent of the workspace (D25).
+   */
+  readonly boundAgentId: string | null
+}
+
+/**
+ * Returns whether a credential may pay as this agent. An OAuth connection may pay only as the agent that the person
+ * chose when they gave consent, and an API key that is bound to an agent only as this agent (D56). Every other API key
+ * may pay as any agent of its workspace (D25).
+ */
+export function mayPayAs({ boundAgentId }: Pick<PaymentCredential, 'boundAgentId'>, agentId: string): boolean {
+  return boundAgentId === null || boundAgentId === agentId
+}

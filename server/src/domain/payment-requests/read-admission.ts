@@ -1,0 +1,90 @@
+import type { BalanceSnapshot } from '../../chain/balance-snapshots.ts'
+import type { Query } from '../../db/query.ts'
+import type { GasFunds } from '../../values/gas.ts'
+import { CAP_WINDOW_MS, windowStart } from '../agents/agent.ts'
+import type { Context } from '../context.ts'
+import type { Payment } from '../payments/payment.ts'
+import { PLANS } from '../plans/plan.ts'
+import { findReleasingPayment, type AdmissionFacts, type AdmissionGrant } from './admission-store.ts'
+import { decideAdmission } from './decide-admission.ts'
+import type { PaymentRequest } from './payment-request.ts'
+import type { AdmissionRefusal } from './admission-refusal.ts'
+
+/** A request, with the balances that were read for it. They are null while the chain cannot be read. */
+export interface FundedRequest {
+  readonly request: PaymentRequest
+  readonly balance: BalanceSnapshot | null
+  readonly gas: GasFunds | null
+}
+
+/** What was read from the database for one request. */
+export interface AdmissionReading {
+  readonly grant: AdmissionGrant | null
+  /** The payment that already has the request's idempotency key. */
+  readonly existing: Payment | null
+  readonly facts: AdmissionFacts
+  /** How much of the month's allowance is used. Null if it does not count payments of this mode. */
+  readonly used: number | null
+}
+
+/** Runs one more read, in the transaction of the payment if there is one. */
+type Run = <Result>(query: Query<Result>) => Promise<Result>
+
+export type Admission =
+  | {
+      readonly kind: 'allowed'
+      readonly grant: AdmissionGrant
+      readonly facts: AdmissionFacts
+      readonly balance: BalanceSnapshot
+    }
+  /** A payment with this idempotency key already exists. */
+  | { readonly kind: 'existing'; readonly payment: Payment }
+  /** The balance could not be read. Every other check has passed. */
+  | { readonly kind: 'balance_unknown' }
+  | { readonly kind: 'refused'; readonly refusal: AdmissionRefusal }
+
+/**
+ * Reads what decides on a payment request, and decides (D18). The caller says how the facts are read: a payment locks
+ * the wallet and the grant, and a preview does not (D55). `run` runs one more read of the same kind.
+ */
+export async function readAdmission(
+  ctx: Pick<Context, 'chains'>,
+  { request, balance, gas, now }: FundedRequest & { readonly now: Date },
+  { read, run }: { readonly read: () => Promise<AdmissionReading>; readonly run: Run },
+): Promise<Admission> {
+  const { grant, existing, facts, used } = await read()
+  if (existing !== null && request.idempotencyKey !== null) return { kind: 'existing', payment: existing }
+  const allowance = PLANS[facts.plan].monthlyAllowance
+  const refusal = decideAdmission({
+    ...facts,
+    policy: grant,
+    request: { ...request, contract: ctx.chains[request.mode].usdc },
+    allowance: used === null || allowance === null ? null : { allowance, used },
+    balanceMicro: balance?.balanceMicro ?? null,
+    gas,
+    now,
+  })
+  if (refusal?.code === 'daily_cap_exceeded') {
+    if (grant === null) throw new Error('a payment without a grant exceeded its 24-hour limit')
+    const resetsAt = await findResetTime(run, { request, grant, facts, now })
+    return { kind: 'refused', refusal: { code: refusal.code, details: { ...refusal.details, resets_at: resetsAt } } }
+  }
+  if (refusal !== null) return { kind: 'refused', refusal }
+  if (balance === null) return { kind: 'balance_unknown' }
+  if (grant === null) throw new Error('a payment without a grant was allowed')
+  return { kind: 'allowed', grant, facts, balance }
+}
+
+/**
+ * Returns when the amount will fit into the 24-hour limit, as an ISO 8601 time (D18a). Null if waiting does not help.
+ * This needs one more round trip, but only for a refused request.
+ */
+async function findResetTime(
+  run: Run,
+  { request, grant, facts, now }: { request: PaymentRequest; grant: AdmissionGrant; facts: AdmissionFacts; now: Date },
+): Promise<string | null> {
+  if (request.amountMicro > grant.dailyCapMicro) return null
+  const neededMicro = facts.spent24hMicro + request.amountMicro - grant.dailyCapMicro
+  const released = await run(findReleasingPayment(request, windowStart(now), neededMicro))
+  return released === null ? null : new Date(released.getTime() + CAP_WINDOW_MS).toISOString()
+}

@@ -1,0 +1,51 @@
+import { SCAN_ROWS_MAX, toPage, type Page } from '../../db/bounded-scan.ts'
+import { isId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
+import { Problem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import type { PaymentRefusal } from './refusal.ts'
+import { findRefusal, listRefusalRows } from './refusals-store.ts'
+
+/**
+ * A text that sorts after every id of a refusal. Ids begin with their time of creation, whose first character will be a
+ * digit for thousands of years.
+ */
+const NEWEST = 'ref_Z'
+
+/**
+ * Returns one refusal of an account and mode. Throws 404 `not_found` if there is none, which is also the case after 30
+ * days, when the refusal has been deleted.
+ */
+export async function getRefusal(
+  ctx: Pick<Context, 'db'>,
+  { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
+): Promise<PaymentRefusal> {
+  const refusal = isId('refusal', id) ? await ctx.db.runRelaxed(findRefusal(accountId, mode, id)) : null
+  if (refusal === null) {
+    throw new Problem(
+      'not_found',
+      'There is no rejected request with this id from the last 30 days in this workspace and mode.',
+    )
+  }
+  return refusal
+}
+
+/**
+ * Lists refusals of an account and mode, newest first, and at most `limit` of them. With `before`, lists only refusals
+ * older than the one with this id. With `agentId`, lists only refusals of this agent. Reads at most `SCAN_ROWS_MAX`
+ * rows. The `next` of the result is where the following page begins, after the last row that was read.
+ */
+export async function listRefusals(
+  ctx: Pick<Context, 'db'>,
+  request: {
+    readonly accountId: string
+    readonly mode: Mode
+    readonly agentId: string | null
+    readonly before: string | null
+    readonly limit: number
+  },
+): Promise<Page<PaymentRefusal>> {
+  const { limit, before } = request
+  const scan = { ...request, below: before ?? NEWEST, limit: limit + 1, scanRowsMax: SCAN_ROWS_MAX }
+  return toPage(await ctx.db.runSlow(listRefusalRows(scan)), limit)
+}

@@ -1,0 +1,37 @@
+import type { Address } from '../../values/address.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { ProblemCode } from '../../values/problem.ts'
+
+/**
+ * A request for a payment that was refused by a limit before anything was reserved. It is not a payment, and does not
+ * count towards any limit. It is stored so that an owner can see what was requested, and why it was refused.
+ */
+export interface PaymentRefusal {
+  readonly accountId: string
+  readonly id: string
+  readonly mode: Mode
+  /** The id of the API key or OAuth connection that made the request. */
+  readonly credentialId: string | null
+  /** The agent and the wallet as the request named them. They may not exist. */
+  readonly agentId: string
+  readonly wallet: Address
+  readonly to: Address
+  readonly amountUsdc: string
+  readonly memo: string | null
+  readonly idempotencyKey: string | null
+  /** The code and details of the response. The details show the limit, and how much of it was used at that time. */
+  readonly code: ProblemCode
+  readonly details: Readonly<Record<string, unknown>>
+  readonly createdAt: Date
+}
+
+/** The part of a refusal that comes from the request itself. */
+export type RefusedRequest = Omit<PaymentRefusal, 'id' | 'code' | 'details' | 'createdAt'>
+
+/** How long a refusal is kept. */
+export const REFUSAL_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
+/**
+ * How many refusals are kept for each account and mode; the oldest are deleted first. An agent that retries in a loop
+ * causes 30 refusals a minute.
+ */
+export const REFUSALS_KEPT_MAX = 10_000

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { holdTable } from '../../../../test/support/database/hold-table.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { agent, paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
+import { openContext } from '../../service.ts'
+import { createId } from '../../values/ids.ts'
+import type { Context } from '../context.ts'
+import type { PaymentRequest } from '../payment-requests/payment-request.ts'
+import { createPayment } from '../payment-requests/create-payment.ts'
+import { getOverview } from '../reports/overview/get-overview.ts'
+import { cleanUpRefusals } from './clean-up-refusals.ts'
+import { getRefusal, listRefusals } from './queries.ts'
+import { REFUSAL_RETENTION_MS, REFUSALS_KEPT_MAX, type PaymentRefusal } from './refusal.ts'
+import { trimRefusals } from './trim-refusals.ts'
+
+describe('refusals of payments', () => {
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    given = await openTestContext()
+    ctx = given.context
+  })
+  after(() => given.close())
+
+  test('a refusal is stored with the request and the reason', async () => {
+    const seeded = await seed(ctx)
+    const request = { amountUsdc: '10.5', memo: 'lunch', idempotencyKey: 'k', credentialId: 'key_1' }
+    const outcome = await refuse(seeded, request)
+    const [kept] = await listKept(seeded, 1)
+    assert.deepEqual(kept, {
+      accountId: seeded.account.id,
+      id: kept?.id,
+      mode: 'test',
+      credentialId: 'key_1',
+      agentId: seeded.agentId,
+      wallet: seeded.wallet,
+      to: RECIPIENT,
+      amountUsdc: '10.5',
+      memo: 'lunch',
+      idempotencyKey: 'k',
+      code: 'amount_too_large',
+      details: { max_per_tx_usdc: '10', requested: '10.5' },
+      createdAt: kept?.createdAt,
+    })
+    assert.match(kept?.id ?? '', /^ref_[0-9A-HJKMNP-TV-Z]{26}$/)
+    assert.deepEqual({ code: kept?.code, details: kept?.details }, outcome)
+    assert.deepEqual(await getRefusal(ctx, { accountId: seeded.account.id, mode: 'test', id: kept?.id ?? '' }), kept)
+  })
+
+  test('a refusal is stored even if the agent or the wallet does not exist', async () => {
+    const seeded = await seed(ctx)
+    given.chains.test.balances.set(seeded.wallet.toLowerCase(), 0n)
+    await refuse(seeded, { agentId: agent('nobody') })
+    await refuse(seeded, { wallet: RECIPIENT })
+    await refuse(seeded, {})
+    const codes = (await listKept(seeded, 3)).map(({ code }) => code)
+    assert.deepEqual(codes.toSorted(), ['agent_not_found', 'insufficient_balance', 'wallet_not_found'])
+  })
+
+  test('a payment that is created or replayed leaves no refusal', async () => {
+    const seeded = await seed(ctx)
+    for (const kind of ['created', 'replayed']) {
+      assert.equal((await createPayment(ctx, paymentRequest(seeded, { idempotencyKey: 'k' }))).kind, kind)
+    }
+    // Refusals are written in order. So if the requests above had caused one, it would be stored before this one.
+    await refuse(seeded, { amountUsdc: '11' })
+    await listKept(seeded, 1)
+  })
+
+  test('neither the caller nor other payments wait until a refusal is stored', async () => {
+    const seeded = await seed(ctx)
+    const release = await holdTable(ctx.db, 'payment_refusals')
+    try {
+      const refusals = await Promise.all(Array.from({ length: 20 }, () => refuse(seeded, { amountUsdc: '11' })))
+      assert.ok(refusals.every(({ code }) => code === 'amount_too_large'))
+      assert.equal((await createPayment(ctx, paymentRequest(seeded))).kind, 'created')
+    } finally {
+      await release()
+    }
+    await listKept(seeded, 20)
+  })
+
+  test('a process that stops first stores all refusals that are not stored yet', async () => {
+    const seeded = await seed(ctx)
+    const other = openContext(given.config, { clock: given.clock, logger: ctx.logger })
+    await createPayment(other.context, paymentRequest(seeded, { amountUsdc: '11' }))
+    await other.close()
+    assert.equal((await list(seeded)).length, 1)
+  })
+
+  test('refusals are listed newest first, page by page, for one mode and optionally for one agent', async () => {
+    const seeded = await seed(ctx)
+    for (const agentId of ['first', 'second', 'first', 'first']) await refuse(seeded, { agentId: agent(agentId) })
+    await refuse(seeded, { agentId: agent('first'), mode: 'live' })
+    const all = await listKept(seeded, 4)
+    assert.deepEqual(
+      all.map(({ id }) => id),
+      all.map(({ id }) => id).toSorted((left, right) => (left < right ? 1 : -1)),
+    )
+    const agents = all.map(({ agentId }) => agentId)
+    assert.deepEqual(agents.toSorted(), ['first', 'first', 'first', 'second'])
+    const request = { accountId: seeded.account.id, mode: 'test', agentId: 'first', limit: 2 } as const
+    const page = await listRefusals(ctx, { ...request, before: null })
+    const rest = await listRefusals(ctx, { ...request, before: page.next })
+    assert.deepEqual([page.items.length, page.next, rest.next], [2, page.items[1]?.id, null])
+    const ofFirst = all.filter(({ agentId }) => agentId === 'first')
+    assert.deepEqual([...page.items, ...rest.items], ofFirst)
+  })
+
+  test('a refusal is not found in another workspace or mode, or by a malformed id', async () => {
+    const [seeded, other] = [await seed(ctx), await seed(ctx)]
+    await refuse(seeded, { amountUsdc: '11' })
+    const id = (await listKept(seeded, 1))[0]?.id ?? ''
+    const places = [
+      { accountId: other.account.id, mode: 'test', id },
+      { accountId: seeded.account.id, mode: 'live', id },
+      { accountId: seeded.account.id, mode: 'test', id: `${id}x` },
+      { accountId: seeded.account.id, mode: 'test', id: '' },
+    ] as const
+    for (const place of places) await assert.rejects(getRefusal(ctx, place), { type: 'not_found' })
+  })
+
+  test('refusals are deleted after 30 days, and not before', async () => {
+    const seeded = await seed(ctx)
+    await refuse(seeded, { amountUsdc: '11' })
+    await listKept(seeded, 1)
+    await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS - 60_000))
+    assert.equal((await list(seeded)).length, 1)
+    assert.ok((await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS + 60_000))) >= 1)
+    assert.deepEqual(await list(seeded), [])
+    assert.equal(await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS + 60_000)), 0)
+  })
+
+  test('for each workspace and mode only the newest are kept, up to the limit', async () => {
+    const [busy, quiet, before] = [await seed(ctx), await seed(ctx), await seed(ctx)]
+    await seedRefusals(busy, 12)
+    await seedRefusals({ ...busy, mode: 'live' }, 3)
+    await seedRefusals(quiet, 10)
+    // This workspace has no refusals from the last hour, so it is not checked. In practice, its older refusals would
+    // have been trimmed within an hour of their creation.
+    await seedRefusals(before, 12, new Date(given.clock.now().getTime() - 2 * 60 * 60_000))
+    const kept = (await list(busy)).slice(0, 10)
+    assert.equal(await trimRefusals(ctx, { keptMax: 10 }), 2)
+    assert.deepEqual(await list(busy), kept)
+    const counts = await Promise.all([{ ...busy, mode: 'live' as const }, quiet, before].map(list))
+    assert.deepEqual(
+      counts.map(({ length }) => length),
+      [3, 10, 12],
+    )
+    assert.equal(await trimRefusals(ctx, { keptMax: 10 }), 0)
+  })
+
+  test('the overview counts at most 10,000 refusals, because no more are kept', async () => {
+    const seeded = await seed(ctx)
+    await seedRefusals(seeded, REFUSALS_KEPT_MAX + 3)
+    const place = { accountId: seeded.account.id, mode: seeded.mode, range: '24h' } as const
+    assert.equal((await getOverview(ctx, place)).counts.refused, 10_000)
+    assert.equal(await trimRefusals(ctx), 3)
+    assert.equal(await trimRefusals(ctx), 0)
+    assert.equal((await getOverview(ctx, place)).counts.refused, 10_000)
+  })
+
+  async function refuse(seeded: Seed, changes: Partial<PaymentRequest>) {
+    const outcome = await createPayment(ctx, paymentRequest(seeded, changes))
+    assert.ok(outcome.kind === 'refused')
+    return outcome.refusal
+  }
+
+  async function list({ account, mode }: Seed): Promise<readonly PaymentRefusal[]> {
+    const request = { accountId: account.id, mode, agentId: null, before: null, limit: 50 } as const
+    return (await listRefusals(ctx, request)).items
+  }
+
+  /** Waits until the given number of refusals is stored, and returns all of them. */
+  async function listKept(seeded: Seed, count: number): Promise<readonly PaymentRefusal[]> {
+    const kept = await waitFor(`${count} refusals`, async () => {
+      const found = await list(seeded)
+      return found.length >= count && found
+    })
+    assert.equal(kept.length, count)
+    return kept
+  }
+
+  /** Stores `count` refusals that are one millisecond apart. The newest has the time `now`. */
+  async function seedRefusals({ account, mode }: Seed, count: number, now = given.clock.now()): Promise<void> {
+    const times = Array.from({ length: count }, (_, index) => new Date(now.getTime() - index))
+    const ids = times.map((time) => createId('refusal', time))
+    await readRows(
+      ctx.db,
+      `insert into payment_refusals (account_id, mode, id, agent_id, wallet_address, to_address, amount_usdc, code, details,
+          created_at)
+        select $1, $2, t.id, 'bot', '0x1', '0x2', '1', 'agent_not_found', '{}', t.at
+        from unnest($3::text[], $4::timestamptz[]) as t (id, at)`,
+      [account.id, mode, ids, times],
+    )
+  }
+})
