@@ -27,7 +27,7 @@ describe('slugOf', () => {
     test(`${JSON.stringify(name.slice(0, 20))} is ${slug.slice(0, 20)}`, () => assert.equal(slugOf(name), slug))
   }
 
-  test('a slug can stand in any URL as it is', () => {
+  test('a slug can be used in a URL without encoding', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 120 }), (name) => {
         assert.match(slugOf(name), /^[a-z0-9]+(-[a-z0-9]+)*$/)

@@ -1,6 +1,6 @@
 import type { Plan } from '../plans/plan.ts'
 
-/** A workspace, to which everything else belongs. */
+/** A workspace. Every agent, wallet, grant, key and event belongs to one. */
 export interface Account {
   readonly id: string
   readonly slug: string
@@ -11,7 +11,7 @@ export interface Account {
 
 const SLUG_CHARS_MAX = 40
 
-/** Letters that Unicode does not decompose into a base letter and a mark, so they are replaced by hand. */
+/** Letters that Unicode does not decompose into a base letter and a mark, so this table replaces them. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -25,8 +25,8 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns a slug made from the name: lower-case letters, digits and single hyphens. Returns `workspace` if the name
- * contains none of them.
+ * Returns a slug made from the name: at most 40 lower-case letters, digits and single hyphens. Returns `workspace` if
+ * no letter or digit is left.
  */
 export function slugOf(name: string): string {
   const slug = name

@@ -7,7 +7,7 @@ import type { Account } from './account.ts'
 const ACCOUNT_ROW = pick(tables.accounts, 'id', 'slug', 'name', 'plan', 'created_at')
 const COLUMNS = listOf(ACCOUNT_ROW)
 
-/** Inserts an account unless its slug is taken; returns whether it did. */
+/** Inserts a workspace unless its slug is taken. Returns whether it was inserted. */
 export function insertAccount(account: Account): Query<boolean> {
   return {
     name: 'insert_account',
@@ -26,7 +26,10 @@ export function findAccountBySlug(slug: string): Query<Account | null> {
   }
 }
 
-/** Locks the account, so that the plan's limits on agents and wallets are exact. */
+/**
+ * Locks and returns the workspace. Changes that check a limit, such as the plan's limit on agents, take this lock
+ * first, so that the limit is exact.
+ */
 export function lockAccount(accountId: string): Query<Account | null> {
   return {
     name: 'lock_account',

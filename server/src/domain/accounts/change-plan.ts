@@ -7,7 +7,8 @@ import type { Account } from './account.ts'
 import { lockAccount, updatePlan } from './accounts-store.ts'
 
 /**
- * Moves a workspace to a plan. If `allowanceUsed` is given, also corrects this month's count of sponsored transactions.
+ * Changes a workspace's plan. If `allowanceUsed` is given, it replaces this month's count of payments that use the
+ * plan's allowance.
  */
 export async function changePlan(
   ctx: Pick<Context, 'db' | 'clock'>,

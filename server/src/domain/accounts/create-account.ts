@@ -18,13 +18,15 @@ export interface NewAccount {
   readonly actor: Actor
 }
 
-/** Creates a workspace. Its slug is made from its name; if that slug is taken, a random suffix is appended. */
+/**
+ * Creates a workspace. Its slug is made from its name. If another workspace has that slug, a random suffix is appended.
+ */
 export async function createAccount(ctx: Pick<Context, 'db' | 'clock'>, request: NewAccount): Promise<Account> {
   const createdAt = ctx.clock.now()
   return await ctx.db.transaction((transaction) => createAccountIn(transaction, { ...request, createdAt }))
 }
 
-/** As `createAccount`, inside a transaction that the caller commits. */
+/** Does the same as `createAccount`, but inside a transaction that the caller commits. */
 export async function createAccountIn(
   transaction: Transaction,
   { name: text, plan, actor, createdAt }: NewAccount & { readonly createdAt: Date },

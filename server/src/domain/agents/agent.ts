@@ -1,13 +1,14 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
+import type { AgentState } from './agent-state.ts'
 
-/** The rolling window of a grant's daily limit (D16). */
+/** The length of the rolling window of the 24-hour limit (D16). */
 export const CAP_WINDOW_MS = 24 * 60 * 60 * 1_000
 
 /**
- * A wallet from which an agent can currently spend. There is one for each grant that is active, unexpired and not
- * suspended (D9).
+ * A wallet from which an agent can currently spend, with the limits of the agent's grant. An agent has one
+ * `SpendableWallet` for each of its grants that is active, unexpired and not suspended (D9).
  */
 export interface SpendableWallet {
   readonly address: Address
@@ -17,7 +18,7 @@ export interface SpendableWallet {
   readonly expiresAt: Date | null
 }
 
-/** A grant of any agent that can be spent from now. */
+/** A grant under which an agent can currently spend. */
 export interface SpendableGrant {
   readonly agentId: string
   readonly address: Address
@@ -25,17 +26,18 @@ export interface SpendableGrant {
   readonly dailyCapMicro: MicroUsdc
 }
 
-/** A named identity within one (account, mode), with what its grants allow. */
+/** An agent: a named identity in one workspace and mode. `wallets` are those from which it can currently spend. */
 export interface Agent {
   readonly id: string
   readonly mode: Mode
   readonly createdAt: Date
+  readonly state: AgentState
   readonly activeSigners: number
   readonly pendingSigners: number
   readonly wallets: readonly SpendableWallet[]
 }
 
-/** Returns the start of the window that ends now. A payment made exactly at the start is outside of the window. */
+/** Returns the start of the 24-hour window that ends now. A payment made exactly at the start is outside the window. */
 export function windowStart(now: Date): Date {
   return new Date(now.getTime() - CAP_WINDOW_MS)
 }

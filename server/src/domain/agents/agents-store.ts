@@ -1,14 +1,15 @@
 import { computed, narrow, nullable, nullableAll, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, firstOrNull, foundRow, one, rowsOf, type Query } from '../../db/query.ts'
+import { all, changed, foundRow, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
+import { decideAgentState, type LiveGrantState } from './agent-state.ts'
 import { windowStart, type Agent, type SpendableGrant, type SpendableWallet } from './agent.ts'
 
 const { agents, grants } = tables
 
-/** The limits of a grant. */
+/** The wallet and the limits of a grant. */
 const LIMITS_ROW = {
   wallet_address: narrow<Address>(grants.wallet_address),
   ...pick(grants, 'max_per_tx_micro', 'daily_cap_micro'),
@@ -20,19 +21,22 @@ const AGENT_ROW = {
   granted_at: nullable(grants.created_at),
   ...nullableAll(LIMITS_ROW),
   expires_at: grants.expires_at,
-  spendable: nullable(computed.bool),
+  grant_state: narrow<LiveGrantState>(nullable(computed.text)),
   spent: nullable(computed.numeric),
 }
 
 /**
- * One row for each agent and each of its grants that is not revoked, with what was spent in the grant's window; an
- * agent without a grant has one row. A pending replacement has a row beside the grant that it replaces. Grants by
- * `grants_live_by_agent`, sums by `payments_in_window`.
+ * Selects one row for each agent and each of its unrevoked grants. An agent without such a grant has one row. A pending
+ * replacement has its own row, beside the row of the grant that it replaces.
+ *
+ * For an active grant, `spent` is the total that the agent paid from the grant's wallet in the 24-hour window. Reads
+ * grants by the index `grants_live_by_agent`, and payments by `payments_in_window`.
  */
 const AGENT_ROWS = `
   select a.id, a.mode, a.created_at, g.status as grant_status, g.created_at as granted_at, g.wallet_address,
     g.max_per_tx_micro, g.daily_cap_micro, g.expires_at,
-    g.status = 'active' and g.suspended_at is null and (g.expires_at is null or g.expires_at > $3) as spendable,
+    case when g.suspended_at is not null then 'suspended' when g.expires_at <= $3 then 'expired' else g.status end
+      as grant_state,
     case when g.status = 'active' then (
       select coalesce(sum(p.amount_micro), 0) from payments p
       where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
@@ -42,7 +46,7 @@ const AGENT_ROWS = `
   left join grants g on g.account_id = a.account_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
   where a.account_id = $1 and a.mode = $2 and a.deleted_at is null`
 
-/** Every agent of (account, mode), in the order of `created_at`, then id. */
+/** Lists all agents of the workspace and mode, ordered by `created_at`, then by id. */
 export function listAgentRows(accountId: string, mode: Mode, now: Date): Query<Agent[]> {
   return {
     name: 'list_agents',
@@ -62,7 +66,7 @@ export function findAgent(accountId: string, mode: Mode, id: string, now: Date):
   }
 }
 
-/** One entry for each grant that can be spent from now, of all agents of (account, mode), without what was spent. */
+/** Lists the grants under which any agent of the workspace and mode can currently spend, without the amounts spent. */
 export function listSpendableGrants(accountId: string, mode: Mode, now: Date): Query<SpendableGrant[]> {
   return {
     name: 'list_spendable_grants',
@@ -90,7 +94,10 @@ export function countAgents(accountId: string, mode: Mode): Query<number> {
   }
 }
 
-/** Inserts an agent unless it exists; a deleted one is created again. Returns whether it did. */
+/**
+ * Inserts an agent unless it exists. If a deleted agent has this id, it is created again. Returns whether the agent is
+ * new.
+ */
 export function insertAgent(accountId: string, mode: Mode, id: string, createdAt: Date): Query<boolean> {
   return {
     name: 'insert_agent',
@@ -102,7 +109,7 @@ export function insertAgent(accountId: string, mode: Mode, id: string, createdAt
   }
 }
 
-/** Deletes the agent's signing key with it: there is nothing left that it may sign. */
+/** Deletes the key with it that an agent has from before wallets had slots: there is nothing left that it may sign. */
 export function markDeleted(accountId: string, mode: Mode, id: string, now: Date): Query<boolean> {
   return {
     name: 'mark_agent_deleted',
@@ -113,46 +120,6 @@ export function markDeleted(accountId: string, mode: Mode, id: string, now: Date
   }
 }
 
-/**
- * The key with which the agent authorizes requests at the enclave; `privateKeySealed` is its private half, encrypted
- * (D15a).
- */
-export interface SignerRow {
-  readonly signerId: string | null
-  readonly privateKeySealed: Buffer | null
-}
-
-export function findSigner(accountId: string, mode: Mode, id: string): Query<SignerRow | null> {
-  return {
-    name: 'find_agent_signer',
-    text: `select signer_id, signer_private_key_sealed from agents
-      where account_id = $1 and mode = $2 and id = $3 and deleted_at is null`,
-    values: [accountId, mode, id],
-    read: firstOrNull(pick(agents, 'signer_id', 'signer_private_key_sealed'), (row) => ({
-      signerId: row.signer_id,
-      privateKeySealed: row.signer_private_key_sealed,
-    })),
-  }
-}
-
-/** Stores an agent's signer unless it has one; returns the stored one, or null if there is no such agent. */
-export function saveSigner(
-  accountId: string,
-  mode: Mode,
-  id: string,
-  signerId: string,
-  sealed: Buffer,
-): Query<string | null> {
-  return {
-    name: 'keep_agent_signer',
-    text: `update agents set signer_private_key_sealed = case when signer_id is null then $5 else signer_private_key_sealed end,
-        signer_id = coalesce(signer_id, $4)
-      where account_id = $1 and mode = $2 and id = $3 and deleted_at is null returning signer_id`,
-    values: [accountId, mode, id, signerId, sealed],
-    read: firstOrNull(pick(agents, 'signer_id'), (row) => row.signer_id),
-  }
-}
-
 type AgentRow = RowOf<typeof AGENT_ROW>
 
 function byGrant(left: AgentRow, right: AgentRow): number {
@@ -160,28 +127,30 @@ function byGrant(left: AgentRow, right: AgentRow): number {
 }
 
 function toAgents(rows: readonly AgentRow[]): Agent[] {
-  const agents: (Agent & { activeSigners: number; pendingSigners: number; wallets: SpendableWallet[] })[] = []
-  for (const row of rows) {
-    let agent = agents.at(-1)
-    if (agent === undefined || agent.id !== row.id) {
-      agent = {
-        id: row.id,
-        mode: row.mode,
-        createdAt: row.created_at,
-        activeSigners: 0,
-        pendingSigners: 0,
-        wallets: [],
-      }
-      agents.push(agent)
-    }
-    if (row.grant_status === 'active') agent.activeSigners += 1
-    if (row.grant_status === 'pending') agent.pendingSigners += 1
-    if (row.spendable === true) agent.wallets.push(toSpendableWallet(foundRow(SPENDABLE_ROW, row)))
-  }
-  return agents
+  return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(toAgent)
 }
 
-/** The columns of an active grant. */
+/** Merges the rows of one agent. */
+function toAgent(rows: readonly AgentRow[]): Agent[] {
+  const [first] = rows
+  if (first === undefined) return []
+  const { id, mode, created_at: createdAt } = first
+  return [
+    {
+      id,
+      mode,
+      createdAt,
+      state: decideAgentState(rows.flatMap(({ grant_state: state }) => state ?? [])),
+      activeSigners: rows.filter((row) => row.grant_status === 'active').length,
+      pendingSigners: rows.filter((row) => row.grant_status === 'pending').length,
+      wallets: rows
+        .filter((row) => row.grant_state === 'active')
+        .map((row) => toSpendableWallet(foundRow(SPENDABLE_ROW, row))),
+    },
+  ]
+}
+
+/** The columns of a grant under which the agent can currently spend. */
 const SPENDABLE_ROW = { ...LIMITS_ROW, expires_at: grants.expires_at, spent: computed.numeric }
 
 function toSpendableWallet(row: RowOf<typeof SPENDABLE_ROW>): SpendableWallet {

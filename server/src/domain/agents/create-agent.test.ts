@@ -47,7 +47,7 @@ describe('createAgent', () => {
     assert.equal((await create(account, 'one more')).id, 'one more')
   })
 
-  test('one id created 20 times at once is one agent, and every caller gets the same one', async () => {
+  test('20 concurrent creations of one id create one agent, and every caller gets it', async () => {
     const account = await createAccount(given.context, { name: 'Race', plan: 'developer', actor: OPERATOR })
     const agents = await Promise.all(Array.from({ length: 20 }, () => create(account, 'same')))
     assert.equal(new Set(agents.map(({ createdAt }) => createdAt.getTime())).size, 1)
@@ -57,7 +57,7 @@ describe('createAgent', () => {
     assert.deepEqual(rows, [{ ...by, action: 'agent.created', subject: 'same', details: { mode: 'test' } }])
   })
 
-  test('an id is unique within one (account, mode) only', async () => {
+  test('an id is unique only within one workspace and mode', async () => {
     const [left, right] = [
       await createAccount(given.context, { name: 'Left', plan: 'developer', actor: OPERATOR }),
       await createAccount(given.context, { name: 'Right', plan: 'developer', actor: OPERATOR }),

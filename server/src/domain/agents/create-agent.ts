@@ -10,11 +10,14 @@ import type { Agent } from './agent.ts'
 import { countAgents, findAgent, insertAgent } from './agents-store.ts'
 
 /**
- * Creates the agent if it does not exist, and returns its current state either way. The account's lock makes the plan's
- * limit exact when agents are created concurrently (D10). An existing id is returned even at the limit. A deleted agent
- * can be created again; only the 24-hour window of its spending is kept from before (D16).
+ * Creates the agent unless it exists, and returns the agent in both cases. The plan's limit is exact even if agents are
+ * created concurrently, because the workspace is locked (D10). An existing agent is returned even if the limit is
+ * reached.
  *
- * Errors: 400 `agent_cap_reached` over the plan's limit.
+ * A deleted agent can be created again. The payments that it made in the last 24 hours still count against the 24-hour
+ * limit (D16).
+ *
+ * Errors: 400 `agent_cap_reached` if the plan's limit is reached.
  */
 export async function createAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -34,6 +37,6 @@ export async function createAgent(
     }
     const entry = { logId: accountId, createdAt: now, actor, action: 'agent.created', details: { mode } } as const
     await transaction.commit([insertAgent(accountId, mode, id, now), insertAuditEntry({ ...entry, subject: id })])
-    return { id, mode, createdAt: now, activeSigners: 0, pendingSigners: 0, wallets: [] }
+    return { id, mode, createdAt: now, state: 'no_grant', activeSigners: 0, pendingSigners: 0, wallets: [] }
   })
 }

@@ -6,8 +6,8 @@ import type { Agent, SpendableGrant } from './agent.ts'
 import { findAgent, listAgentRows, listSpendableGrants } from './agents-store.ts'
 
 /**
- * Returns an agent of the (account, mode), or throws 404 `agent_not_found`. A text that cannot be an id is not looked
- * up.
+ * Returns an agent of the workspace and mode, or throws 404 `agent_not_found`. An invalid id is rejected without a
+ * query.
  */
 export async function getAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -20,7 +20,8 @@ export async function getAgent(
 }
 
 /**
- * Lists all agents of the (account, mode), oldest first, in the same order on every call. The plan limits their number.
+ * Lists all agents of the workspace and mode, oldest first, in the same order on every call. The plan limits their
+ * number.
  */
 export async function listAgents(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -29,7 +30,7 @@ export async function listAgents(
   return await ctx.db.runSlow(listAgentRows(accountId, mode, ctx.clock.now()))
 }
 
-/** Lists all grants of the (account, mode) that can be spent from now. */
+/** Lists all grants of the workspace and mode under which an agent can currently spend. */
 export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },

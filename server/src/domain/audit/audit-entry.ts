@@ -11,7 +11,10 @@ export interface Operator {
 
 export const OPERATOR: Operator = { kind: 'operator' }
 
-/** The actions that the audit log records (D48), named `<noun>.<what was done to it>`. */
+/**
+ * The actions that the audit log records (D48), each named by the changed object and a past participle, such as
+ * `key.revoked`.
+ */
 export const AUDIT_ACTIONS = [
   'user.signed_up',
   'user.signed_in',
@@ -20,6 +23,9 @@ export const AUDIT_ACTIONS = [
   'user.recovered',
   'passkey.added',
   'passkey.removed',
+  'wallet_passkey.added',
+  'wallet_passkey.renamed',
+  'wallet_passkey.removed',
   'recovery_codes.issued',
   'workspace.created',
   'plan.changed',
@@ -32,6 +38,14 @@ export const AUDIT_ACTIONS = [
   'key.rotated',
   'key.revoked',
   'wallet.created',
+  'wallet.record_signed',
+  'wallet.owner_added',
+  'wallet.owner_removed',
+  'wallet.moved',
+  'withdrawal.requested',
+  'withdrawal.submitted',
+  'withdrawal.confirmed',
+  'withdrawal.failed',
   'recipient.labeled',
   'recipient.removed',
   'agent.created',
@@ -39,6 +53,7 @@ export const AUDIT_ACTIONS = [
   'grant.opened',
   'grant.activated',
   'grant.suspended',
+  'grant.resumed',
   'grant.revoked',
   'webhook.created',
   'webhook.changed',
@@ -59,13 +74,13 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 /** One entry of the append-only audit log (D48). */
 export interface AuditEntry {
-  /** The owner of the log: the id of a workspace, a user or an OAuth client. */
+  /** The log that contains this entry, named by the id of a workspace, a user or an OAuth client. */
   readonly logId: string
   readonly id: string
   readonly createdAt: Date
   readonly actor: Actor
   readonly action: AuditAction
-  /** The id of what the action was done to. Never a secret. */
+  /** The id of the changed object, for example of a key. Never a secret. */
   readonly subject: string | null
   readonly details: Readonly<Record<string, unknown>>
 }

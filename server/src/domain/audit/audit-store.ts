@@ -15,7 +15,7 @@ const ENTRY_ROW = {
 
 const COLUMNS = listOf(ENTRY_ROW)
 
-/** Runs in the same transaction as the change that it records. */
+/** Inserts an audit entry. The caller must run it in the same transaction as the change that it records. */
 export function insertAuditEntry({
   logId,
   createdAt,
@@ -34,10 +34,10 @@ export function insertAuditEntry({
 }
 
 /**
- * The same for what a person did with their own sign-ins, passkeys and codes. Writes one row to the person's log, and
- * one without subject and details to the log of each workspace that the person belongs to now. Nothing is written for a
- * person who has never belonged to a workspace, because anybody can sign up and the log is kept forever. Uses the
- * primary key and `members_by_user`.
+ * Inserts an audit entry about a user's own sign-ins, passkeys or recovery codes. Writes one row to the user's log, and
+ * one row without subject and details to the log of each workspace that the user belongs to now. Writes nothing for a
+ * user who has never belonged to a workspace, because anybody can sign up and the log is kept forever. Uses the primary
+ * key and `members_by_user`.
  */
 export function insertPersonalEntry(
   userId: string,
@@ -56,7 +56,10 @@ export function insertPersonalEntry(
   }
 }
 
-/** The newest entries of a log, or the newest before the id `before`. Uses the primary key. */
+/**
+ * Lists the entries of a log, newest first. If `before` is given, lists only entries older than the entry with that id.
+ * Uses the primary key.
+ */
 export function listAuditEntries(
   logId: string,
   { before, limit }: { before: string | null; limit: number },
@@ -84,7 +87,7 @@ function toEntry(row: EntryRow): AuditEntry {
   }
 }
 
-/** A check constraint makes sure that everybody but the operator has an id. */
+/** A check constraint makes sure that every actor except the operator has an id. */
 function toActor({ actor_kind: kind, actor_id: id }: EntryRow): Actor {
   if (kind === 'operator') return { kind }
   if (id === null) throw new Error(`an audit entry's ${kind} has no id`)

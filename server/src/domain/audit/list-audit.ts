@@ -3,9 +3,9 @@ import { listAuditEntries } from './audit-store.ts'
 import type { Context } from '../context.ts'
 
 /**
- * Lists what happened in a workspace, newest first and at most `limit` entries. If `before` is given, only entries
- * older than that entry. Includes the sign-ins, passkeys and recovery codes of users who were members at the time
- * (D48).
+ * Lists at most `limit` entries of a workspace's audit log, newest first. If `before` is given, lists only entries
+ * older than the entry with that id. Includes what users did with their sign-ins, passkeys and recovery codes while
+ * they were members (D48).
  */
 export async function listAudit(
   ctx: Pick<Context, 'db'>,

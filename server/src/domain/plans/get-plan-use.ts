@@ -5,11 +5,11 @@ import { findPlanUse, type UsedOfPlan } from './plans-store.ts'
 export interface PlanUse {
   readonly used: UsedOfPlan
   readonly limits: PlanLimits
-  /** When the monthly allowance starts again. */
+  /** When the next month's allowance begins. */
   readonly resetsAt: Date
 }
 
-/** Returns how much of its plan a workspace has used so far. */
+/** Returns how much of its plan's limits a workspace uses now. */
 export async function getPlanUse(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, plan }: { accountId: string; plan: Plan },

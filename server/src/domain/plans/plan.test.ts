@@ -11,7 +11,7 @@ describe('plans', () => {
     })
   })
 
-  test('only the plans are plans', () => {
+  test('only the names of plans are accepted as plans', () => {
     assert.deepEqual(['developer', 'pro', 'scale'].map(isPlan), [true, true, true])
     assert.deepEqual(['', 'Pro', 'toString', '__proto__', 'constructor'].map(isPlan), [
       false,

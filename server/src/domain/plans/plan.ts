@@ -22,12 +22,12 @@ export function isPlan(text: string): text is Plan {
   return Object.hasOwn(PLANS, text)
 }
 
-/** Returns the first day of the UTC calendar month, as `YYYY-MM-01`. */
+/** Returns the first day of the UTC calendar month that contains `time`, as `YYYY-MM-01`. */
 export function monthOf(time: Date): string {
   return `${time.toISOString().slice(0, 7)}-01`
 }
 
-/** Returns when the allowance starts again: the 1st of the next UTC calendar month. */
+/** Returns when the next month's allowance begins: the 1st of the next UTC calendar month. */
 export function nextMonthOf(time: Date): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 1))
 }

@@ -1,5 +1,5 @@
 import { computed, pick } from '../../db/column.ts'
-import { changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { changed, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 
@@ -31,7 +31,17 @@ export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan>
   }
 }
 
-/** Inserts the month's row if it is missing, so that it can be locked. */
+/** Returns how much of the month's allowance is used, without locking it. Uses the primary key. */
+export function findUsedAllowance(accountId: string, month: string): Query<number> {
+  return {
+    name: 'find_used_allowance',
+    text: 'select used from allowances where account_id = $1 and month = $2',
+    values: [accountId, month],
+    read: rowsOf(pick(tables.allowances, 'used'), ([row]) => Number(row?.used ?? 0)),
+  }
+}
+
+/** Makes sure that there is a row for the month's allowance, so that the row can be locked. */
 export function ensureAllowance(accountId: string, month: string): Query<boolean> {
   return {
     name: 'ensure_allowance',
@@ -41,7 +51,10 @@ export function ensureAllowance(accountId: string, month: string): Query<boolean
   }
 }
 
-/** Locks the month's allowance, so that its count is exact, and returns how much is used. Uses the primary key. */
+/**
+ * Locks the row of the month's allowance, so that its count is exact. Returns how much of the allowance is used. Uses
+ * the primary key.
+ */
 export function lockAllowance(accountId: string, month: string): Query<number | null> {
   return {
     name: 'lock_allowance',
@@ -51,7 +64,10 @@ export function lockAllowance(accountId: string, month: string): Query<number | 
   }
 }
 
-/** Never goes below zero: the count may have been corrected in between. */
+/**
+ * Adds to the used part of the month's allowance. The result is never below zero, even if the operator has lowered the
+ * count in between.
+ */
 export function addToAllowance(accountId: string, month: string, count: 1 | -1): Query<boolean> {
   return {
     name: 'add_to_allowance',

@@ -11,7 +11,8 @@ import { countRecipients, findRecipient, saveRecipient } from './recipients-stor
 /**
  * Gives an address a label, or changes its label.
  *
- * Errors: 409 `recipient_limit_reached` if there are too many labels (exact even if they are added concurrently).
+ * Errors: 409 `recipient_limit_reached` if the limit of labels is reached (exact even if labels are added
+ * concurrently).
  */
 export async function labelRecipient(
   ctx: Pick<Context, 'db' | 'clock'>,

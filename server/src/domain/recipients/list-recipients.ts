@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { SAVED_RECIPIENTS_MAX, type Recipient } from './recipient.ts'
 import { listRecipientRows } from './recipients-store.ts'
 
-/** Lists the labeled recipients of the (account, mode), ordered by label. */
+/** Lists the labeled recipients of the workspace and mode, ordered by label. */
 export async function listRecipients(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },

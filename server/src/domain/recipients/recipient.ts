@@ -1,7 +1,10 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 
-/** A workspace's label for an address that it pays. A label allows nothing: only grants decide who can be paid. */
+/**
+ * A workspace's label for an address that it pays. A label does not allow any payment: only grants decide who can be
+ * paid.
+ */
 export interface Recipient {
   readonly accountId: string
   readonly mode: Mode
@@ -10,5 +13,5 @@ export interface Recipient {
   readonly createdAt: Date
 }
 
-/** How many labels an (account, mode) may have. */
+/** How many labels one workspace and mode may have. */
 export const SAVED_RECIPIENTS_MAX = 1_000

@@ -15,7 +15,7 @@ const RECIPIENT_ROW = {
 
 const COLUMNS = listOf(RECIPIENT_ROW)
 
-/** Uses the primary key, like every statement here. */
+/** Uses the primary key, as every statement in this file does. */
 export function findRecipient(accountId: string, mode: Mode, address: Address): Query<Recipient | null> {
   return {
     name: 'find_recipient',
@@ -34,7 +34,7 @@ export function countRecipients(accountId: string, mode: Mode): Query<number> {
   }
 }
 
-/** In the order of the labels, ignoring case. */
+/** Lists recipients ordered by label, ignoring case. */
 export function listRecipientRows(accountId: string, mode: Mode, limit: number): Query<Recipient[]> {
   return {
     name: 'list_recipients',
@@ -56,7 +56,7 @@ export function saveRecipient({ accountId, mode, address, label, createdAt }: Re
   }
 }
 
-/** Deletes a recipient and returns its label; a second caller gets nothing. */
+/** Deletes a recipient and returns its label. A second caller gets null. */
 export function takeRecipient(accountId: string, mode: Mode, address: Address): Query<string | null> {
   return {
     name: 'take_recipient',

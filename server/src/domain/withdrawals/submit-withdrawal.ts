@@ -1,0 +1,158 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import type { OwnerTransfer } from '../../enclave/send-transfer.ts'
+import { isId } from '../../values/ids.ts'
+import { problem, type Refusal, refusalProblem } from '../../values/problem.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import { decideFunds } from '../payment-requests/decide-admission.ts'
+import { getPayment } from '../payments/get-payment.ts'
+import { lockWallet } from '../payments/lookups/lookups-store.ts'
+import { newPayment } from '../payments/new-payment.ts'
+import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
+import { insertPayment } from '../payments/payments-store.ts'
+import { sumUnmined } from '../payments/pending-store.ts'
+import { recordOutcome } from '../payments/record-outcome.ts'
+import { settleWalletPayments } from '../payments/settle-wallet-payments.ts'
+import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
+import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import { findWallet } from '../wallets/wallets-store.ts'
+import type { WithdrawalRequest } from '../wallets/withdrawal-request.ts'
+import { findWithdrawalRequest, markWithdrawalSubmitted } from '../wallets/withdrawal-requests-store.ts'
+import { readFunds } from './read-funds.ts'
+import { toOwnerTransfer } from './to-owner-transfer.ts'
+
+const RESULT_NOT_SAVED =
+  'The withdrawal was recorded, but its result could not be saved yet. Find it among the payments, and do not sign another one before it has ended.'
+
+/**
+ * Sends a withdrawal that an owner of the wallet has signed (D62). The service verifies the signature first, and the
+ * enclave verifies it again. The withdrawal is recorded before it is sent, and its amount then counts against the
+ * wallet's balance like that of every payment.
+ *
+ * It is sent once. If the same request is submitted again, its payment is returned. A payment whose outcome is not known
+ * stays pending, and the reconciler ends it as soon as there is proof (decision 0026).
+ *
+ * Errors: 400 `signature_invalid`; 403 `insufficient_balance`, `insufficient_gas`; 404 `withdrawal_not_found`; 409
+ * `signing_request_expired`, `signing_request_stale`, `wallet_not_moved`, `signer_not_configured`.
+ *
+ * @throws ChainUnavailable if the balance cannot be read. Then nothing was recorded.
+ */
+export async function submitWithdrawal(
+  ctx: Context,
+  {
+    accountId,
+    requestId,
+    assertion,
+    actor,
+  }: { accountId: string; requestId: string; assertion: AuthenticationResponseJSON; actor: Actor },
+): Promise<Payment> {
+  const { request, wallet } = await getRequestAndWallet(ctx, { accountId, requestId })
+  if (request.isSubmitted) return await getRecorded(ctx, request)
+  if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
+  if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
+  const transfer = toOwnerTransfer(ctx, { wallet, request })
+  await checkOwnerSignature(ctx, { wallet, challenge: ctx.enclave.buildOwnerTransfer(transfer).challenge, assertion })
+
+  const reservation = await reserve(ctx, { wallet, request, actor })
+  if (reservation.kind === 'refused') throw refusalProblem(reservation.refusal)
+  if (reservation.kind === 'existing') return await getRecorded(ctx, request)
+  const { payment } = reservation
+  return await withRecordedOutcome(send(ctx, { payment, transfer, assertion }), payment, RESULT_NOT_SAVED)
+}
+
+async function getRequestAndWallet(
+  { db }: Pick<Context, 'db'>,
+  { accountId, requestId }: { accountId: string; requestId: string },
+): Promise<{ request: WithdrawalRequest; wallet: Wallet }> {
+  const isKnown = isId('ownerRequest', requestId)
+  const request = isKnown ? await db.runRelaxed(findWithdrawalRequest(accountId, requestId)) : null
+  if (request === null) throw problem('withdrawal_not_found')
+  const wallet = await db.runRelaxed(findWallet(accountId, request.mode, request.walletAddress))
+  if (wallet === null) throw new Error(`the withdrawal ${request.id} has no wallet`)
+  return { request, wallet }
+}
+
+async function getRecorded(
+  ctx: Pick<Context, 'db'>,
+  { accountId, mode, paymentId }: WithdrawalRequest,
+): Promise<Payment> {
+  return await getPayment(ctx, { accountId, mode, id: paymentId })
+}
+
+type Reservation =
+  | { readonly kind: 'reserved'; readonly payment: Payment }
+  /** Somebody else has submitted the same request. */
+  | { readonly kind: 'existing' }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+interface Signed {
+  readonly wallet: Wallet
+  readonly request: WithdrawalRequest
+  readonly actor: Actor
+}
+
+/**
+ * Records the payment in one transaction, which holds the lock on the wallet. So no other payment of the wallet is
+ * reserved meanwhile, and of two submissions of one request, the second finds the first.
+ */
+async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
+  const { wallet, request, actor } = signed
+  const { accountId, mode, address } = wallet
+  // Without this, payments in recent blocks would count twice: they have left the balance, and are still pending here.
+  await settleWalletPayments(ctx, { accountId, mode, wallet: address })
+  const { balance, gas } = await readFunds(ctx, wallet)
+  const { balanceMicro, blockNumber: balanceBlock } = balance
+  return await ctx.db.transaction(async (transaction) => {
+    const [, current, unminedMicro] = await transaction.batch([
+      lockWallet({ accountId, mode, walletAddress: address }),
+      findWithdrawalRequest(accountId, request.id),
+      sumUnmined({ accountId, mode, wallet: address }, { now: ctx.clock.now(), balanceBlock }),
+    ] as const)
+    if (current === null || current.isSubmitted) return { kind: 'existing' }
+    const refusal = decideFunds({ request, balanceMicro, unminedMicro, gas })
+    if (refusal !== null) return { kind: 'refused', refusal }
+
+    // We may have waited a while for the lock.
+    const now = ctx.clock.now()
+    if (now >= request.expiresAt) return { kind: 'refused', refusal: { code: 'signing_request_expired' } }
+    const payment = buildPayment(request, { now, firstBlock: balanceBlock })
+    await transaction.commit([
+      insertPayment(payment, null),
+      markWithdrawalSubmitted(request, { actor, now }),
+      insertAuditEntry({
+        ...{ logId: accountId, createdAt: now, actor, action: 'withdrawal.submitted', subject: payment.id },
+        details: { mode, wallet: address, to: request.to, amount_usdc: request.amountUsdc },
+      }),
+    ])
+    return { kind: 'reserved', payment }
+  })
+}
+
+function buildPayment(request: WithdrawalRequest, { now, firstBlock }: { now: Date; firstBlock: bigint }): Payment {
+  const { accountId, mode, walletAddress, to, amountMicro, amountUsdc, requestExpiresAt } = request
+  return newPayment({
+    ...{ id: request.paymentId, accountId, mode, kind: 'withdrawal', agentId: null, grantId: null },
+    ...{ walletAddress, to, amountMicro, amountUsdc, memo: null, idempotencyKey: null, credentialId: null },
+    createdAt: now,
+    allowanceMonth: null,
+    attemptUntil: new Date(now.getTime() + ATTEMPT_MS),
+    requestExpiresAt,
+    firstBlock,
+  })
+}
+
+/** Sends the recorded withdrawal, and returns it as it is afterwards. */
+async function send(
+  ctx: Context,
+  {
+    payment,
+    transfer,
+    assertion,
+  }: { payment: Payment; transfer: OwnerTransfer; assertion: AuthenticationResponseJSON },
+): Promise<Payment> {
+  const outcome = await ctx.enclave.sendOwnerTransfer({ ...transfer, assertion: assertion.response })
+  const recorded = await recordOutcome(ctx, payment, outcome)
+  return recorded.kind === 'done' ? recorded.payment : await getPayment(ctx, payment)
+}

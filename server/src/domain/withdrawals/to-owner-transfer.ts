@@ -1,0 +1,29 @@
+import type { OwnerTransfer } from '../../enclave/send-transfer.ts'
+import type { Context } from '../context.ts'
+import { attemptKey } from '../payments/attempt-key.ts'
+import type { WithdrawalRequest } from '../wallets/withdrawal-request.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+
+/** A withdrawal is sent only once, because the service does not keep the owner's signature. */
+const ONLY_ATTEMPT = 1
+
+/** Builds the transfer that the owner signs. The same request always gives the same transfer, byte for byte. */
+export function toOwnerTransfer(
+  { chains }: Pick<Context, 'chains'>,
+  { wallet, request }: { wallet: Wallet; request: WithdrawalRequest },
+): OwnerTransfer {
+  const { accountId, mode, paymentId } = request
+  const { chainId, usdc } = chains[mode]
+  return {
+    enclaveWalletId: wallet.enclaveWalletId,
+    chainId,
+    contract: usdc,
+    from: wallet.address,
+    to: request.to,
+    amountMicro: request.amountMicro,
+    sponsored: request.sponsored,
+    referenceId: paymentId,
+    attemptKey: attemptKey({ accountId, mode, id: paymentId, idempotencyKey: null, attempt: ONLY_ATTEMPT }),
+    expiresAt: request.requestExpiresAt,
+  }
+}
