@@ -1,9 +1,9 @@
 import type { Mode } from '../../../values/mode.ts'
 
-/** Which part of a page is out of date after a change. */
+/** The kind of data that has changed. A dashboard page reloads the parts that show it. */
 export type ChangeKind = 'payments' | 'deposits' | 'grants' | 'refusals'
 
-/** The data that one page shows: one account in one mode. */
+/** An account and a mode. Each page of the dashboard shows the data of one account in one mode. */
 export interface Place {
   readonly accountId: string
   readonly mode: Mode
@@ -11,6 +11,6 @@ export interface Place {
 
 export interface Change extends Place {
   readonly kind: ChangeKind
-  /** The id of the event or of the refusal. */
+  /** The id of the event, refusal or audit entry that reports the change. */
   readonly id: string
 }

@@ -1,34 +1,51 @@
 import { computed, narrow, nullable } from '../../../db/column.ts'
 import { all, type Query } from '../../../db/query.ts'
 import type { Mode } from '../../../values/mode.ts'
+import type { AuditAction } from '../../audit/audit-entry.ts'
 import type { EventType } from '../../events/event.ts'
 import type { Place } from './change.ts'
 
+/** The actions of audit entries that change what the list of payments shows. */
+export type WithdrawalAction = Extract<AuditAction, `withdrawal.${string}`>
+
 export interface RecentRow extends Place {
   readonly id: string
-  /** The type of an event; null for a refusal. */
-  readonly type: EventType | null
+  /** The type of an event, or the action of an audit entry about a withdrawal. Null for a refusal. */
+  readonly type: EventType | WithdrawalAction | null
 }
 
 const RECENT_ROW = {
   account_id: computed.text,
   mode: narrow<Mode>(computed.text),
-  type: nullable(narrow<EventType>(computed.text)),
+  type: nullable(narrow<EventType | WithdrawalAction>(computed.text)),
   id: computed.text,
 }
 
 export interface RecentRange {
   readonly places: readonly Place[]
   readonly types: readonly string[]
-  /** Ids, or texts that sort among them; inclusive. */
+  /** The lowest id of the events to list. It need not be the id of an existing event. */
   readonly eventsFrom: string
+  /** The lowest id of the refusals to list. It need not be the id of an existing refusal. */
   readonly refusalsFrom: string
-  /** For each type in each place. */
+  /** The lowest id of the audit entries to list. It need not be the id of an existing entry. */
+  readonly entriesFrom: string
+  /** How many rows of each type are returned at most, for each place. */
   readonly limit: number
 }
 
-/** The newest rows of each type in each place. Uses `events_by_type` and `payment_refusals_listed`. */
-export function listRecentRows({ places, types, eventsFrom, refusalsFrom, limit }: RecentRange): Query<RecentRow[]> {
+/**
+ * Lists the newest events of each type, the newest refusals, and the newest audit entries about withdrawals, which have no
+ * events, in each place. Uses `events_by_type`, `payment_refusals_listed` and the primary key of `audit_entries`.
+ */
+export function listRecentRows({
+  places,
+  types,
+  eventsFrom,
+  refusalsFrom,
+  entriesFrom,
+  limit,
+}: RecentRange): Query<RecentRow[]> {
   return {
     name: 'list_recent_changes',
     text: `select p.account_id, p.mode, e.type, e.id
@@ -46,7 +63,16 @@ export function listRecentRows({ places, types, eventsFrom, refusalsFrom, limit 
         select id from payment_refusals
         where account_id = p.account_id and mode = p.mode and id >= $5
         order by id desc limit $6
-      ) r`,
+      ) r
+      union all
+      select p.account_id, p.mode, a.action, a.id
+      from unnest($1::text[], $2::text[]) as p (account_id, mode)
+      cross join lateral (
+        select action, id from audit_entries
+        where log_id = p.account_id and id >= $7 and starts_with(action, 'withdrawal.')
+          and details ->> 'mode' = p.mode
+        order by id desc limit $6
+      ) a`,
     values: [
       places.map(({ accountId }) => accountId),
       places.map(({ mode }) => mode),
@@ -54,6 +80,7 @@ export function listRecentRows({ places, types, eventsFrom, refusalsFrom, limit 
       eventsFrom,
       refusalsFrom,
       limit,
+      entriesFrom,
     ],
     read: all(RECENT_ROW, (row) => ({ accountId: row.account_id, mode: row.mode, type: row.type, id: row.id })),
   }

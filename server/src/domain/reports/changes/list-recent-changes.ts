@@ -5,23 +5,26 @@ import type { Change, ChangeKind, Place } from './change.ts'
 import { listRecentRows } from './changes-store.ts'
 
 /**
- * An event becomes visible when its transaction commits, some time after the time in its id. A caller that polls and reads
- * this far back each time misses none.
+ * How far back each call reads. An event becomes visible only when its transaction commits, which is some time after
+ * the time in its id. So a caller that polls must read this far back each time, or it could miss an event.
  */
 const LOOK_BACK_MS = 30_000
-/** The most changes of one type in one place. With this many in 30 seconds, a page reloads all the time anyway. */
+/**
+ * How many changes of one type are returned at most for one place (an account and mode). With this many changes in 30
+ * seconds, a page reloads all the time anyway.
+ */
 const CHANGES_OF_TYPE_MAX = 50
 
-const KINDS: Readonly<Partial<Record<EventType, ChangeKind>>> = {
+const KINDS = {
   'payment.created': 'payments',
   'payment.confirmed': 'payments',
   'payment.failed': 'payments',
   'inbound.received': 'deposits',
   'permission.granted': 'grants',
   'permission.revoked': 'grants',
-}
+} as const satisfies Partial<Record<EventType, ChangeKind>>
 
-/** Lists the newest changes of each type in the last 30 seconds that are visible now. */
+/** Lists the changes of the last 30 seconds that are visible now: in each place, the newest of each type. */
 export async function listRecentChanges(
   ctx: Pick<Context, 'db' | 'clock'>,
   { places }: { places: readonly Place[] },
@@ -32,8 +35,14 @@ export async function listRecentChanges(
     types: Object.keys(KINDS),
     eventsFrom: idBoundary('event', since),
     refusalsFrom: idBoundary('refusal', since),
+    entriesFrom: idBoundary('auditEntry', since),
     limit: CHANGES_OF_TYPE_MAX,
   })
   const rows = await ctx.db.runSlow(query)
-  return rows.map(({ type, ...row }) => ({ ...row, kind: type === null ? 'refusals' : (KINDS[type] ?? 'payments') }))
+  return rows.map(({ type, ...row }) => ({ ...row, kind: type === null ? 'refusals' : kindOf(type) }))
+}
+
+/** The entries about withdrawals, which are rows of payments, are the only ones without an event's type. */
+function kindOf(type: string): ChangeKind {
+  return new Map<string, ChangeKind>(Object.entries(KINDS)).get(type) ?? 'payments'
 }

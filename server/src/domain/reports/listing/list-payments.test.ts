@@ -31,7 +31,7 @@ describe('the list of payments', () => {
   let seeded: Seed
   let second: Seed
   let live: Payment
-  /** Payments by the names that the tests use. */
+  /** The payments of this test, by the names that the tests use for them. */
   let made: Readonly<Record<string, Payment>>
 
   before(async () => {
@@ -95,7 +95,7 @@ describe('the list of payments', () => {
     })
   }
 
-  test('its pages have no gaps and no duplicates', async () => {
+  test('the pages of the list have no gaps and no duplicates', async () => {
     for (const filter of [{}, { agentId: seeded.agentId }, { search: 'lunch' }]) {
       const found: string[] = []
       let cursor: string | null = null
@@ -113,13 +113,13 @@ describe('the list of payments', () => {
     const first = await list({ status: 'failed' }, { scanRowsMax: 3 })
     assert.deepEqual([first.items, first.next], [[], made['hashed']?.id])
     const then = await list({ status: 'failed' }, { scanRowsMax: 3, before: first.next })
-    // The scan does not look for rows beyond its bound.
+    // The scan has read its three rows, so it does not look for more rows that match.
     assert.deepEqual([names(then.items), then.next], [['failed'], made['oldest']?.id])
     const last = await list({ status: 'failed' }, { scanRowsMax: 3, before: then.next })
     assert.deepEqual([last.items, last.next], [[], null])
   })
 
-  test('for an agent, only its own rows are read', async () => {
+  test('a list for one agent reads only the rows of this agent', async () => {
     const { items, next } = await list({ agentId: seeded.agentId, status: 'confirmed' }, { scanRowsMax: 4 })
     assert.deepEqual([names(items), next], [['oldest'], made['oldest']?.id])
   })
@@ -139,7 +139,7 @@ describe('the list of payments', () => {
       return { ids: page.items.map(({ id }) => id), next: page.next }
     }
     assert.deepEqual(await read('number 6'), { ids: expectedIds(ids, '6').slice(0, 50), next: nth(ids, '6', 49) })
-    // The fifth-oldest payment is just beyond the bound.
+    // The fifth-oldest payment is the first one that the scan no longer reads.
     assert.deepEqual(await read('number 5.'), { ids: [], next: ids[5] })
     assert.deepEqual(await read('number 5', ids[5] ?? null), { ids: [ids[4]], next: null })
   })
@@ -167,7 +167,7 @@ describe('a search text', () => {
   for (const [text, kind] of cases) test(`${text} is ${kind}`, () => assert.equal(parseSearch(text).kind, kind))
 })
 
-/** The ids from `seedManyPayments` whose number starts with this text, newest first. */
+/** Returns the ids, newest first, of those payments from `seedManyPayments` whose number starts with `start`. */
 function expectedIds(ids: readonly string[], start: string): string[] {
   return ids.filter((_, index) => String(index + 1).startsWith(start)).toReversed()
 }

@@ -7,9 +7,10 @@ import { readPage } from './read-page.ts'
 import { selectPayments } from './select-payments.ts'
 
 /**
- * Lists the payments of an account and mode that match a filter, newest first: at most `limit`, those before the payment
- * `before` if it is given. Reads at most `scanRowsMax` rows; `next` continues after the last one that was read. A search
- * for an id or an idempotency key finds its payment at once, however old it is.
+ * Lists the payments of an account and mode that match a filter, newest first, and at most `limit` of them. With
+ * `before`, lists only payments older than the one with this id. Reads at most `scanRowsMax` rows. The `next` of the
+ * result is where the following page begins, after the last row that was read. A search for an id or an idempotency key
+ * finds its payment without scanning, however old the payment is.
  */
 export async function listPayments(
   ctx: Pick<Context, 'db'>,

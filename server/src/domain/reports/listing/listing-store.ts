@@ -7,20 +7,21 @@ import type { Scanned } from '../../../db/bounded-scan.ts'
 import { readScan, scanText, textOfMode } from '../../../db/bounded-scan-query.ts'
 import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../../payments/payments-store.ts'
 
-/** The payments that a scan is to find. */
+/** The conditions for the payments that a scan returns. */
 export interface PaymentSelection {
   readonly accountId: string
   readonly mode: Mode
   readonly agentId: string | null
-  /** Ids, or texts that sort among them: `from` is inclusive, `below` exclusive. */
+  /** The lowest id to return. It need not be the id of a payment. */
   readonly from: string
+  /** All returned ids are lower than this. It need not be the id of a payment. */
   readonly below: string
   readonly wallet: Address | null
   readonly status: PaymentStatus | null
   readonly txHash: TxHash | null
-  /** The recipient, or the wallet. */
+  /** An address that must be the payment's recipient or wallet. */
   readonly address: Address | null
-  /** Ignoring case. */
+  /** A text that the memo must contain, in upper or lower case. */
   readonly memoPart: string | null
 }
 
@@ -44,7 +45,7 @@ const listTextOfAgent = textOfMode('list_payments_of_agent', (mode) =>
   scanText({ ...PARTS, range: `${rangeOf(mode)} and agent_id = $11` }),
 )
 
-/** Newest first. Uses `payments_listed`; those of one agent by `payments_of_agent`. */
+/** Lists the selected payments, newest first. Uses `payments_listed`, or `payments_of_agent` for one agent. */
 export function listPaymentRows({ limit, scanRowsMax, ...selection }: PaymentScan): Query<Scanned<Payment>> {
   const { mode, agentId } = selection
   const values = [...valuesOf(selection), limit, scanRowsMax]
@@ -54,7 +55,10 @@ export function listPaymentRows({ limit, scanRowsMax, ...selection }: PaymentSca
     : { ...listTextOfAgent(mode), values: [...values, agentId], read }
 }
 
-/** How many rows were read, newest first, how many of them passed the filter, and the id of the last one. */
+/**
+ * The result of counting: how many rows passed the filter, how many were read (newest first), and the id of the last
+ * row that was read.
+ */
 export interface PassedRows {
   readonly passed: number
   readonly lookedAt: number
@@ -72,7 +76,7 @@ const countTextOfAgent = textOfMode('count_payments_of_agent', (mode) =>
   countTextFor(`${rangeOf(mode)} and agent_id = $10`),
 )
 
-/** Uses the same indexes. */
+/** Counts the selected payments. Uses `payments_listed`, or `payments_of_agent` for one agent. */
 export function countPaymentRows({ scanRowsMax, ...selection }: Omit<PaymentScan, 'limit'>): Query<PassedRows> {
   const { mode, agentId } = selection
   const values = [...valuesOf(selection), scanRowsMax]
@@ -86,13 +90,13 @@ export function countPaymentRows({ scanRowsMax, ...selection }: Omit<PaymentScan
     : { ...countTextOfAgent(mode), values: [...values, agentId], read }
 }
 
-/** The parameters $1 to $8. */
+/** Returns the values of the parameters $1 to $8, which the statements above share. */
 function valuesOf({ accountId, from, below, wallet, status, txHash, address, memoPart }: PaymentSelection): unknown[] {
   const pattern = memoPart === null ? null : `%${escapePattern(memoPart)}%`
   return [accountId, from, below, wallet, status, txHash, address, pattern]
 }
 
-/** Escapes the characters that a pattern would take for wildcards. */
+/** Escapes the characters that are special in an SQL `like` pattern. */
 function escapePattern(text: string): string {
   return text.replace(/[\\%_]/g, String.raw`\$&`)
 }
@@ -103,7 +107,7 @@ const newestText = textOfMode(
     `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = ${mode} order by id desc limit $2`,
 )
 
-/** Uses the index `payments_listed`. */
+/** Lists the newest payments of an account and mode. Uses the index `payments_listed`. */
 export function listNewestPayments(accountId: string, mode: Mode, limit: number): Query<Payment[]> {
   return { ...newestText(mode), values: [accountId, limit], read: all(PAYMENT_ROW, toPayment) }
 }

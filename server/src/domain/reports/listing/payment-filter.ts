@@ -2,16 +2,16 @@ import { parseAddress, type Address } from '../../../values/address.ts'
 import { isId } from '../../../values/ids.ts'
 import type { PaymentStatus, TxHash } from '../../payments/payment.ts'
 
-/** Which payments a list contains. A missing member does not filter. */
+/** The conditions for the payments in a list. A missing field sets no condition. */
 export interface PaymentFilter {
   readonly agentId?: string | undefined
   readonly wallet?: Address | undefined
   readonly status?: PaymentStatus | undefined
-  /** Created at this time or later. */
+  /** Only payments that were created at this time or later. */
   readonly from?: Date | undefined
-  /** Created before this time. */
+  /** Only payments that were created before this time. */
   readonly to?: Date | undefined
-  /** The text that a user typed, see `parseSearch`. */
+  /** A text that a user typed. `parseSearch` decides what it means. */
   readonly search?: string | undefined
 }
 
@@ -24,8 +24,9 @@ export type Search =
 const TX_HASH_PATTERN = /^0x[0-9a-f]{64}$/i
 
 /**
- * Decides what a text searches for: a payment by its id, a transaction by its hash, or payments to or from an address, in
- * upper or lower case. Any other text is an idempotency key, or else part of a memo.
+ * Decides what a search text means: a payment's id, a transaction's hash, or an address that payments went to or came
+ * from. Hashes and addresses may be in upper or lower case. Any other text is first taken for an idempotency key. If no
+ * payment has this key, the text is searched for in memos.
  */
 export function parseSearch(text: string): Search {
   if (isId('payment', text)) return { kind: 'id', id: text }

@@ -3,7 +3,7 @@ import type { Payment } from '../../payments/payment.ts'
 import { toPage, type Page } from '../../../db/bounded-scan.ts'
 import { listPaymentRows, type PaymentSelection } from './listing-store.ts'
 
-/** Reads one page of the selected payments, see `listPayments`. */
+/** Reads one page of the selected payments. See `listPayments` for `before` and `limit`. */
 export async function readPage(
   ctx: Pick<Context, 'db'>,
   request: {

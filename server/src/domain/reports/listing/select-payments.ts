@@ -6,10 +6,15 @@ import { parseSearch, type PaymentFilter, type Search } from './payment-filter.t
 import type { PaymentSelection } from './listing-store.ts'
 
 const OLDEST = 'pay_'
-/** Sorts above every id of a payment: ids begin with their time, whose first digit stays low for thousands of years. */
+/**
+ * A text that sorts after every id of a payment. Ids begin with their time of creation, whose first character will be a
+ * digit for thousands of years.
+ */
 const NEWEST = 'pay_Z'
 
-/** Turns a filter into the conditions of a scan. A search text is looked up first, because it may be an idempotency key. */
+/**
+ * Turns a filter into the conditions of a scan. First looks for a payment with the search text as its idempotency key.
+ */
 export async function selectPayments(
   ctx: Pick<Context, 'db'>,
   request: { readonly accountId: string; readonly mode: Mode; readonly filter: PaymentFilter },
@@ -24,7 +29,8 @@ export async function selectPayments(
     mode,
     agentId: filter.agentId ?? null,
     from: only === null || only < from ? from : only,
-    // No id sorts between an id and the same id with one more character.
+    // No other id sorts between an id and the same id with one more character, so this range contains only the one
+    // payment.
     below: only === null || only >= below ? below : `${only}0`,
     wallet: filter.wallet ?? null,
     status: filter.status ?? null,

@@ -14,7 +14,7 @@ const LIMITS = { paymentsMax: 100_000, rowsMax: 1_000_000, scanRowsMax: 20_000 }
 describe('a walk through payments', () => {
   let given: TestContext
   let seeded: Seed
-  /** Oldest first. */
+  /** The ids of all payments, oldest first. */
   let ids: string[]
   before(async () => {
     given = await openTestContext()
@@ -23,7 +23,7 @@ describe('a walk through payments', () => {
   })
   after(() => given.close())
 
-  test('it returns every payment once, newest first, 500 per page', async () => {
+  test('a walk returns every payment once, newest first, 500 per page', async () => {
     const pages = await walk({})
     assert.deepEqual(
       pages.map(({ length }) => length),
@@ -45,7 +45,7 @@ describe('a walk through payments', () => {
   test('the maximum number of payments is allowed, and one more is refused', async () => {
     const limits = { ...LIMITS, scanRowsMax: 100 }
     assert.equal((await walk({}, { ...limits, paymentsMax: COUNT })).flat().length, COUNT)
-    const message = 'more than 1,199 payments match; choose a shorter time range'
+    const message = 'More than 1,199 payments match. Choose a shorter time range.'
     for (const filter of [{}, { agentId: seeded.agentId }]) {
       await refuse(walk(filter, { ...limits, paymentsMax: COUNT - 1 }), message)
     }
@@ -53,7 +53,7 @@ describe('a walk through payments', () => {
 
   test('a walk that would read too many rows is refused, even if few match', async () => {
     const limits = { ...LIMITS, scanRowsMax: 100, rowsMax: 1_000 }
-    const message = 'more than 1,000 payments would have to be read; choose a shorter time range'
+    const message = 'More than 1,000 payments would have to be read. Choose a shorter time range.'
     await refuse(walk({ search: 'nothing' }, limits), message)
     assert.deepEqual(await walk({ search: ids[3] ?? '' }, limits), [[ids[3]]])
   })

@@ -7,19 +7,27 @@ import type { PaymentFilter } from './payment-filter.ts'
 import { readPage } from './read-page.ts'
 import { selectPayments } from './select-payments.ts'
 import { countPaymentRows, type PaymentSelection } from './listing-store.ts'
+import { invalidRequest } from '../../../values/invalid-request.ts'
 
 const PAGE_PAYMENTS = 500
-/** A walk is complete or is refused: at most this many payments may match, and at most this many rows may be read. */
+/**
+ * A walk returns all matching payments or is refused. It is refused if more than `paymentsMax` payments match, or if
+ * more than `rowsMax` rows would have to be read.
+ */
 const LIMITS = { paymentsMax: 100_000, rowsMax: 1_000_000, scanRowsMax: SCAN_ROWS_MAX }
 
 export interface PaymentWalk {
-  /** Returns the next page, never an empty one; null at the end. Between two pages it holds no connection and no cursor. */
+  /**
+   * Returns the next page, which is never empty, or null at the end. Between two calls, the walk holds no database
+   * connection and no cursor.
+   */
   next(): Promise<readonly Payment[] | null>
 }
 
 /**
- * Walks through all payments of an account and mode that match a filter, newest first, page by page. Counts them first:
- * throws 400 on `from` if they are too many, and the reason of `signal` if that aborts the count.
+ * Walks through all payments of an account and mode that match a filter, newest first, page by page. Counts the
+ * payments first. If there are too many, throws 400 `validation_failed`, whose details name the parameter `from`. If
+ * `signal` aborts the count, throws the signal's reason.
  */
 export async function walkPayments(
   ctx: Pick<Context, 'db'>,
@@ -53,7 +61,10 @@ export async function walkPayments(
   }
 }
 
-/** Counts in steps, so that no statement takes long. */
+/**
+ * Throws if too many payments match or too many rows would have to be read. Counts in steps, so that no statement takes
+ * long.
+ */
 async function checkCount(
   ctx: Pick<Context, 'db'>,
   { selection, limits, signal }: { selection: PaymentSelection; limits: typeof LIMITS; signal: AbortSignal },
@@ -65,14 +76,14 @@ async function checkCount(
     const step = await ctx.db.runSlow(countPaymentRows({ ...selection, below, scanRowsMax }))
     payments += step.passed
     rows += step.lookedAt
-    if (payments > paymentsMax) throw tooMany(`more than ${paymentsMax.toLocaleString('en')} payments match`)
+    if (payments > paymentsMax) throw tooMany(`More than ${paymentsMax.toLocaleString('en')} payments match`)
     if (step.oldest === null || step.lookedAt < scanRowsMax) return
-    if (rows >= rowsMax) throw tooMany(`more than ${rowsMax.toLocaleString('en')} payments would have to be read`)
+    if (rows >= rowsMax) throw tooMany(`More than ${rowsMax.toLocaleString('en')} payments would have to be read`)
     below = step.oldest
   }
 }
 
 function tooMany(what: string): Problem {
-  const message = `${what}; choose a shorter time range`
-  return new Problem('validation_failed', `from: ${message}.`, { details: [{ path: 'from', message }] })
+  const message = `${what}. Choose a shorter time range.`
+  return invalidRequest([{ path: 'from', message }])
 }

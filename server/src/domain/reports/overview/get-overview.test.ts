@@ -17,7 +17,7 @@ import { waitFor } from '../../../../../test/support/wait-for.ts'
 import { createAccount } from '../../accounts/create-account.ts'
 import { createAgent } from '../../agents/create-agent.ts'
 import type { Context } from '../../context.ts'
-import { createPayment } from '../../payments/create-payment.ts'
+import { createPayment } from '../../payment-requests/create-payment.ts'
 import { getOverview } from './get-overview.ts'
 import { barsOf, type Range } from './overview.ts'
 
@@ -31,14 +31,14 @@ describe('the bars of a chart', () => {
     ['30d', 30, '2026-05-02T13:00:00.000Z', '2026-05-31T13:00:00.000Z'],
   ] as const
   for (const [range, count, first, last] of cases) {
-    test(`a range of ${range} has ${count}, and the last one ends with this hour`, () => {
+    test(`a range of ${range} has ${count}, and the last one ends with the current hour`, () => {
       const { starts, end } = barsOf(range, NOW)
       assert.deepEqual([starts.length, starts[0], starts.at(-1)], [count, new Date(first), new Date(last)])
       assert.equal(end.toISOString(), '2026-06-01T13:00:00.000Z')
     })
   }
 
-  test('at a full hour, the last full bar is complete', () => {
+  test('at a full hour, the bar that has just ended is complete', () => {
     const { end } = barsOf('24h', new Date('2026-06-01T12:00:00.000Z'))
     assert.equal(end.toISOString(), '2026-06-01T13:00:00.000Z')
   })
@@ -62,6 +62,7 @@ describe('the overview', () => {
         range: '7d',
         bars: null,
         spentMicro: 0n,
+        withdrawnMicro: 0n,
         spend: [],
         counts: { confirmed: 0, pending: 0, failed: 0, refused: 0 },
         caps: [],
@@ -69,6 +70,28 @@ describe('the overview', () => {
         steps: { wallet: false, deposit: false, agent: false, grant: false, key: false, payment: false },
       },
     )
+  })
+
+  test('a withdrawal is no spending of an agent and no step of the setup', async () => {
+    const seeded = await seed(ctx)
+    await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '7.000001', status: 'confirmed' })
+    await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '2' })
+    await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '4', status: 'failed' })
+    const place = { accountId: seeded.account.id, mode: 'test', range: '7d' } as const
+    const before = await getOverview(ctx, place)
+    assert.deepEqual([before.spentMicro, before.withdrawnMicro, before.spend], [0n, 9_000_001n, []])
+    assert.deepEqual(before.counts, { confirmed: 0, pending: 0, failed: 0, refused: 0 })
+    assert.equal(before.caps[0]?.spent24hMicro, 0n)
+    assert.equal(before.steps.payment, false)
+    assert.deepEqual(
+      before.payments.map(({ kind, agentId, grantId }) => [kind, agentId, grantId]),
+      Array.from({ length: 3 }, () => ['withdrawal', null, null]),
+    )
+
+    await seedPayment(ctx, seeded, { amountUsdc: '1' })
+    const { spentMicro, withdrawnMicro, spend, counts, steps } = await getOverview(ctx, place)
+    assert.deepEqual([spentMicro, withdrawnMicro, spend.length, counts.pending], [1_000_000n, 9_000_001n, 1, 1])
+    assert.equal(steps.payment, true)
   })
 
   test('each amount counts in the bar in which it was spent, exact to the micro-USDC', async () => {
@@ -116,26 +139,27 @@ describe('the overview', () => {
     assert.deepEqual([counts, spentMicro, payments], [{ confirmed: 0, pending: 0, failed: 0, refused: 0 }, 0n, []])
   })
 
-  test('refusals are counted in their range', async () => {
+  test('refusals are counted in the range in which they happened', async () => {
     const seeded = await seed(ctx)
     const refuseAt = (time: Date) => createPayment(frozenAt(ctx, time), paymentRequest(seeded, { amountUsdc: '11' }))
     await refuseAt(NOW)
     await refuseAt(new Date(NOW.getTime() - 25 * HOUR_MS))
-    // Refusals are stored a moment after their responses.
+    // Wait, because refusals are stored a moment after the response.
     await waitFor('both', async () => (await read(seeded, '7d')).counts.refused === 2)
     assert.equal((await read(seeded, '24h')).counts.refused, 1)
   })
 
-  test('caps of active grants, the fullest first, at most eight', async () => {
+  test('the caps of at most eight active grants are returned, the fullest first', async () => {
     const seeded = await seed(ctx, { dailyCap: '100' })
     await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '10' })
     await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '50', status: 'failed' })
-    // Just inside the window, and just outside it (D16). Neither is in a chart of 24 bars.
+    // One payment is just inside the 24-hour window, the other just outside (D16). Neither is in the chart with 24
+    // bars.
     await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - 24 * HOUR_MS + 1), amountUsdc: '20' })
     await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - 24 * HOUR_MS), amountUsdc: '40' })
     const full = await seedAgent(seeded, 'full', { dailyCap: '1' })
     await seedPayment(ctx, full, { at: NOW, amountUsdc: '1' })
-    // The same agent has a separate window on another wallet.
+    // What the same agent spends from another wallet counts separately.
     const elsewhere = { ...full, wallet: await seedWallet(ctx, seeded) }
     const idle = await seedGrant(ctx, elsewhere, { dailyCap: '1' })
     await readRows(ctx.db, 'update grants set suspended_at = $1 where id = $2', [NOW, full.grant.id])
@@ -159,7 +183,7 @@ describe('the overview', () => {
     assert.deepEqual((await read(seeded, '24h')).caps, [])
   })
 
-  test('the latest five payments, and the completed steps', async () => {
+  test('the latest five payments and the completed steps are returned', async () => {
     const seeded = await seed(ctx)
     assert.deepEqual((await read(seeded, '24h')).steps, {
       ...{ wallet: true, deposit: false, agent: true, grant: true, key: true, payment: false },

@@ -16,8 +16,9 @@ import {
 import { countRefusals, findSteps, listFullestCaps, sumSpend, type SpendRow } from './overview-store.ts'
 
 /**
- * Returns what each agent spent in a time range, bar by bar; how many requests ended in which way; how much of each daily
- * cap is used now; and the latest payments. One round trip. The sums are exact to the micro-USDC.
+ * Returns what each agent spent in a time range, bar by bar; what owners withdrew in it; how many requests of agents
+ * ended with each result; how much of each daily cap is used now; the latest payments; and which steps of the setup are done. Needs one round trip to the
+ * database. The sums are exact to the micro-USDC.
  */
 export async function getOverview(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -29,7 +30,7 @@ export async function getOverview(
   const boundaries = (kind: 'payment' | 'refusal') => [idBoundary(kind, from), idBoundary(kind, below)] as const
   const [firstPayment, belowPayments] = boundaries('payment')
   const start = windowStart(now)
-  const [rows, refused, caps, payments, steps] = await ctx.db.runSlowBatch([
+  const [all, refused, caps, payments, steps] = await ctx.db.runSlowBatch([
     sumSpend({
       accountId,
       mode,
@@ -50,12 +51,15 @@ export async function getOverview(
     listNewestPayments(accountId, mode, PAYMENTS_SHOWN_MAX),
     findSteps(accountId, mode),
   ])
+  const withdrawals = all.filter(({ isWithdrawal }) => isWithdrawal)
+  const rows = all.filter(({ isWithdrawal }) => !isWithdrawal)
   const sum = (count: (row: SpendRow) => number): number => rows.reduce((total, row) => total + count(row), 0)
   const spend = toSpend(rows, bars)
   return {
     range,
     bars,
     spentMicro: spend.reduce((total, { totalMicro }) => total + totalMicro, 0n),
+    withdrawnMicro: withdrawals.reduce((total, { spentMicro }) => total + spentMicro, 0n),
     spend,
     counts: {
       confirmed: sum(({ confirmed }) => confirmed),
@@ -69,7 +73,10 @@ export async function getOverview(
   }
 }
 
-/** Sorts agents by what they spent, highest first. The group of all other agents comes last, if they spent anything. */
+/**
+ * Sums up each agent's bars and sorts the agents by what they spent, highest first. Agents that spent nothing are left
+ * out. The group of all other agents comes last.
+ */
 function toSpend(rows: readonly SpendRow[], { starts }: Bars): AgentSpend[] {
   const agents = new Map<string | null, bigint[]>()
   for (const { agentId, bar, spentMicro } of rows) {

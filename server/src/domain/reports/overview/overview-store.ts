@@ -1,18 +1,19 @@
-import { computed, narrow, nullable, pick, type RowOf } from '../../../db/column.ts'
+import { computed, narrow, pick, type RowOf } from '../../../db/column.ts'
 import { all, one, type Query } from '../../../db/query.ts'
 import { tables } from '../../../db/tables.ts'
 import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { microUsdc } from '../../../values/money.ts'
 import { grantState } from '../../grants/grant-state.ts'
-import { REFUSALS_KEPT_MAX } from '../../payments/refusals/refusal.ts'
+import { REFUSALS_KEPT_MAX } from '../../refusals/refusal.ts'
 import { textOfMode } from '../../../db/bounded-scan-query.ts'
 import type { CapUse, Steps } from './overview.ts'
 
 const { grants, payments, wallets } = tables
 
 const SPEND_ROW = {
-  agent_id: nullable(payments.agent_id),
+  agent_id: payments.agent_id,
+  is_withdrawal: computed.bool,
   bar: computed.int4,
   spent: computed.numeric,
   confirmed: computed.numeric,
@@ -31,10 +32,14 @@ const CAP_ROW = {
 const { bool } = computed
 const STEPS_ROW = { wallet: bool, deposit: bool, agent: bool, signed: bool, key: bool, payment: bool }
 
-/** What one agent did in one bar. The agent is null in the sum of all agents that are not among the top spenders. */
+/**
+ * The payments of one agent in one bar of the chart. If `agentId` is null, this is the sum of all agents that are not
+ * among the top spenders, or of the owners' withdrawals.
+ */
 export interface SpendRow {
+  readonly isWithdrawal: boolean
   readonly agentId: string | null
-  /** The bar's index, from 0. */
+  /** The index of the bar, starting at 0. */
   readonly bar: number
   readonly spentMicro: bigint
   readonly confirmed: number
@@ -45,8 +50,9 @@ export interface SpendRow {
 export interface SpendRange {
   readonly accountId: string
   readonly mode: Mode
-  /** Ids of payments, or texts that sort among them: `from` is inclusive, `below` exclusive. */
+  /** The lowest id of the payments to sum. It need not be the id of a payment. */
   readonly from: string
+  /** All summed payments have lower ids than this. It need not be the id of a payment. */
   readonly below: string
   readonly barStarts: readonly Date[]
   readonly agentsMax: number
@@ -63,19 +69,25 @@ const spendText = textOfMode(
       from payments where account_id = $1 and mode = ${mode} and id >= $2 and id < $3
       group by agent_id, bar
     ), first as (
-      select agent_id from done group by agent_id having sum(spent) > 0 order by sum(spent) desc, agent_id limit $5
+      select agent_id from done where agent_id is not null
+      group by agent_id having sum(spent) > 0 order by sum(spent) desc, agent_id limit $5
     )
-    select f.agent_id, d.bar, sum(d.spent) as spent, sum(d.confirmed) as confirmed, sum(d.pending) as pending,
+    select f.agent_id, d.agent_id is null as is_withdrawal, d.bar, sum(d.spent) as spent, sum(d.confirmed) as confirmed, sum(d.pending) as pending,
       sum(d.failed) as failed
-    from done d left join first f on f.agent_id = d.agent_id group by f.agent_id, d.bar`,
+    from done d left join first f on f.agent_id = d.agent_id group by f.agent_id, d.agent_id is null, d.bar`,
 )
 
-/** Reads each payment of the range once, by `payments_listed`. Returns few rows, however many agents there are. */
+/**
+ * Sums what each agent spent and counts its payments, bar by bar, and does the same for the withdrawals, which are the
+ * payments without an agent. Reads each payment of the range once, with the index
+ * `payments_listed`. Returns few rows, however many agents there are.
+ */
 export function sumSpend({ accountId, mode, from, below, barStarts, agentsMax }: SpendRange): Query<SpendRow[]> {
   return {
     ...spendText(mode),
     values: [accountId, from, below, barStarts, agentsMax],
     read: all(SPEND_ROW, (row) => ({
+      isWithdrawal: row.is_withdrawal,
       agentId: row.agent_id,
       bar: row.bar,
       spentMicro: BigInt(row.spent),
@@ -95,7 +107,10 @@ const refusalsText = textOfMode(
     ) newest`,
 )
 
-/** Counts the refusals of a range of ids, at most as many as are kept. Uses the index `payment_refusals_listed`. */
+/**
+ * Counts the refusals with ids from `from` up to but not including `below`. Counts at most `REFUSALS_KEPT_MAX`, because
+ * no more are kept. Uses the index `payment_refusals_listed`.
+ */
 export function countRefusals(accountId: string, mode: Mode, from: string, below: string): Query<number> {
   return {
     ...refusalsText(mode),
@@ -108,8 +123,9 @@ export interface CapWindow {
   readonly accountId: string
   readonly mode: Mode
   readonly now: Date
-  /** The window's payments were created after this time, and have ids from `from` on. */
+  /** The start of the window of the daily caps. A payment counts if it was created after this time. */
   readonly windowStart: Date
+  /** The lowest id that a payment in the window can have. */
   readonly from: string
   readonly limit: number
 }
@@ -131,8 +147,8 @@ const capsText = textOfMode(
 )
 
 /**
- * The active grants that have used most of their daily cap. The window's payments are read once for all grants, by
- * `payments_listed`; grants by `grants_one_active_per_agent_and_wallet`.
+ * Lists the active grants that have used the largest share of their daily cap. Reads the window's payments once for all
+ * grants, with the index `payments_listed`, and the grants with `grants_one_active_per_agent_and_wallet`.
  */
 export function listFullestCaps({ accountId, mode, now, windowStart, from, limit }: CapWindow): Query<CapUse[]> {
   return {
@@ -150,10 +166,10 @@ const stepsText = textOfMode('find_steps', (mode) => {
       exists (select 1 from agents where ${place} and deleted_at is null) as agent,
       exists (select 1 from grants where ${place} and activated_at is not null) as signed,
       exists (select 1 from api_keys where ${place}) as key,
-      exists (select 1 from payments where ${place}) as payment`
+      exists (select 1 from payments where ${place} and kind = 'transfer') as payment`
 })
 
-/** Each step is one look-up in an index. */
+/** Finds which steps of the setup are done. Each step needs one look-up in an index. */
 export function findSteps(accountId: string, mode: Mode): Query<Steps> {
   return {
     ...stepsText(mode),

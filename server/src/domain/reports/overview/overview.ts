@@ -5,7 +5,7 @@ import type { Payment } from '../../payments/payment.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 
-/** The time ranges of an overview: how many bars each has, and how long each bar is. */
+/** The time ranges of an overview: how many bars the chart has, and how much time each bar covers. */
 export const RANGES = {
   '24h': { bars: 24, barMs: HOUR_MS },
   '7d': { bars: 28, barMs: 6 * HOUR_MS },
@@ -14,7 +14,7 @@ export const RANGES = {
 
 export type Range = keyof typeof RANGES
 
-/** The agents that spent most are shown separately. All others are added up. */
+/** How many agents are shown separately: those that spent the most. The spending of all other agents is added up. */
 export const AGENTS_SHOWN_MAX = 6
 export const CAPS_SHOWN_MAX = 8
 export const PAYMENTS_SHOWN_MAX = 5
@@ -27,14 +27,17 @@ export interface Bars {
   readonly end: Date
 }
 
-/** What an agent spent, bar by bar. The agent `null` stands for all agents that are not shown separately. */
+/**
+ * What an agent spent in each bar of the chart. If `agentId` is null, this is the sum of all agents that are not shown
+ * separately.
+ */
 export interface AgentSpend {
   readonly agentId: string | null
   readonly barsMicro: readonly bigint[]
   readonly totalMicro: bigint
 }
 
-/** How many requests had which result. */
+/** How many requests for payments ended with each result. */
 export interface RequestCounts {
   readonly confirmed: number
   readonly pending: number
@@ -42,7 +45,7 @@ export interface RequestCounts {
   readonly refused: number
 }
 
-/** How much of a grant's 24-hour cap is used now. */
+/** How much of a grant's 24-hour limit is used now. */
 export interface CapUse {
   readonly grantId: string
   readonly agentId: string
@@ -68,6 +71,7 @@ export interface Overview {
   readonly range: Range
   readonly bars: Bars
   readonly spentMicro: bigint
+  readonly withdrawnMicro: bigint
   readonly spend: readonly AgentSpend[]
   readonly counts: RequestCounts
   readonly caps: readonly CapUse[]

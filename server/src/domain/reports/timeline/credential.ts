@@ -1,7 +1,10 @@
-/** The API key or the connection that requested a payment. `name` is the key's name, or the name that the client registered. */
+/**
+ * The API key or OAuth connection that requested a payment. For a connection, `name` is the name that its client
+ * registered.
+ */
 export interface Credential {
   readonly kind: 'key' | 'connection'
   readonly id: string
-  /** Null if it has none. */
+  /** Null if the key or client has no name. */
   readonly name: string | null
 }

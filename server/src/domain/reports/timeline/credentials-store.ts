@@ -8,7 +8,7 @@ const CREDENTIAL_ROW = {
   name: nullable(computed.text),
 }
 
-/** The API keys and connections of the account that have one of these ids. Uses primary keys. */
+/** Lists the account's API keys and OAuth connections that have one of these ids. Uses primary keys. */
 export function listCredentials(accountId: string, ids: readonly string[]): Query<Credential[]> {
   return {
     name: 'list_payment_credentials',

@@ -2,7 +2,10 @@ import type { Context } from '../../context.ts'
 import type { Credential } from './credential.ts'
 import { listCredentials } from './credentials-store.ts'
 
-/** Returns the credentials that made these requests, by id. Requests without a recorded credential are left out. */
+/**
+ * Returns the API keys and OAuth connections that made these requests, by their ids. Requests without a recorded
+ * credential are left out.
+ */
 export async function findCredentials(
   ctx: Pick<Context, 'db'>,
   { accountId, requests }: { accountId: string; requests: readonly { readonly credentialId: string | null }[] },

@@ -5,23 +5,30 @@ import { EVENT_RETENTION_MS } from '../../events/event.ts'
 import type { Credential } from './credential.ts'
 import { findCredentials } from './find-credentials.ts'
 import type { Admission, Payment } from '../../payments/payment.ts'
-import { refreshPayment } from '../../payments/refresh-payment.ts'
+import { refreshPayment } from '../../reconciliation/refresh-payment.ts'
 import { findAdmission, listPaymentEvents, type EventPlace } from './timeline-store.ts'
 import type { PaymentEvent } from './timeline.ts'
 
-/** An event can have more deliveries after replays. The first ones are shown. */
+/**
+ * How many deliveries of one event are shown at most, oldest first. Only an event that was replayed many times has
+ * more.
+ */
 const DELIVERIES_OF_EVENT_MAX = 100
 
 export interface PaymentRecord {
   readonly payment: Payment
-  readonly admission: Admission
-  /** Null for payments from before this was recorded. */
+  /** Null for a withdrawal. */
+  readonly admission: Admission | null
+  /** Null for a withdrawal, and for payments from before the credential was recorded. */
   readonly credential: Credential | null
-  /** The events of the last 30 days, oldest first. */
+  /** The payment's events, oldest first; a withdrawal has none. Events older than 30 days have been deleted. */
   readonly events: readonly PaymentEvent[]
 }
 
-/** Returns everything that is stored about one payment, after `refreshPayment`. Throws 404 `not_found`. */
+/**
+ * Returns everything that is stored about one payment. A pending payment is first refreshed from the chain. Throws 404
+ * `not_found`.
+ */
 export async function getPaymentRecord(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
@@ -32,12 +39,16 @@ export async function getPaymentRecord(
     findCredentials(ctx, { accountId, requests: [payment] }),
     ctx.db.runRelaxed(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])
-  if (admission === null) throw new Error('a payment has no admission')
+  if (admission === null && payment.kind === 'transfer') throw new Error('a payment has no admission')
   return { payment, admission, credential: credentials.get(payment.credentialId ?? '') ?? null, events }
 }
 
-/** An event has the time of its change, to the millisecond, and an id that begins with that time (`payment-event.ts`). */
-function placesOf({ createdAt, settledAt, status }: Payment, now: Date): EventPlace[] {
+/**
+ * Returns the ranges of ids in which the payment's events must be. The id of an event begins with the time of the
+ * change that it reports, to the millisecond (`payment-event.ts`).
+ */
+function placesOf({ kind, createdAt, settledAt, status }: Payment, now: Date): EventPlace[] {
+  if (kind === 'withdrawal') return []
   const changes = [{ type: 'payment.created', at: createdAt }]
   if (settledAt !== null) changes.push({ type: `payment.${status}`, at: settledAt })
   return changes

@@ -1,4 +1,4 @@
-import { nullableAll, pick, type RowOf } from '../../../db/column.ts'
+import { nullableAll, required, type RowOf } from '../../../db/column.ts'
 import { firstOrNull, foundRow, rowsOf, type Query } from '../../../db/query.ts'
 import { tables } from '../../../db/tables.ts'
 import type { Mode } from '../../../values/mode.ts'
@@ -18,13 +18,20 @@ const EVENT_ROW = {
   ...nullableAll(SENT_ROW),
 }
 
-/** Uses the primary key. */
+const ADMISSION_ROW = {
+  max_per_tx_micro: required(payments.max_per_tx_micro),
+  daily_cap_micro: required(payments.daily_cap_micro),
+  spent_24h_micro: required(payments.spent_24h_micro),
+}
+
+/** Finds the limits that were stored with a payment when it was reserved. Null for a withdrawal. Uses the primary key. */
 export function findAdmission(accountId: string, id: string): Query<Admission | null> {
   return {
     name: 'find_payment_admission',
-    text: `select max_per_tx_micro, daily_cap_micro, spent_24h_micro from payments where account_id = $1 and id = $2`,
+    text: `select max_per_tx_micro, daily_cap_micro, spent_24h_micro from payments
+      where account_id = $1 and id = $2 and kind = 'transfer'`,
     values: [accountId, id],
-    read: firstOrNull(pick(payments, 'max_per_tx_micro', 'daily_cap_micro', 'spent_24h_micro'), (row) => ({
+    read: firstOrNull(ADMISSION_ROW, (row) => ({
       maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
       dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
       spent24hMicro: microUsdc(BigInt(row.spent_24h_micro)),
@@ -32,7 +39,9 @@ export function findAdmission(accountId: string, id: string): Query<Admission | 
   }
 }
 
-/** An event to look for: its type and the range of ids that it can have; `from` is inclusive, `below` exclusive. */
+/**
+ * An event to look for: its type and the range of ids that it can have. `from` is part of the range, `below` is not.
+ */
 export interface EventPlace {
   readonly type: string
   readonly from: string
@@ -40,8 +49,8 @@ export interface EventPlace {
 }
 
 /**
- * A payment's events, oldest first, each with at most `deliveriesMax` of its deliveries, oldest first. Each event is
- * searched only in the range of ids where it must be, so few rows are read. Uses `events_by_type`,
+ * Lists a payment's events, oldest first. Each event comes with its oldest deliveries, at most `deliveriesMax` of them.
+ * Each event is searched only in the range of ids where it must be, so few rows are read. Uses `events_by_type`,
  * `deliveries_of_event` and primary keys.
  */
 export function listPaymentEvents(
@@ -83,7 +92,7 @@ function toEvents(rows: readonly RowOf<typeof EVENT_ROW>[]): PaymentEvent[] {
     const id = row.told_id
     const event: Filling = events.get(id) ?? { id, type: row.told_type, createdAt: row.told_at, deliveries: [] }
     events.set(id, event)
-    // An event without deliveries has one row, in which the columns of a delivery are null.
+    // An event without deliveries has one row, and all delivery columns of that row are null.
     if (row.id === null) continue
     const sent = foundRow(SENT_ROW, row)
     event.deliveries.push({ delivery: toDelivery(sent), url: sent.url })

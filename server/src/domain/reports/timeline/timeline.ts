@@ -10,6 +10,6 @@ export interface PaymentEvent {
 
 export interface SentDelivery {
   readonly delivery: Delivery
-  /** The current URL of its endpoint. */
+  /** The URL that the delivery's endpoint has now. */
   readonly url: string
 }

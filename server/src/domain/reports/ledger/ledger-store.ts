@@ -1,0 +1,155 @@
+import { narrow, pick } from '../../../db/column.ts'
+import { textOfMode } from '../../../db/bounded-scan-query.ts'
+import { all, firstOrNull, type Query } from '../../../db/query.ts'
+import { tables } from '../../../db/tables.ts'
+import type { Address } from '../../../values/address.ts'
+import type { Mode } from '../../../values/mode.ts'
+import type { Deposit } from '../../deposits/deposit.ts'
+import { DEPOSIT_COLUMNS, DEPOSIT_ROW, toDeposit } from '../../deposits/deposits-store.ts'
+import type { Payment, PaymentKind } from '../../payments/payment.ts'
+import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../../payments/payments-store.ts'
+import { depositIdsOf, paymentIdsOf, type LedgerPosition, type LedgerRange } from './ledger-entry.ts'
+
+/** What every statement about the ledger selects by. */
+export interface LedgerSelection {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly wallet: Address | null
+  readonly range: LedgerRange
+  readonly limit: number
+}
+
+const listPaymentsText = (range: string): string => `select ${PAYMENT_COLUMNS} from payments
+  where account_id = $1 and ${range} and kind = 'transfer' and id >= $2 and id < $3 order by id desc limit $4::bigint`
+
+const allText = textOfMode('list_ledger_payments', (mode) => listPaymentsText(`mode = ${mode}`))
+const textOfAgent = textOfMode('list_ledger_payments_of_agent', (mode) =>
+  listPaymentsText(`mode = ${mode} and agent_id = $5`),
+)
+const textOfWallet = textOfMode('list_ledger_payments_of_wallet', (mode) =>
+  listPaymentsText(`mode = ${mode} and wallet_address = $5`),
+)
+
+const pairText = (mode: string, status: string): string => `(
+    select ${PAYMENT_COLUMNS} from payments
+    where account_id = $1 and mode = ${mode} and wallet_address = $5 and agent_id = $6 and status ${status} 'failed'
+      and id >= $2 and id < $3 and created_at >= $7 and created_at <= $8
+    order by created_at desc, id desc limit $4::bigint)`
+const textOfAgentAndWallet = textOfMode(
+  'list_ledger_payments_of_agent_and_wallet',
+  (mode) => `${pairText(mode, '<>')} union all ${pairText(mode, '=')} order by id desc limit $4::bigint`,
+)
+
+/**
+ * Lists payments of agents, newest first. Uses `payments_listed`, `payments_of_agent` or `payments_of_wallet`. For one
+ * agent and one wallet, uses `payments_in_window`, and `payments_failed` for the failed ones.
+ */
+export function listLedgerPayments({
+  agentId,
+  ...selection
+}: LedgerSelection & { readonly agentId: string | null }): Query<Payment[]> {
+  const { accountId, mode, wallet, range, limit } = selection
+  const { from, below } = paymentIdsOf(range)
+  const values = [accountId, from, below, limit]
+  const read = all(PAYMENT_ROW, toPayment)
+  if (agentId === null) {
+    return wallet === null
+      ? { ...allText(mode), values, read }
+      : { ...textOfWallet(mode), values: [...values, wallet], read }
+  }
+  return wallet === null
+    ? { ...textOfAgent(mode), values: [...values, agentId], read }
+    : { ...textOfAgentAndWallet(mode), values: [...values, wallet, agentId, range.from, range.after.createdAt], read }
+}
+
+const withdrawalsText = textOfMode(
+  'list_ledger_withdrawals',
+  (mode) => `select ${PAYMENT_COLUMNS} from payments
+    where account_id = $1 and mode = ${mode} and kind = 'withdrawal' and created_at >= $2
+      and (created_at, id) < ($3, $4) and ($5::text is null or wallet_address = $5)
+    order by created_at desc, id desc limit $6::bigint`,
+)
+
+/**
+ * Lists withdrawals, newest first. Uses the index `payments_withdrawn`, also for one wallet: a person has signed each
+ * withdrawal, so a workspace has few.
+ */
+export function listLedgerWithdrawals({ accountId, mode, wallet, range, limit }: LedgerSelection): Query<Payment[]> {
+  const { from, after } = range
+  const values = [accountId, from, after.createdAt, after.id, wallet, limit]
+  return { ...withdrawalsText(mode), values, read: all(PAYMENT_ROW, toPayment) }
+}
+
+/** Grants have columns with the same names, so each column names its table. */
+const FOUND_DEPOSIT_COLUMNS = Object.keys(DEPOSIT_ROW)
+  .map((name) => `d.${name}`)
+  .join(', ')
+
+/**
+ * Lists deposits to the wallets on which the agent has a signed grant that is not revoked, newest first. Uses
+ * `grants_live_by_agent`, and `deposits_of_wallet` for each of these wallets. A person has signed each of the grants, so
+ * an agent has few.
+ */
+export function listLedgerDepositsOfAgent({
+  accountId,
+  mode,
+  agentId,
+  wallet,
+  range,
+  limit,
+}: LedgerSelection & { readonly agentId: string }): Query<Deposit[]> {
+  const { from, below } = depositIdsOf(range)
+  return {
+    name: 'list_ledger_deposits_of_agent',
+    text: `select ${FOUND_DEPOSIT_COLUMNS} from grants g cross join lateral (
+        select ${DEPOSIT_COLUMNS} from deposits
+        where account_id = $1 and mode = $2 and wallet_address = g.wallet_address and id >= $3 and id < $4
+        order by id desc limit $5::bigint
+      ) d
+      where g.account_id = $1 and g.mode = $2 and g.agent_id = $6 and g.status = 'active'
+        and ($7::text is null or g.wallet_address = $7)
+      order by d.id desc limit $5::bigint`,
+    values: [accountId, mode, from, below, limit, agentId, wallet],
+    read: all(DEPOSIT_ROW, toDeposit),
+  }
+}
+
+const PAYMENT_POSITION_ROW = {
+  ...pick(tables.payments, 'id', 'created_at', 'agent_id'),
+  kind: narrow<PaymentKind>(tables.payments.kind),
+}
+
+/** Finds the position of a payment or withdrawal. Uses the primary key. */
+export function findPaymentPosition(
+  accountId: string,
+  mode: Mode,
+  id: string,
+): Query<(LedgerPosition & Pick<Payment, 'agentId' | 'kind'>) | null> {
+  return {
+    name: 'find_payment_position',
+    text: 'select id, created_at, agent_id, kind from payments where account_id = $1 and id = $2 and mode = $3',
+    values: [accountId, id, mode],
+    read: firstOrNull(PAYMENT_POSITION_ROW, (row) => ({
+      ...{ id: row.id, createdAt: row.created_at, agentId: row.agent_id, kind: row.kind },
+    })),
+  }
+}
+
+/**
+ * Finds the position of a deposit. If `agentId` is not null, only of a deposit to a wallet on which this agent has a
+ * signed grant that is not revoked. Uses primary keys and `grants_one_active_per_agent_and_wallet`.
+ */
+export function findDepositPosition(
+  { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string | null },
+  id: string,
+): Query<LedgerPosition | null> {
+  return {
+    name: 'find_deposit_position',
+    text: `select d.id, d.created_at from deposits d where d.account_id = $1 and d.id = $2 and d.mode = $3
+      and ($4::text is null or exists (
+        select 1 from grants g where g.account_id = $1 and g.mode = $3 and g.agent_id = $4
+          and g.wallet_address = d.wallet_address and g.status = 'active'))`,
+    values: [accountId, id, mode, agentId],
+    read: firstOrNull(pick(tables.deposits, 'id', 'created_at'), (row) => ({ id: row.id, createdAt: row.created_at })),
+  }
+}

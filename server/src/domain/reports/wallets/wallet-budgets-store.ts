@@ -1,0 +1,135 @@
+import { computed, narrow, nullableAll, pick, type RowOf } from '../../../db/column.ts'
+import { foundRow, rowsOf, type Query } from '../../../db/query.ts'
+import { tables } from '../../../db/tables.ts'
+import type { Address } from '../../../values/address.ts'
+import type { Mode } from '../../../values/mode.ts'
+import { microUsdc, type MicroUsdc } from '../../../values/money.ts'
+import { windowStart } from '../../agents/agent.ts'
+import type { Grant } from '../../grants/grant.ts'
+
+/** A wallet with its grants, as the database has them: without the balance and the labels. */
+export interface WalletRow {
+  readonly address: Address
+  readonly name: string
+  readonly grants: readonly GrantRow[]
+}
+
+export type GrantRow = Pick<
+  Grant,
+  'id' | 'agentId' | 'status' | 'suspendedAt' | 'maxPerTxMicro' | 'dailyCapMicro' | 'recipientAllowlist' | 'expiresAt'
+> & { readonly spent24hMicro: MicroUsdc }
+
+const { wallets, grants } = tables
+
+/** The columns of a grant. They are null if the wallet has none. */
+const FOUND_ROW = {
+  ...pick(grants, 'id', 'agent_id', 'status', 'max_per_tx_micro', 'daily_cap_micro'),
+  recipient_allowlist: narrow<Address>(grants.recipient_allowlist),
+  spent: computed.numeric,
+}
+
+const WALLET_ROW = {
+  address: narrow<Address>(wallets.address),
+  name: wallets.name,
+  ...nullableAll(FOUND_ROW),
+  ...pick(grants, 'suspended_at', 'expires_at'),
+}
+
+interface Place {
+  readonly accountId: string
+  readonly mode: Mode
+  /** Selects the wallets on which this agent has a signed grant that is not revoked, and its grants on them. */
+  readonly agentId: string | null
+  readonly now: Date
+}
+
+/**
+ * Builds a statement that returns one row for each of the selected wallets and each of its grants that are not revoked.
+ * Reads the wallets by their primary key, for one agent through the indexes on its grants that are not revoked. Reads the
+ * grants by `grants_by_wallet` or `grants_live_by_agent`, and what was spent by `payments_in_window`. With `offset 0`,
+ * PostgreSQL reads the grants of each wallet of the page, and not all grants of the workspace.
+ */
+function textOf(parts: { readonly page: string; readonly ofAgent: string }): string {
+  return `with page as (${parts.page})
+    select page.address, page.name, g.id, g.agent_id, g.status, g.max_per_tx_micro, g.daily_cap_micro,
+      g.recipient_allowlist, g.suspended_at, g.expires_at, case when g.id is not null then (
+        select coalesce(sum(p.amount_micro), 0) from payments p
+        where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
+          and p.agent_id = g.agent_id and p.created_at > $3 and p.status <> 'failed'
+      ) end as spent
+    from page
+    left join lateral (
+      select account_id, mode, wallet_address, id, agent_id, status, max_per_tx_micro, daily_cap_micro,
+        recipient_allowlist, suspended_at, expires_at
+      from grants
+      where account_id = $1 and mode = $2 and wallet_address = page.address and status <> 'revoked' ${parts.ofAgent}
+      offset 0
+    ) g on true
+    order by page.address, g.agent_id, g.id`
+}
+
+const PAGE = 'select address, name from wallets where account_id = $1 and mode = $2'
+const PAGE_OF_AGENT = `select w.address, w.name from grants a
+    join wallets w on w.account_id = $1 and w.mode = $2 and w.address = a.wallet_address
+    where a.account_id = $1 and a.mode = $2 and a.status = 'active'`
+
+/**
+ * Reads the workspace's own wallets first, and then takes a page of them. Without `materialized`, PostgreSQL could read
+ * the wallets of all workspaces in the order of their addresses, by `wallets_by_address`.
+ */
+const pageOf = (own: string): string => `with own as materialized (${own})
+    select address, name from own where address > $4 order by address limit $5::bigint`
+
+const LIST = textOf({ page: pageOf(PAGE), ofAgent: '' })
+const LIST_OF_AGENT = textOf({ page: pageOf(`${PAGE_OF_AGENT} and a.agent_id = $6`), ofAgent: 'and agent_id = $6' })
+const FIND = textOf({ page: `${PAGE} and address = $4`, ofAgent: '' })
+const FIND_OF_AGENT = textOf({
+  page: `${PAGE_OF_AGENT} and a.agent_id = $5 and a.wallet_address = $4`,
+  ofAgent: 'and agent_id = $5',
+})
+
+const read = rowsOf(WALLET_ROW, (rows) => [...Map.groupBy(rows, ({ address }) => address).values()].flatMap(toWallet))
+
+/** Lists wallets with their grants, in the order of their addresses, starting after `after`. */
+export function listWalletRows(
+  { accountId, mode, agentId, now }: Place,
+  { after, limit }: { readonly after: Address | null; readonly limit: number },
+): Query<WalletRow[]> {
+  const values = [accountId, mode, windowStart(now), after ?? '', limit]
+  return agentId === null
+    ? { name: 'list_wallet_budgets', text: LIST, values, read }
+    : { name: 'list_wallet_budgets_of_agent', text: LIST_OF_AGENT, values: [...values, agentId], read }
+}
+
+/** Finds a wallet with its grants. The list has at most one entry. */
+export function findWalletRow({ accountId, mode, agentId, now }: Place, address: Address): Query<WalletRow[]> {
+  const values = [accountId, mode, windowStart(now), address]
+  return agentId === null
+    ? { name: 'find_wallet_budget', text: FIND, values, read }
+    : { name: 'find_wallet_budget_of_agent', text: FIND_OF_AGENT, values: [...values, agentId], read }
+}
+
+type Row = RowOf<typeof WALLET_ROW>
+
+/** Merges the rows of one wallet. */
+function toWallet(rows: readonly Row[]): WalletRow[] {
+  const [first] = rows
+  if (first === undefined) return []
+  const { address, name } = first
+  return [{ address, name, grants: rows.filter(({ id }) => id !== null).map(toGrant) }]
+}
+
+function toGrant(row: Row): GrantRow {
+  const found = foundRow(FOUND_ROW, row)
+  return {
+    id: found.id,
+    agentId: found.agent_id,
+    status: found.status,
+    suspendedAt: row.suspended_at,
+    maxPerTxMicro: microUsdc(BigInt(found.max_per_tx_micro)),
+    dailyCapMicro: microUsdc(BigInt(found.daily_cap_micro)),
+    recipientAllowlist: found.recipient_allowlist,
+    expiresAt: row.expires_at,
+    spent24hMicro: microUsdc(BigInt(found.spent)),
+  }
+}
