@@ -25,7 +25,8 @@ export function insertAccessToken(
 const { access_tokens: tokens, accounts, connections } = tables
 
 const HOLDER_ROW = {
-  ...pick(connections, 'account_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'rate_subject', 'expires_at'),
+  ...pick(connections, 'account_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'resource'),
+  ...pick(connections, 'rate_subject', 'expires_at'),
   scopes: tokens.scopes,
   ...pick(accounts, 'slug', 'name', 'plan'),
   has_scope: computed.bool,
@@ -33,18 +34,18 @@ const HOLDER_ROW = {
 }
 
 export interface TokenHolder {
-  readonly connection: Omit<Connection, 'scopes' | 'resource' | 'createdAt'>
+  readonly connection: Omit<Connection, 'scopes' | 'createdAt'>
   /** The token's own scopes, which may be fewer than the connection's. */
   readonly scopes: readonly Scope[]
   readonly account: { readonly slug: string; readonly name: string; readonly plan: Plan }
-  /** Whether the token has the required scope; true if none is required. */
+  /** Whether the token has the required scope; true if no scope is required. */
   readonly hasScope: boolean
 }
 
 /**
- * Returns the holder of the live token with this hash, and counts this request in the connection's bucket. `rate` is
- * null if the request was rejected, or was not counted because the scope is missing. Uses primary keys; `offset 0`
- * makes sure that the plan uses them.
+ * Returns the holder of the valid access token with this hash, and counts this request against the connection's rate
+ * limit. `rate` is null if the request was not counted, because it is over the limit or the token does not have the
+ * required scope. Uses primary keys; `offset 0` forces the planner to use them.
  */
 export function countTokenRequest(
   tokenHash: Buffer,
@@ -53,11 +54,11 @@ export function countTokenRequest(
   return {
     name: 'count_token_request',
     text: `with live as (
-        select c.account_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.rate_subject, c.expires_at, t.scopes,
-          a.slug, a.name, a.plan, $8::text is null or $8 = any(t.scopes) as has_scope
+        select c.account_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.resource, c.rate_subject, c.expires_at,
+          t.scopes, a.slug, a.name, a.plan, $8::text is null or $8 = any(t.scopes) as has_scope
         from access_tokens t
         cross join lateral (
-          select account_id, id, mode, agent_id, user_id, member_since, client_id, rate_subject, expires_at, revoked_at
+          select account_id, id, mode, agent_id, user_id, member_since, client_id, resource, rate_subject, expires_at, revoked_at
           from connections where account_id = t.account_id and id = t.connection_id offset 0
         ) c
         join accounts a on a.id = c.account_id
@@ -73,6 +74,7 @@ export function countTokenRequest(
         agentId: row.agent_id,
         userId: row.user_id,
         clientId: row.client_id,
+        resource: row.resource,
         rateSubject: row.rate_subject,
         expiresAt: row.expires_at,
       },

@@ -50,6 +50,7 @@ describe('authenticateToken', () => {
       agentId: seeded.agentId,
       userId: seeded.membership.userId,
       clientId: seeded.client.id,
+      resource: null,
       expiresAt: new Date(still.clock.now().getTime() + 30 * 24 * HOUR_MS),
     })
     assert.deepEqual(found.scopes, ['wallet:read'])
@@ -136,7 +137,7 @@ describe('authenticateToken', () => {
     assert.equal((await authenticate(other.tokens.accessToken))?.rate.remaining, 59)
   })
 
-  test('a request without the required scope is rejected for that, and is not counted', async () => {
+  test('a request without the required scope is rejected for this reason, and is not counted', async () => {
     const { tokens } = await seedTokens(ctx, { scopes: ['wallet:read'] })
     assert.equal((await authenticate(tokens.accessToken))?.rate.remaining, 59)
     for (let time = 0; time < 3; time += 1) {
@@ -163,14 +164,14 @@ describe('authenticateToken', () => {
     )
   })
 
-  test('it takes one round trip, and two for a request that is not counted', async () => {
+  test('authentication takes one round trip, or three for a token without the scope: they also read the rate limit and record why', async () => {
     const wire = await startRoundTripCounter(given.config.database.url)
     const db = new Database({ url: wire.url, connectionsMax: 1 }, createLogger('silent'))
     try {
       const tripsOf = async (seeded: ConnectedClient, requiredScope: Scope | null): Promise<number> => {
         const { accessToken } = seeded.tokens
         const ways = { db, clock: ctx.clock }
-        // Both connections are opened and prepare their statements first.
+        // These first calls open both database connections and prepare their statements.
         for (let time = 0; time < 4; time += 1) await authenticate(accessToken, { requiredScope }, ways)
         const before = wire.count()
         for (let time = 0; time < 10; time += 1) {
@@ -179,7 +180,7 @@ describe('authenticateToken', () => {
         return (wire.count() - before) / 10
       }
       assert.equal(await tripsOf(await seedTokens(ctx), 'wallet:transfer'), 1)
-      assert.equal(await tripsOf(await seedTokens(ctx, { scopes: ['wallet:read'] }), 'wallet:transfer'), 2)
+      assert.equal(await tripsOf(await seedTokens(ctx, { scopes: ['wallet:read'] }), 'wallet:transfer'), 3)
     } finally {
       await db.close()
       await wire.close()

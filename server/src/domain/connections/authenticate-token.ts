@@ -2,20 +2,22 @@ import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { findWindow } from '../../limiter/limiter-store.ts'
 import type { Scope } from '../../values/scope.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
 import { countTokenRequest, type TokenHolder } from './access-tokens-store.ts'
 
 export interface AuthenticatedToken extends TokenHolder {
   /**
-   * The rate budget of the connection (D32). A request without the required scope is not counted, so it is always
-   * within the rate.
+   * The state of the connection's rate limit (D32). A request without the required scope is not counted, so this limit
+   * never rejects it.
    */
   readonly rate: RateState
 }
 
 /**
- * Finds out who sent a request, whether the token has the required scope, and whether the request is within its rate.
- * Takes one round trip to the database, and a second one only if the request was not counted.
+ * Finds out who sent a request, whether the token has the required scope, and whether the request is within the rate
+ * limit. Takes one round trip to the database, and a second one only if the request was not counted. If the token does
+ * not give access, another round trip records why (D73a).
  *
  * Returns null if the token is malformed, unknown or expired, if its connection is revoked, or if the user who
  * consented may no longer connect applications.
@@ -26,7 +28,12 @@ export async function authenticateToken(
 ): Promise<AuthenticatedToken | null> {
   if (!isSecret(SECRET_PREFIXES.accessToken, credential)) return null
   const now = ctx.clock.now()
-  const found = await ctx.db.runRelaxed(countTokenRequest(hashSecret(credential), { bucket, requiredScope, now }))
+  const hash = hashSecret(credential)
+  const found = await ctx.db.runRelaxed(countTokenRequest(hash, { bucket, requiredScope, now }))
+  if (found?.hasScope !== true) {
+    const error = found === null ? 'invalid_token' : 'insufficient_scope'
+    await recordConnectionError(ctx, { hash, attempt: { kind: 'access_token', error } })
+  }
   if (found === null) return null
   const { rateSubject } = found.connection
   const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(rateSubject, bucket, now, !found.hasScope)))

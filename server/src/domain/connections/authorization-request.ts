@@ -5,19 +5,23 @@ import type { Membership } from '../members/member.ts'
 import type { Client } from './client.ts'
 
 /**
- * A validated authorization request that waits for a user's decision. Its handle is a secret; only the hash is stored.
+ * A validated authorization request that waits for a user's decision. The secret that identifies the request is called
+ * its handle. Only the hash of the handle is stored.
  */
 export interface AuthorizationRequest {
   readonly client: Client
-  /** Where the response is sent: exactly as in the request, port included. */
+  /** The URI to which the response is sent, exactly as in the request, including the port. */
   readonly redirectUri: string
   readonly scopes: readonly Scope[]
   readonly state: string
   /** The base64url SHA-256 of the code verifier (RFC 7636, method S256). */
   readonly codeChallenge: string
-  /** The requested resource (RFC 8707). Null if the request named none, so tokens are valid for any of ours. */
+  /**
+   * The requested resource (RFC 8707). Null if the request named no resource. The tokens are then valid for all
+   * resources of the service.
+   */
   readonly resource: string | null
-  /** The agent that the client suggested. The user chooses. */
+  /** The agent that the client suggested. The user may choose another one. */
   readonly agentId: string | null
   readonly createdAt: Date
   readonly expiresAt: Date
@@ -29,11 +33,11 @@ export type Decision =
   | { readonly approve: false }
   | {
       readonly approve: true
-      /** The membership of the user who decides: an admin or owner. */
+      /** The membership of the user who decides. Their role is admin or owner. */
       readonly membership: Membership
       readonly mode: Mode
       readonly agentId: AgentId
-      /** The scopes to grant, out of those requested. Null grants all of them. */
+      /** The requested scopes that the user grants. Null grants all requested scopes. */
       readonly scopes: readonly Scope[] | null
     }
 

@@ -13,10 +13,11 @@ import { deleteEndedRequests, deleteUnusedClients } from './requests-store.ts'
 import { deleteUnusedConnections } from './connections-store.ts'
 
 /**
- * Deletes rows that can no longer affect any decision, up to a limit per table, and returns how many. These are expired
- * requests and tokens, codes one day after they expired, connections whose code was never exchanged one day after it
- * expired, and clients that no user ever decided on. Used refresh tokens are kept until they would have expired, so
- * that a second use is detected (D38).
+ * Deletes rows that can no longer affect any decision: expired requests and tokens, codes that expired a day ago,
+ * connections whose code expired a day ago without being exchanged, and clients that registered 7 days ago, if no user
+ * ever decided on one of their requests. Deletes a limited number of rows per table, and returns the total.
+ *
+ * Used refresh tokens are kept until they would have expired, so that a second use is detected (D38).
  */
 export async function cleanUpConnections(ctx: Pick<Context, 'db' | 'clock'>): Promise<number> {
   const now = ctx.clock.now()
@@ -33,7 +34,10 @@ export async function cleanUpConnections(ctx: Pick<Context, 'db' | 'clock'>): Pr
   return deleted + (await deleteUnused(ctx, before(UNUSED_CONNECTION_RETENTION_MS)))
 }
 
-/** Such a connection is mentioned nowhere but in the workspace's audit log, which records the consent. */
+/**
+ * Deletes connections whose code was never exchanged. Only the workspace's audit log, which records the consent, still
+ * mentions them.
+ */
 async function deleteUnused(ctx: Pick<Context, 'db'>, endedBefore: Date): Promise<number> {
   return await ctx.db.transaction(async (transaction) => {
     const subjects = await transaction.run(deleteUnusedConnections(endedBefore, CLEAN_UP_ROWS_MAX))

@@ -44,19 +44,22 @@ export function lockConnectionOfCode(codeHash: Buffer): Query<boolean> {
   }
 }
 
-/** What a client presents with a code. */
+/** The values that a client sends together with a code. */
 export interface CodeProof {
   readonly clientId: string
   readonly redirectUri: string
-  /** The challenge that its verifier gives (RFC 7636, section 4.6). */
+  /** The challenge computed from the sent code verifier (RFC 7636, section 4.6). */
   readonly codeChallenge: string
   readonly resource: string | null
 }
 
 /**
- * Takes a code, once: only if everything that it is bound to matches (D38), and its connection may still begin. Uses
- * primary keys: the conditions on the connection are in a scalar subquery, so that no plan finds the connection by
- * another index.
+ * Marks a code as taken. Returns false if the code is unknown, expired, taken already or has too many failures, or if
+ * the client, redirect URI, challenge or resource does not match (D38). Also returns false if the connection is
+ * revoked, or if the user who consented may no longer connect applications.
+ *
+ * Uses primary keys. The conditions on the connection are in a scalar subquery, so that the planner cannot find the
+ * connection by another index.
  */
 export function takeCode(codeHash: Buffer, proof: CodeProof, now: Date): Query<boolean> {
   return {
@@ -76,7 +79,10 @@ export function takeCode(codeHash: Buffer, proof: CodeProof, now: Date): Query<b
 export interface StoredCode extends TokenConnection, Omit<CodeProof, 'resource'> {
   readonly isTaken: boolean
   readonly isRevoked: boolean
-  /** Neither taken nor ended, and its connection may still begin. */
+  /**
+   * Whether the code could be taken now. It must be unused and unexpired, without too many failures. Its connection
+   * must not be revoked, and the user who consented must still be allowed to connect applications.
+   */
   readonly isLive: boolean
 }
 
@@ -103,7 +109,10 @@ export function findCode(codeHash: Buffer, now: Date): Query<StoredCode | null> 
   }
 }
 
-/** Counts a wrong verifier, client or redirect URI; after `CODE_FAILURES_MAX` of them the code has ended. */
+/**
+ * Counts an exchange with a wrong verifier, client or redirect URI. After `CODE_FAILURES_MAX` of them, the code no
+ * longer works.
+ */
 export function countCodeFailure(codeHash: Buffer): Query<boolean> {
   return {
     name: 'count_code_failure',

@@ -25,7 +25,7 @@ import type { TokenRefusal, Tokens } from './tokens.ts'
 
 type Ways = ReturnType<typeof stopClock>
 
-/** One step of a client, a thief, an owner or the clock. `which` picks one of the tokens issued so far. */
+/** One step of a client, a thief, an owner or the clock. `which` selects one of the tokens issued so far. */
 type Step =
   | { readonly kind: 'exchange' | 'guess' | 'demote' | 'promote' | 'cleanUp' }
   | { readonly kind: 'refresh' | 'revokeAccess' | 'revokeRefresh'; readonly which: number }
@@ -136,7 +136,7 @@ class TokenConnection {
     this.seeded = seeded
   }
 
-  /** The secret that a step would use: the code, or a refresh token. */
+  /** Returns the secret that a step would use: the code, or a refresh token. */
   nameOf(next: Step): string | null {
     if (next.kind === 'exchange') return this.seeded.code
     return next.kind === 'refresh' ? (this.#pick(next.which)?.refreshToken ?? null) : null
@@ -183,7 +183,7 @@ class TokenConnection {
     }
   }
 
-  /** Which of the issued access tokens still work. */
+  /** Returns for each issued access token whether it still works. */
   readAlive(): Promise<boolean[]> {
     return Promise.all(this.issued.map(({ accessToken }) => isAlive(this.#ways, accessToken)))
   }
@@ -205,7 +205,7 @@ interface ModelToken {
   isRefreshDeleted: boolean
 }
 
-/** A model of the rules for codes and refresh tokens (D38; specification, parts 3 and 5), over plain values. */
+/** A model of the rules for codes and refresh tokens, without a database (D38; specification, parts 3 and 5). */
 class Model {
   readonly #ways: Ways
   readonly #codeEnd: number
@@ -225,7 +225,7 @@ class Model {
     return this.#ways.clock.now().getTime()
   }
 
-  /** The kind of response that a step should get, if it gets one. */
+  /** Returns the kind of response that a step should get, or undefined if the step gets none. */
   take(next: Step): 'issued' | 'refused' | undefined {
     const picked = 'which' in next ? this.#tokens[this.#tokens.length - 1 - next.which] : undefined
     switch (next.kind) {

@@ -32,8 +32,8 @@ describe('a connection under races, over two processes', () => {
       database: { ...config.database, connectionsMax: CONNECTIONS_EACH },
     }))
     processes = [given.context, given.openAnother()]
-    // All database connections are opened before a race. Otherwise its statements would run one after the other on the
-    // first connection.
+    // All database connections are opened before a race. Otherwise the statements of the race would run one after the
+    // other on the first connection.
     const sleeps = processes.flatMap(({ db }) =>
       Array.from({ length: CONNECTIONS_EACH }, () => readRows(db, 'select pg_sleep(0.2)')),
     )
@@ -163,7 +163,10 @@ describe('a connection under races, over two processes', () => {
     assert.ok((await readConnection(given.context, seeded)).revokedBecause !== null)
   }
 
-  /** Starts each step once the one before it waits for the connection's lock, then lets them continue in that order. */
+  /**
+   * Starts each step as soon as the step before it waits for the connection's lock. Then lets the steps continue in
+   * that order.
+   */
   async function inOrder(
     { membership }: Pick<ConnectedClient, 'membership'>,
     steps: readonly (() => Promise<unknown>)[],

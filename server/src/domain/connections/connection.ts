@@ -1,14 +1,17 @@
 import type { Mode } from '../../values/mode.ts'
 import type { Scope } from '../../values/scope.ts'
+import type { Client } from './client.ts'
 
 /**
- * What one user's consent gave to one client, for one agent in one (account, mode). The specification calls it a
- * session or grant family. When it ends, its code and all its tokens stop working.
+ * The access that one user's consent gave to one client, for one agent of a workspace and mode. When a connection ends,
+ * its code and all its tokens stop working.
  *
- * A connection starts open with the consent and becomes connected when the code is exchanged. It is revoked for good by
- * its client, by a member of the workspace, or when one of its codes or refresh tokens is used a second time. Otherwise
- * it ends when its current refresh token expires. It does not work while the user who consented is not allowed to
- * connect applications, or if that user left the workspace and joined it again after the consent.
+ * The consent creates the connection, and the exchange of its code makes it connected. Its client or a member of the
+ * workspace can revoke it. It is also revoked when its code or one of its refresh tokens is used a second time. A
+ * revocation is permanent. A connection that is not revoked ends when its current refresh token expires.
+ *
+ * The tokens work only while the user who consented is an owner or admin of the workspace. They do not work again after
+ * that user has left the workspace, even if the user joins it again.
  */
 export interface Connection {
   readonly accountId: string
@@ -20,19 +23,19 @@ export interface Connection {
   readonly clientId: string
   readonly scopes: readonly Scope[]
   readonly resource: string | null
-  /** The subject of the connection's rate limit (D32): all its tokens share one budget. */
+  /** Identifies the connection to the rate limiter (D32). All tokens of the connection share one rate limit. */
   readonly rateSubject: Buffer
   readonly createdAt: Date
-  /** When the current refresh token expires (D30); before the first exchange, when the code expires. */
+  /** When the current refresh token expires (D30). Until the code is exchanged, this is when the code expires. */
   readonly expiresAt: Date
 }
 
 export type RevocationCause = 'client' | 'user' | 'code_replay' | 'refresh_reuse'
 
-/** What members of the workspace see of a connection. */
+/** The data of a connection that members of the workspace can see. */
 export interface ConnectionSummary {
   readonly id: string
-  readonly client: { readonly id: string; readonly name: string; readonly redirectHosts: readonly string[] }
+  readonly client: Pick<Client, 'id' | 'kind' | 'name'> & { readonly redirectHosts: readonly string[] }
   readonly mode: Mode
   readonly agentId: string
   readonly scopes: readonly Scope[]
@@ -40,6 +43,6 @@ export interface ConnectionSummary {
   readonly userName: string
   readonly createdAt: Date
   readonly expiresAt: Date
-  /** When a request with one of its tokens was last counted against the rate limit. Null if never. */
+  /** When a request with one of the connection's tokens was last counted against the rate limit. Null if never. */
   readonly lastUsedAt: Date | null
 }

@@ -9,17 +9,18 @@ import type { Connection, ConnectionSummary, RevocationCause } from './connectio
 import { CONNECTIONS_LISTED_MAX } from './limits.ts'
 
 /*
- * The connection's row is the lock for its codes and tokens: a transaction that takes a code or a refresh
- * token locks that row first and reads only then. A revocation updates the row, so it happens entirely before or
- * entirely after, and every join on the row sees it.
+ * The row of a connection is also the lock for its code and tokens. A transaction that takes a code or a refresh token
+ * first locks this row, and only then reads. A revocation updates the same row, so it commits either before such a
+ * transaction reads, or after that transaction has ended. Every query for a code or token joins the row, so it sees the
+ * revocation.
  */
 
 const { connections, oauth_clients: clients, users } = tables
 
 /**
- * A condition on `connections c`: the user who consented is still a member who may connect, by the same membership as
- * then. `offset 0` keeps this a look-up by the primary key: as a join, a plan that was made for small tables might scan
- * all members.
+ * An SQL condition on the row `c` of `connections`: the user who consented is still an owner or admin of the workspace,
+ * and has not left it since the consent. `offset 0` forces a search by the primary key. Without it, a query plan that
+ * was made while the tables were small could scan all members.
  */
 export const CONSENT_HOLDS = `exists (
         select 1 from members m where m.account_id = c.account_id and m.user_id = c.user_id
@@ -34,7 +35,7 @@ export function toTokenConnection(row: RowOf<typeof TOKEN_CONNECTION_ROW>): Toke
   return { accountId: row.account_id, id: row.id, scopes: toScopes(row.scopes) }
 }
 
-/** Whether a person has ever belonged to a workspace. Uses the primary key. */
+/** Returns whether a user has ever belonged to a workspace. Uses the primary key. */
 export function hasBelonged(userId: string): Query<boolean> {
   return {
     name: 'has_user_belonged',
@@ -44,7 +45,10 @@ export function hasBelonged(userId: string): Query<boolean> {
   }
 }
 
-/** Whether the agent exists, and since when the user is a member who may connect (null if not). Uses primary keys. */
+/**
+ * Returns whether the agent exists, and since when the user has been a member. `memberSince` is null unless the user is
+ * an owner or admin, because only they may connect applications. Uses primary keys.
+ */
 export function findConsentParties({
   accountId,
   mode,
@@ -69,7 +73,9 @@ export function findConsentParties({
   }
 }
 
-/** `memberSince` identifies the membership by which the user consented. */
+/**
+ * Inserts a connection. `memberSince` is when the consenting user's membership began; it identifies that membership.
+ */
 export function insertConnection(connection: Connection, memberSince: Date): Query<boolean> {
   return {
     name: 'insert_connection',
@@ -93,7 +99,7 @@ export function insertConnection(connection: Connection, memberSince: Date): Que
   }
 }
 
-/** Extends the connection to the end of its current refresh token. */
+/** Marks the connection as connected, and extends it until its new refresh token expires. */
 export function extendConnection(connection: TokenConnection, now: Date, expiresAt: Date): Query<boolean> {
   return {
     name: 'extend_connection',
@@ -106,14 +112,17 @@ export function extendConnection(connection: TokenConnection, now: Date, expires
 
 const LISTED_ROW = {
   ...pick(connections, 'id', 'client_id'),
-  ...pick(clients, 'name', 'redirect_uris'),
+  ...pick(clients, 'kind', 'name', 'redirect_uris'),
   ...pick(connections, 'mode', 'agent_id', 'scopes', 'user_id'),
   user_name: users.name,
   ...pick(connections, 'created_at', 'expires_at'),
   last_count: nullable(computed.int8),
 }
 
-/** Live connections whose code was exchanged, of one mode or of both (null), the newest first. Uses the primary key. */
+/**
+ * Lists connections whose code was exchanged and that are neither revoked nor expired, newest first. If `mode` is null,
+ * lists both modes. Uses the primary key.
+ */
 export function listConnectionRows({
   accountId,
   mode,
@@ -125,7 +134,7 @@ export function listConnectionRows({
 }): Query<ConnectionSummary[]> {
   return {
     name: 'list_connections',
-    text: `select c.id, c.client_id, o.name, o.redirect_uris, c.mode, c.agent_id, c.scopes, c.user_id,
+    text: `select c.id, c.client_id, o.kind, o.name, o.redirect_uris, c.mode, c.agent_id, c.scopes, c.user_id,
         u.name as user_name, c.created_at, c.expires_at, ${lastCountOf('c.rate_subject')} as last_count
       from connections c
       join oauth_clients o on o.id = c.client_id
@@ -139,6 +148,7 @@ export function listConnectionRows({
       id: row.id,
       client: {
         id: row.client_id,
+        kind: row.kind,
         name: row.name,
         redirectHosts: redirectHostsOf({ redirectUris: row.redirect_uris }),
       },
@@ -164,8 +174,9 @@ export function findConnectionId(accountId: string, id: string): Query<string | 
 }
 
 /**
- * Deletes connections that ended before this time without an exchange of their code, once the code is deleted too;
- * returns their rate subjects. Such a connection never had a token. Uses the index `connections_never_exchanged`.
+ * Deletes connections whose code expired before this time, was never exchanged, and is already deleted. Such a
+ * connection never had a token. Returns the `rate_subject` of each deleted connection, by which the caller deletes its
+ * rate counters. Uses the index `connections_never_exchanged`.
  */
 export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Query<Buffer[]> {
   return {
@@ -181,7 +192,10 @@ export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Que
   }
 }
 
-/** Revokes once; the first cause stays. From then on no token of the connection is accepted. */
+/**
+ * Revokes a connection, so that none of its tokens is accepted any more. Returns false if it was revoked before, and
+ * keeps the first cause.
+ */
 export function markRevoked(
   { accountId, id }: Pick<Connection, 'accountId' | 'id'>,
   cause: RevocationCause,
@@ -197,8 +211,8 @@ export function markRevoked(
 }
 
 /**
- * Revokes every connection of an agent, including those whose code was not exchanged yet; returns the ids of those that
- * had not ended before. Uses the index `connections_of_agent`.
+ * Revokes every connection of an agent, including connections whose code was not exchanged yet. Returns the ids of the
+ * connections that had not expired. Uses the index `connections_of_agent`.
  */
 export function revokeByAgent(
   { accountId, mode, agentId }: Pick<Connection, 'accountId' | 'mode' | 'agentId'>,
@@ -219,7 +233,8 @@ export function revokeByAgent(
 export type RevokedConnection = Pick<Connection, 'accountId' | 'id' | 'clientId'>
 
 /**
- * Revokes the connection of an access token, unless it is revoked already or is not this client's (null: any client).
+ * Revokes the connection of an access token. Returns null if the token is unknown, the connection is revoked already,
+ * or it belongs to another client than `clientId`. If `clientId` is null, every client matches.
  */
 export function revokeByAccessToken(
   tokenHash: Buffer,
@@ -234,7 +249,7 @@ export function revokeByAccessToken(
   }
 }
 
-/** The same by a refresh token, even a rotated one. */
+/** Does the same as `revokeByAccessToken` for a refresh token, even one that was used already. */
 export function revokeByRefreshToken(
   tokenHash: Buffer,
   clientId: string | null,

@@ -75,7 +75,7 @@ describe('authorization requests', () => {
     await assert.rejects(decide(late, {}, still), { code: 'authorization_request_not_found' })
   })
 
-  test('of twenty concurrent decisions one counts: there is one code and one connection', async () => {
+  test('of twenty concurrent decisions one succeeds, and creates one code and one connection', async () => {
     const seeded = await seedRequest(ctx)
     const processes = [ctx, given.openAnother()] as const
     const decisions = Array.from({ length: 20 }, (_, index) => {
@@ -153,7 +153,7 @@ describe('authorization requests', () => {
     ],
   ]
   for (const [what, change, problem] of refusals) {
-    test(`an approval for ${what} is refused, and leaves the request open`, async () => {
+    test(`an approval for ${what} is rejected, and leaves the request open`, async () => {
       const seeded = await seedRequest(ctx, { scopes: ['wallet:read'] })
       await assert.rejects(decide(seeded, await change(seeded)), problem)
       assert.equal(await countConnections(seeded), 0)

@@ -26,8 +26,9 @@ type Decider = Pick<Session, 'userId' | 'verifiedAt'>
 const RATE_SUBJECT_BYTES = 32
 
 /**
- * Takes a request and applies the user's decision to it. An approval creates a connection and its code. These are
- * credentials, so an approval requires a recent proof (D59). If the decision fails, the request stays open.
+ * Applies a user's decision to an open authorization request. Each request can be decided only once. An approval
+ * creates a connection and its code. The code gives access, so an approval requires a recent proof of the user's
+ * presence (D59). If the decision fails, the request stays open.
  *
  * Errors: 404 `authorization_request_not_found`, `agent_not_found`; 409 `authorization_request_decided`; 403
  * `verification_required`, `role_insufficient`; 400 for scopes that were not requested.
@@ -51,8 +52,8 @@ export async function decideAuthorizationRequest(
 }
 
 /**
- * A user who has never belonged to a workspace leaves no permanent record, neither in the audit log nor on the client:
- * anybody can sign up, and the log is kept for ever.
+ * Denies a request. If the user has never belonged to a workspace, the denial is recorded neither in the audit log nor
+ * on the client, because anybody can sign up and the log is kept forever.
  */
 async function deny(
   transaction: Transaction,
@@ -78,10 +79,11 @@ async function deny(
 }
 
 /**
- * Records that a user decided on a request of the client. The first decision also logs the client's registration, which
- * is not logged earlier because anybody can register clients.
+ * Returns the queries that record that a user decided on a request of the client. The first decision also writes to
+ * the audit log when the client was registered, or when its document was first read. It is not logged earlier, because
+ * anybody can add clients.
  */
-function recordClientUse({ clientId, registration }: TakenRequest, now: Date): Query<unknown>[] {
+function recordClientUse({ clientId, clientKind, registration }: TakenRequest, now: Date): Query<unknown>[] {
   if (registration === null) return [markClientUsed(clientId, now)]
   const entry = insertAuditEntry({
     logId: clientId,
@@ -89,14 +91,18 @@ function recordClientUse({ clientId, registration }: TakenRequest, now: Date): Q
     actor: { kind: 'client', id: clientId },
     action: 'client.registered',
     subject: clientId,
-    details: { redirect_uris: registration.redirectUris, registered_at: registration.at.toISOString() },
+    details: {
+      kind: clientKind,
+      redirect_uris: registration.redirectUris,
+      registered_at: registration.at.toISOString(),
+    },
   })
   return [markClientUsed(clientId, now), entry]
 }
 
 /**
- * Checks the parties of the consent, then writes it, in two round trips. Holds the account's lock, which deleting the
- * agent takes as well.
+ * Checks the agent and the user's membership, then stores the consent, in two round trips. Locks the workspace first.
+ * Deleting an agent takes the same lock, so the agent cannot be deleted meanwhile.
  */
 async function approve(
   transaction: Transaction,
@@ -108,7 +114,7 @@ async function approve(
   const { id: accountId } = membership.account
   const scopes = narrowScopes(request.scopes, approval.scopes)
   if (scopes === null)
-    throw new Problem('validation_failed', 'The scopes must be some of those that the application asked for.')
+    throw new Problem('validation_failed', 'scope must contain only scopes that the application has requested.')
   const [, { agentExists, memberSince }] = await transaction.batch([
     lockAccount(accountId),
     findConsentParties({ accountId, mode, agentId, userId }),

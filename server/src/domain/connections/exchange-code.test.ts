@@ -145,12 +145,12 @@ describe('exchangeCode', () => {
     issued(await exchange(ctx, seeded, { resource: RESOURCE }))
   })
 
-  test('a missing resource means the authorized one; if none was authorized, any of ours is accepted', async () => {
+  test('a missing resource means the authorized one; if none was authorized, each resource of the service is accepted', async () => {
     issued(await exchange(ctx, await seedConnection(ctx, { resource: RESOURCE })))
     issued(await exchange(ctx, await seedConnection(ctx), { resource: RESOURCE }))
   })
 
-  test('a caller who cannot prove to be the client does not learn that the resource is wrong', async () => {
+  test('a caller who cannot prove that it is the client does not learn that the resource is wrong', async () => {
     const seeded = await seedConnection(ctx, { resource: RESOURCE })
     const change = { resource: 'https://other.example', codeVerifier: 'a'.repeat(43) }
     await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Transaction } from '../../db/transaction.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
 import {
   countCodeFailure,
@@ -10,19 +11,21 @@ import {
   type CodeProof,
   type StoredCode,
 } from './codes-store.ts'
+import { CODE_FAILURES_MAX } from './limits.ts'
 import { issueTokens } from './issue-tokens.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
 /** The form of a PKCE verifier: 43 to 128 unreserved characters (RFC 7636, section 4.1). */
 const CODE_VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/
-/** Used as the challenge of a malformed verifier. No code has it. */
+/** Used as the challenge of a malformed verifier. No stored code has an empty challenge. */
 const NO_CHALLENGE = ''
 
 /**
  * Exchanges an authorization code for tokens, once (D38). A second exchange with all the right parameters revokes the
- * connection, because two parties have the code. An exchange with a wrong parameter revokes nothing; it only counts as
- * one of the code's few allowed failures. Takes two round trips.
+ * connection, because then two parties have the code. An exchange with a wrong client, redirect URI or verifier revokes
+ * nothing, but the fifth such exchange ends the code. Takes two round trips to the database, and one more to record why
+ * the exchange failed.
  */
 export async function exchangeCode(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -38,7 +41,7 @@ export async function exchangeCode(
   const codeHash = hashSecret(code)
   const proof: CodeProof = { clientId, redirectUri, codeChallenge: challengeOf(codeVerifier), resource }
   const now = ctx.clock.now()
-  return await ctx.db.transaction(async (transaction) => {
+  const outcome = await ctx.db.transaction(async (transaction) => {
     const [, taken, stored] = await transaction.batch([
       lockConnectionOfCode(codeHash),
       takeCode(codeHash, proof, now),
@@ -48,6 +51,11 @@ export async function exchangeCode(
     if (taken) return await issueTokens(transaction, { connection: stored, scopes: stored.scopes, now })
     return await refuse(transaction, { code: stored, codeHash, proof, now })
   })
+  if (outcome.kind === 'refused') {
+    const attempt = { kind: 'code', error: outcome.error, ...proof, failuresMax: CODE_FAILURES_MAX } as const
+    await recordConnectionError(ctx, { hash: codeHash, attempt })
+  }
+  return outcome
 }
 
 function challengeOf(codeVerifier: string): string {

@@ -1,21 +1,30 @@
-/** Lifetimes, given by the specification (part 5). */
+/** These lifetimes are set by the specification (part 5). */
 export const CODE_LIFETIME_MS = 60 * 1_000
 export const ACCESS_TOKEN_LIFETIME_SECONDS = 60 * 60
-/** Starts again at each rotation, so a connection that is used now and then stays alive. */
+/**
+ * Each refresh issues a new refresh token with this lifetime, so a connection that is used at least once in 30 days
+ * does not expire.
+ */
 export const REFRESH_TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
-/** How long a user has to sign in or sign up, and decide. */
+/** How long a user has to sign in or sign up and to decide on an authorization request. */
 export const REQUEST_LIFETIME_MS = 10 * 60 * 1_000
 
 /** A code stops working after this many exchanges with a wrong verifier, client or redirect URI (D38). */
 export const CODE_FAILURES_MAX = 5
-/** How long after a code expired a second use of it is still detected. */
+/** How long an expired code is kept, so that a second use of it is still detected. */
 export const CODE_RETENTION_MS = 24 * 60 * 60 * 1_000
 /** How long a connection whose code was never exchanged is kept after the code expired. */
 export const UNUSED_CONNECTION_RETENTION_MS = 24 * 60 * 60 * 1_000
-/** How long a client that no user ever decided on is kept. Anybody may register clients, so they must not pile up. */
+/**
+ * How long a client is kept if no user ever decided on one of its requests. Anybody may register clients, so unused
+ * ones must be deleted.
+ */
 export const UNUSED_CLIENT_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000
 
-/** How many rows of one table a clean-up run deletes at most, so that no lock is held for long. */
+/** How long a copy of a client's document may still be used if the document cannot be read again (D73). */
+export const STALE_DOCUMENT_MAX_MS = 7 * 24 * 60 * 60 * 1_000
+
+/** A clean-up run deletes at most this many rows of one table, so that it holds no lock for long. */
 export const CLEAN_UP_ROWS_MAX = 10_000
 /** A list shows at most this many connections, the newest ones. */
 export const CONNECTIONS_LISTED_MAX = 1_000

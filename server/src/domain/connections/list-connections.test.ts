@@ -38,7 +38,7 @@ describe('listConnections and revokeConnection', () => {
   })
   after(() => given.close())
 
-  test('a workspace sees its own connections, newest first, and none of others', async () => {
+  test('a workspace sees its own connections, newest first, and none of other workspaces', async () => {
     const still = stopClock(ctx)
     const membership = await seedMember(still, await seedAccount(still))
     const first = await seedTokens(still, { membership })
@@ -54,7 +54,7 @@ describe('listConnections and revokeConnection', () => {
     assert.deepEqual(
       listed.map(({ id: _id, ...rest }) => rest),
       expected.map(({ seeded, mode, scopes, time }) => ({
-        client: { id: seeded.client.id, name: 'Test client', redirectHosts: ['client.example'] },
+        client: { id: seeded.client.id, kind: 'registered', name: 'Test client', redirectHosts: ['client.example'] },
         mode,
         agentId: seeded.agentId,
         scopes,
@@ -121,7 +121,7 @@ describe('listConnections and revokeConnection', () => {
     assert.equal(await isAlive(ctx, seeded.tokens.accessToken), false)
   })
 
-  test('a revoked connection stops working at once and for good, and is logged once', async () => {
+  test('a revoked connection stops working at once and permanently, and the revocation is logged once', async () => {
     const seeded = await seedTokens(ctx)
     const accountId = seeded.membership.account.id
     const { id } = await readConnection(ctx, seeded)
@@ -133,7 +133,7 @@ describe('listConnections and revokeConnection', () => {
     assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'user')
   })
 
-  test("an unknown connection is 404, and another workspace's is unknown", async () => {
+  test("an unknown connection is 404, and so is another workspace's", async () => {
     const seeded = await seedTokens(ctx)
     const { id } = await readConnection(ctx, seeded)
     const accountId = seeded.membership.account.id

@@ -12,8 +12,8 @@ export interface NewAuthorizationRequest extends Pick<
 }
 
 /**
- * Stores a validated request until it expires, and returns its handle. The user decides on what is stored here, never
- * on what a submitted form says.
+ * Stores a validated authorization request until it expires. Returns its handle, the secret with which it is found
+ * again. A later approval uses the stored values, never values from the submitted form.
  */
 export async function openAuthorizationRequest(
   ctx: Pick<Context, 'db' | 'clock'>,

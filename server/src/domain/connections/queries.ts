@@ -4,6 +4,7 @@ import { problem } from '../../values/problem.ts'
 import { SECRET_PREFIXES, hashSecret, isSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
+import { isClientUrl } from './client-url.ts'
 import type { Client } from './client.ts'
 import type { ConnectionSummary } from './connection.ts'
 import { listConnectionRows } from './connections-store.ts'
@@ -11,7 +12,7 @@ import { findClientRow, findRequest } from './requests-store.ts'
 
 /**
  * Returns the request with this handle. Throws 404 `authorization_request_not_found` if there is none or it has
- * expired, and 409 `authorization_request_decided`.
+ * expired, and 409 `authorization_request_decided` if a user has already decided on it.
  */
 export async function getAuthorizationRequest(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -23,21 +24,27 @@ export async function getAuthorizationRequest(
   return checkOpen(found, ctx.clock.now())
 }
 
-/** Returns the request if it can be decided on at `now`; throws as `getAuthorizationRequest` does otherwise. */
+/**
+ * Returns the request if it can be decided on at `now`. Otherwise throws the same errors as `getAuthorizationRequest`.
+ */
 export function checkOpen(request: AuthorizationRequest | null, now: Date): AuthorizationRequest {
   if (request === null || request.expiresAt <= now) throw problem('authorization_request_not_found')
   if (request.decidedAt !== null) throw problem('authorization_request_decided')
   return request
 }
 
-/** Returns a registered client, or null. A text that cannot be an id is not looked up. */
+/**
+ * Returns a client that is stored here, or null. For a client with a metadata document, this is the stored copy of the
+ * document, however old. Makes no query if the text cannot be a client's id.
+ */
 export async function findClient(ctx: Pick<Context, 'db'>, { id }: { id: string }): Promise<Client | null> {
-  return isId('client', id) ? await ctx.db.runRelaxed(findClientRow(id)) : null
+  return isId('client', id) || isClientUrl(id) ? await ctx.db.runRelaxed(findClientRow(id)) : null
 }
 
 /**
- * Lists a workspace's connections that hold tokens, in one mode or all, newest first. It includes those of members
- * whose current role does not allow connecting applications, because they would work again if the role changed back.
+ * Lists a workspace's connections whose code was exchanged, in one mode or in both, newest first. Includes connections
+ * of members whose current role does not allow them to connect applications. Those connections would work again if the
+ * role changed back.
  */
 export async function listConnections(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -37,7 +37,10 @@ export function lockConnectionOfRefreshToken(tokenHash: Buffer): Query<boolean> 
   }
 }
 
-/** What a client presents with a refresh token, and what it asks for. */
+/**
+ * The values that a client sends together with a refresh token. `scopes` and `resource` are null if the client does not
+ * send them.
+ */
 export interface RefreshRequest {
   readonly clientId: string
   readonly scopes: readonly Scope[] | null
@@ -45,8 +48,12 @@ export interface RefreshRequest {
 }
 
 /**
- * Takes a refresh token, once, unless the request asks for something that was not granted. Uses primary keys: the
- * conditions on the connection are in a scalar subquery, so that no plan finds the connection by another index.
+ * Marks a refresh token as taken. Returns false if the token is unknown, expired or taken already, or belongs to
+ * another client, or if a requested scope or resource was not granted. Also returns false if the connection is revoked,
+ * or if the user who consented may no longer connect applications.
+ *
+ * Uses primary keys. The conditions on the connection are in a scalar subquery, so that the planner cannot find the
+ * connection by another index.
  */
 export function takeRefreshToken(tokenHash: Buffer, request: RefreshRequest, now: Date): Query<boolean> {
   return {

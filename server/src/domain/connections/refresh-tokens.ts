@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/transaction.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
 import { issueTokens } from './issue-tokens.ts'
 import { narrowScopes } from './narrow-scopes.ts'
@@ -14,10 +15,12 @@ import { revokeReplayed } from './revoke-replayed.ts'
 import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
 /**
- * Rotates a refresh token (RFC 9700, section 4.14.2). A second use revokes the connection, without any leeway (D38): if
- * two requests use a token at once, the first succeeds and the second ends the connection for both. Requesting fewer
- * scopes only narrows the new access token. Access tokens issued before stay valid until they expire. Takes two round
- * trips.
+ * Rotates a refresh token: takes it, and issues a new access token and a new refresh token (RFC 9700, section 4.14.2).
+ * A second use of the old refresh token revokes the connection, without a grace period (D38). If two requests use one
+ * token at the same time, the first succeeds, and the second revokes the connection for both.
+ *
+ * If the client requests fewer scopes, only the new access token has fewer. Access tokens that were issued earlier stay
+ * valid until they expire. Takes two round trips to the database, and one more to record why the refresh failed.
  */
 export async function refreshTokens(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -27,7 +30,7 @@ export async function refreshTokens(
   const tokenHash = hashSecret(refreshToken)
   const request = { clientId, scopes, resource }
   const now = ctx.clock.now()
-  return await ctx.db.transaction(async (transaction) => {
+  const outcome = await ctx.db.transaction(async (transaction) => {
     const [, taken, stored] = await transaction.batch([
       lockConnectionOfRefreshToken(tokenHash),
       takeRefreshToken(tokenHash, request, now),
@@ -38,6 +41,11 @@ export async function refreshTokens(
     const issued = narrowScopes(stored.scopes, scopes) ?? stored.scopes
     return await issueTokens(transaction, { connection: stored, scopes: issued, now })
   })
+  if (outcome.kind === 'refused') {
+    const { error } = outcome
+    await recordConnectionError(ctx, { hash: tokenHash, attempt: { kind: 'refresh_token', error, clientId } })
+  }
+  return outcome
 }
 
 async function refuse(

@@ -47,12 +47,12 @@ describe('registerClient', () => {
         actor_id: client.id,
         action: 'client.registered',
         subject: client.id,
-        details: { redirect_uris: 2, registered_at: client.createdAt.toISOString() },
+        details: { kind: 'registered', redirect_uris: 2, registered_at: client.createdAt.toISOString() },
       },
     ])
   })
 
-  test('the same registration twice makes two clients', async () => {
+  test('the same registration sent twice creates two clients', async () => {
     assert.notEqual((await register()).id, (await register()).id)
   })
 

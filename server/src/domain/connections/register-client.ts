@@ -7,9 +7,9 @@ import { insertClient } from './requests-store.ts'
 /**
  * Registers a client under a new id (RFC 7591). The caller has already validated all values.
  *
- * Anybody may register a client, and audit log entries are kept for ever. So the registration is only logged when a
- * user first decides on a request of the client (`decideAuthorizationRequest`); a client that nobody uses leaves no
- * trace.
+ * Anybody may register a client, and audit log entries are kept forever. So the registration is not logged until a user
+ * first decides on a request of the client (`decideAuthorizationRequest`). A client that nobody uses leaves no entry in
+ * the log.
  */
 export async function registerClient(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -18,11 +18,14 @@ export async function registerClient(
   const createdAt = ctx.clock.now()
   const client: Client = {
     id: createId('client', createdAt),
+    kind: 'registered',
     name,
     redirectUris,
     scopes,
     createdAt,
     lastUsedAt: null,
+    fetchedAt: null,
+    freshUntil: null,
   }
   await ctx.db.runDurable(insertClient(client))
   return client

@@ -3,11 +3,22 @@ import { changed, countChanged, firstOrNull, type Query } from '../../db/query.t
 import { tables } from '../../db/tables.ts'
 import { toScopes } from '../../values/scope.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
-import type { Client } from './client.ts'
+import { identityHostOf, type Client, type ClientKind } from './client.ts'
 
 const { authorization_requests: requests, oauth_clients: clients } = tables
 
-const CLIENT_ROW = pick(clients, 'id', 'name', 'redirect_uris', 'scopes', 'created_at', 'last_used_at')
+const CLIENT_ROW = pick(
+  clients,
+  'id',
+  'kind',
+  'name',
+  'redirect_uris',
+  'scopes',
+  'created_at',
+  'last_used_at',
+  'fetched_at',
+  'fresh_until',
+)
 
 const REQUEST_ROW = {
   redirect_uri: requests.redirect_uri,
@@ -20,7 +31,7 @@ const REQUEST_ROW = {
 
 const TAKEN_ROW = {
   ...pick(requests, 'redirect_uri', 'scopes', 'state', 'code_challenge', 'resource', 'client_id'),
-  ...pick(clients, 'name', 'created_at', 'last_used_at'),
+  ...pick(clients, 'kind', 'name', 'created_at', 'last_used_at'),
   redirect_uri_count: computed.int4,
 }
 
@@ -29,9 +40,26 @@ const CLIENT_COLUMNS = listOf(CLIENT_ROW)
 export function insertClient(client: Client): Query<boolean> {
   return {
     name: 'insert_oauth_client',
-    text: `insert into oauth_clients (${CLIENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6)`,
-    values: [client.id, client.name, client.redirectUris, client.scopes, client.createdAt, client.lastUsedAt],
+    text: `insert into oauth_clients (${CLIENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: toClientValues(client),
     read: changed,
+  }
+}
+
+/**
+ * Stores a copy of a client's document. It replaces the stored copy if that one is built in, or was read at
+ * `replacedUntil` or before. Returns the stored client, or null if a newer copy was kept. Uses the primary key.
+ */
+export function saveDocument(client: Client, replacedUntil: Date): Query<Client | null> {
+  return {
+    name: 'save_oauth_client_document',
+    text: `insert into oauth_clients as c (${CLIENT_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      on conflict (id) do update set name = excluded.name, redirect_uris = excluded.redirect_uris,
+        scopes = excluded.scopes, fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until
+      where c.kind = 'document' and (c.fetched_at is null or c.fetched_at <= $10)
+      returning ${CLIENT_COLUMNS}`,
+    values: [...toClientValues(client), replacedUntil],
+    read: firstOrNull(CLIENT_ROW, toClient),
   }
 }
 
@@ -54,7 +82,7 @@ export function markClientUsed(id: string, now: Date): Query<boolean> {
 }
 
 /**
- * Deletes clients that no user has ever decided on and that have no open request. Uses the index
+ * Deletes clients without a stored request, if no user has ever decided on one of their requests. Uses the index
  * `oauth_clients_never_used`.
  */
 export function deleteUnusedClients(createdBefore: Date, rowsMax: number): Query<number> {
@@ -99,7 +127,7 @@ export function findRequest(handleHash: Buffer): Query<AuthorizationRequest | nu
     name: 'find_authorization_request',
     text: `select r.redirect_uri, r.scopes as requested_scopes, r.state, r.code_challenge, r.resource, r.agent_id,
         r.created_at as requested_at, r.expires_at, r.decided_at,
-        c.id, c.name, c.redirect_uris, c.scopes, c.created_at, c.last_used_at
+        c.id, c.kind, c.name, c.redirect_uris, c.scopes, c.created_at, c.last_used_at, c.fetched_at, c.fresh_until
       from authorization_requests r join oauth_clients c on c.id = r.client_id where r.handle_hash = $1`,
     values: [handleHash],
     read: firstOrNull(REQUEST_ROW, (row) => ({
@@ -122,18 +150,20 @@ export type TakenRequest = Pick<
   'redirectUri' | 'scopes' | 'state' | 'codeChallenge' | 'resource'
 > & {
   readonly clientId: string
+  readonly clientKind: ClientKind
+  /** How the audit log names the client: by the host of its document, or by the name that it registered. */
   readonly clientName: string
   /** The client's registration if this is the first decision on any of its requests; otherwise null. */
   readonly registration: { readonly at: Date; readonly redirectUris: number } | null
 }
 
-/** Marks an open request as decided, once. */
+/** Marks an open request as decided and returns it. Returns null if it is unknown, expired or decided already. */
 export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest | null> {
   return {
     name: 'take_authorization_request',
     text: `update authorization_requests r set decided_at = $2 from oauth_clients c
       where r.handle_hash = $1 and r.decided_at is null and r.expires_at > $2 and c.id = r.client_id
-      returning r.redirect_uri, r.scopes, r.state, r.code_challenge, r.resource, r.client_id, c.name,
+      returning r.redirect_uri, r.scopes, r.state, r.code_challenge, r.resource, r.client_id, c.kind, c.name,
         c.created_at, cardinality(c.redirect_uris) as redirect_uri_count, c.last_used_at`,
     values: [handleHash, now],
     read: firstOrNull(TAKEN_ROW, (row) => ({
@@ -143,7 +173,8 @@ export function takeRequest(handleHash: Buffer, now: Date): Query<TakenRequest |
       codeChallenge: row.code_challenge,
       resource: row.resource,
       clientId: row.client_id,
-      clientName: row.name,
+      clientKind: row.kind,
+      clientName: identityHostOf({ id: row.client_id, kind: row.kind }) ?? row.name,
       registration: row.last_used_at === null ? { at: row.created_at, redirectUris: row.redirect_uri_count } : null,
     })),
   }
@@ -164,10 +195,19 @@ export function deleteEndedRequests(endedBefore: Date, rowsMax: number): Query<n
 function toClient(row: RowOf<typeof CLIENT_ROW>): Client {
   return {
     id: row.id,
+    kind: row.kind,
     name: row.name,
     redirectUris: row.redirect_uris,
     scopes: toScopes(row.scopes),
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
+    fetchedAt: row.fetched_at,
+    freshUntil: row.fresh_until,
   }
+}
+
+/** Returns the values of a client's row, in the order of `CLIENT_COLUMNS`. */
+function toClientValues(client: Client): unknown[] {
+  const { id, kind, name, redirectUris, scopes, createdAt, lastUsedAt, fetchedAt, freshUntil } = client
+  return [id, kind, name, redirectUris, scopes, createdAt, lastUsedAt, fetchedAt, freshUntil]
 }

@@ -6,8 +6,8 @@ import type { Context } from '../context.ts'
 import { findConnectionId, markRevoked } from './connections-store.ts'
 
 /**
- * Ends a connection at once: the next request with one of its tokens, on any server process, gets a 401. Has no effect
- * if it is already revoked.
+ * Revokes a connection at once: the next request with one of its tokens, on any server process, gets a 401. Has no
+ * effect on a connection that is already revoked.
  *
  * Errors: 404 `connection_not_found`.
  */

@@ -3,8 +3,8 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import { markRevoked, type TokenConnection } from './connections-store.ts'
 
 /**
- * Revokes a connection whose code or refresh token was used a second time, which means that somebody has a copy (RFC
- * 9700, section 4.14.2). The caller holds the connection's lock.
+ * Revokes a connection whose code or refresh token was used a second time, which means that somebody else has a copy of
+ * it (RFC 9700, section 4.14.2). The caller must have locked the connection.
  */
 export async function revokeReplayed(
   transaction: Transaction,

@@ -71,7 +71,7 @@ describe('revokeToken', () => {
   ]
   for (const [kind, tokenOf] of kinds) {
     for (const rotated of [false, true]) {
-      test(`${rotated ? 'an old' : 'the current'} ${kind} revokes the whole session`, async () => {
+      test(`${rotated ? 'an old' : 'the current'} ${kind} revokes the whole connection`, async () => {
         const other = given.openAnother()
         const seeded = await seedTokens(ctx)
         const all = [seeded.tokens]
@@ -96,7 +96,7 @@ describe('revokeToken', () => {
     assert.ok(await isAlive(ctx, other.tokens.accessToken))
   })
 
-  test('without a client id the token alone is enough', async () => {
+  test('without a client id, the token is enough to revoke its connection', async () => {
     const seeded = await seedTokens(ctx)
     await revokeToken(ctx, { token: seeded.tokens.refreshToken, clientId: null })
     assert.equal(await isAlive(ctx, seeded.tokens.accessToken), false)

@@ -5,8 +5,8 @@ import { revokeByAccessToken, revokeByRefreshToken } from './connections-store.t
 
 /**
  * Revokes the connection of an access token or refresh token, including a refresh token that was already used (RFC
- * 7009; specification, part 4). Nothing happens if the token is unknown or belongs to another client than `clientId`;
- * the caller does not learn which.
+ * 7009; specification, part 4). Does nothing if the token is unknown or belongs to another client than `clientId`, and
+ * the caller does not learn of it. If `clientId` is null, every client matches.
  */
 export async function revokeToken(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -30,7 +30,7 @@ export async function revokeToken(
   })
 }
 
-/** The prefix of the token tells its type, so a wrong `token_type_hint` does no harm (RFC 7009, section 2.1). */
+/** The prefix of a token shows its type, so a wrong `token_type_hint` has no effect (RFC 7009, section 2.1). */
 function revocationOf(token: string): typeof revokeByAccessToken | null {
   if (isSecret(SECRET_PREFIXES.accessToken, token)) return revokeByAccessToken
   return isSecret(SECRET_PREFIXES.refreshToken, token) ? revokeByRefreshToken : null

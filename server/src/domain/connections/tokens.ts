@@ -1,6 +1,8 @@
 import type { Scope } from '../../values/scope.ts'
 
-/** The result of an exchange or a refresh. The two secrets are shown once; only their hashes are stored. */
+/**
+ * The tokens that an exchange or a refresh issued. They are returned only once; the database stores only their hashes.
+ */
 export interface Tokens {
   readonly kind: 'issued'
   readonly accessToken: string
@@ -10,17 +12,20 @@ export interface Tokens {
   readonly expiresInSeconds: number
 }
 
-/** Why no tokens were issued, as the client is told (RFC 6749, section 5.2; RFC 8707, section 2). */
+/**
+ * The reason why no tokens were issued, in the form that the client receives (RFC 6749, section 5.2; RFC 8707, section
+ * 2).
+ */
 export interface TokenRefusal {
   readonly kind: 'refused'
   readonly error: 'invalid_grant' | 'invalid_scope' | 'invalid_target'
-  /** One or two sentences, in the characters that RFC 6749 allows: no quotes and no backslash. */
+  /** A few sentences for the client's developer. RFC 6749 allows no double quotes and no backslashes in them. */
   readonly description: string
 }
 
 /**
- * The same text for every fault, so that an attacker who guesses learns nothing. It tells an honest client what to
- * check and what to do next.
+ * Every fault of a code gets this same text, so that an attacker who guesses learns nothing. The text lists what an
+ * honest client should check, and what to do next.
  */
 export const CODE_REFUSED: TokenRefusal = {
   kind: 'refused',
@@ -33,10 +38,13 @@ export const REFRESH_TOKEN_REFUSED: TokenRefusal = {
   kind: 'refused',
   error: 'invalid_grant',
   description:
-    'The refresh token is not valid for this client. A refresh token works once, within 30 days, while its connection lasts. Start a new authorization request.',
+    'The refresh token is not valid for this client. A refresh token works once, within 30 days, and only until its connection ends. Start a new authorization request.',
 }
 
-/** Only returned to a client with a valid code or refresh token. Such a request uses nothing up and can be repeated. */
+/**
+ * Only returned to a client that sent a valid code or refresh token. The code or token is not used up, so the client
+ * can send it again with another resource.
+ */
 export const RESOURCE_REFUSED: TokenRefusal = {
   kind: 'refused',
   error: 'invalid_target',
@@ -47,5 +55,5 @@ export const SCOPE_REFUSED: TokenRefusal = {
   kind: 'refused',
   error: 'invalid_scope',
   description:
-    'The scope is not a part of what was granted. Leave scope out to get all of it, or start a new authorization request to ask for more.',
+    'The requested scope was not granted. Leave scope out to get all granted scopes, or start a new authorization request for more scopes.',
 }
