@@ -17,8 +17,16 @@ export interface Context {
   readonly enclave: Enclave
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly balances: BalanceSnapshots
-  /** The addresses that webhooks may be sent to. */
+  /** The addresses that webhooks may be sent to, and that client metadata documents may be read from. */
   readonly outbound: OutboundPolicy
-  /** WebAuthn's relying party: the site that passkeys are registered for. */
-  readonly relyingParty: { readonly id: string; readonly origin: string }
+  /** The site that people sign in on with their passkeys. */
+  readonly relyingParty: RelyingParty
+  /** The signer page, where owners use their wallet passkeys (D60). Null if none is configured. */
+  readonly signer: RelyingParty | null
+}
+
+/** WebAuthn's relying party: a site that passkeys are registered for. */
+export interface RelyingParty {
+  readonly id: string
+  readonly origin: string
 }

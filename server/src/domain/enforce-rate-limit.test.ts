@@ -11,7 +11,7 @@ describe('enforceRateLimit', () => {
   })
   after(() => given.close())
 
-  test('the 21st attempt within a minute is 429 with the seconds to wait, and is allowed after them', async () => {
+  test('the 21st attempt within a minute gets 429 with the seconds to wait, and is allowed after that time', async () => {
     const start = given.clock.now().getTime()
     const take = (afterMs: number, subject = '192.0.2.1') =>
       enforceRateLimit(

@@ -6,8 +6,9 @@ import { Problem } from '../values/problem.ts'
 import type { Context } from './context.ts'
 
 /**
- * Counts one attempt by `subject` (an IP address or a session's hash; only its hash is stored). Throws 429
- * `rate_limit_exceeded`, with the number of seconds to wait, if the bucket's limit is exceeded (D33).
+ * Counts one attempt by `subject`, which is an IP address, the hash of a session or the id of a workspace. Only a hash
+ * of the subject is stored. If the limit of `bucket` is exceeded, throws 429 `rate_limit_exceeded` with the number of seconds to wait
+ * (D33).
  */
 export async function enforceRateLimit(
   ctx: Pick<Context, 'db' | 'clock'>,

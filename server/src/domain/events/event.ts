@@ -10,18 +10,20 @@ export const EVENT_TYPES = [
   'permission.revoked',
 ] as const
 
-/** Sent only to the endpoint that it was requested for. Endpoints cannot subscribe to it. */
+/**
+ * The type of a test event. It is sent only to the endpoint that a user tests, and endpoints cannot subscribe to it.
+ */
 export const TEST_EVENT_TYPE = 'webhook.test'
 
 export type SubscribableType = (typeof EVENT_TYPES)[number]
 export type EventType = SubscribableType | typeof TEST_EVENT_TYPE
 
-/** How long an event can be read and replayed. */
+/** How long after its creation an event can be read and replayed. */
 export const EVENT_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 
 /**
- * A change that other systems can be notified of (D42). `data` is the public representation of its subject, under the
- * subject's name.
+ * A change that webhooks report to other systems (D42). `data` contains the changed object in its public form, under a
+ * name such as `payment`.
  */
 export interface DomainEvent {
   readonly id: string
@@ -32,5 +34,5 @@ export interface DomainEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** An event as stored. `dataText` is the JSON of its data, byte for byte as first written. */
+/** An event as stored. `dataText` is the JSON of its data, with exactly the bytes that were first written. */
 export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly dataText: string }

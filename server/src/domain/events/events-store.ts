@@ -14,20 +14,23 @@ const STORED_ROW = {
 
 const EVENT_ROW = { ...STORED_ROW, data_text: computed.text }
 
-/** Rows that are older than the column `data_text` have their data only as `jsonb` has formatted it. */
+/** Rows written before the column `data_text` existed have only `data`, which `jsonb` formats in its own way. */
 const COLUMNS = `${listOf(STORED_ROW)}, coalesce(data_text, data::text) as data_text`
 
 export interface EventRange {
   readonly accountId: string
   readonly mode: Mode
   readonly types: readonly EventType[]
-  /** Event ids, or texts that sort among them; both are exclusive. */
+  /** Event ids, or texts that sort between event ids. Both bounds are exclusive. */
   readonly above: string
   readonly below: string
   readonly limit: number
 }
 
-/** Runs in the transaction that makes the event true, so that neither is stored without the other (D43). */
+/**
+ * Inserts an event. The caller must run it in the transaction of the change that the event reports, so that neither is
+ * stored without the other (D43).
+ */
 export function insertEvent(event: DomainEvent): Query<boolean> {
   const { accountId, id, mode, type, createdAt, data } = event
   return {
@@ -49,12 +52,15 @@ export function findEvent(accountId: string, id: string): Query<StoredEvent | nu
   }
 }
 
-/** The oldest events of a range. Each type is read by itself, by `events_by_type`, so that few rows are read. */
+/**
+ * Lists the oldest events of a range. Reads each type separately, by the index `events_by_type`, so that few rows are
+ * read.
+ */
 export function listOldestEvents(range: EventRange): Query<StoredEvent[]> {
   return { name: 'list_oldest_events', text: listText('asc'), values: listValues(range), read: all(EVENT_ROW, toEvent) }
 }
 
-/** The newest events of a range, read the same way. */
+/** Lists the newest events of a range, in the same way as `listOldestEvents`. */
 export function listNewestEvents(range: EventRange): Query<StoredEvent[]> {
   return {
     name: 'list_newest_events',

@@ -1,8 +1,8 @@
 import type { StoredEvent } from './event.ts'
 
 /**
- * Returns the JSON envelope of an event (D42). It is the same sequence of bytes every time, because deliveries are
- * signed over it.
+ * Returns the JSON envelope of an event (D42). Every call for the same event returns the same bytes, because each
+ * delivery signs them.
  */
 export function formatEvent(event: Omit<StoredEvent, 'accountId'>, accountSlug: string): string {
   const { id, type, createdAt, mode, dataText } = event

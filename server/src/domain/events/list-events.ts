@@ -5,13 +5,14 @@ import { EVENT_RETENTION_MS, EVENT_TYPES, type EventType, type StoredEvent } fro
 import { listNewestEvents, listOldestEvents } from './events-store.ts'
 
 /**
- * An event becomes visible when its transaction commits, which is some time after the moment in its id. Reading forward
- * stops this long before now, so that no older event can appear behind the reader's position.
+ * An event becomes visible when its transaction commits, which is later than the time in its id. A list with the oldest
+ * events first leaves out events younger than this. Otherwise, an event could become visible after the reader's cursor
+ * had passed its id.
  */
 const SETTLED_MS = 30_000
 
 export interface EventFilter {
-  /** Null selects all types that can be subscribed to. */
+  /** Null selects all types that endpoints can subscribe to. */
   readonly types: readonly EventType[] | null
   /** Created at this time or later. */
   readonly createdAfter: Date | null
@@ -21,13 +22,14 @@ export interface EventFilter {
 
 export interface EventPage {
   readonly events: StoredEvent[]
-  /** The cursor of the next page. Null if there is none yet. */
+  /** The cursor of the next page. Null if there are no more events yet. */
   readonly nextCursor: string | null
 }
 
 /**
- * Lists events of the last 30 days in this (account, mode), newest or oldest first, at most `limit`, starting after the
- * event `cursor` if one is given. Pages have no gaps and no duplicates, whatever is written meanwhile.
+ * Lists at most `limit` events of the workspace and mode from the last 30 days, newest or oldest first. If `cursor` is
+ * given, the page starts after the event with that id. Pages have no gaps and no duplicates, even if new events are
+ * written meanwhile.
  */
 export async function listEvents(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -61,7 +63,7 @@ export async function listEvents(
   return { events, nextCursor: found.length > limit ? (events.at(-1)?.id ?? null) : null }
 }
 
-/** Sorts above all event ids for the next thousands of years, because ids begin with the digits of their time. */
+/** Sorts after every event id. An id begins with its encoded time, which does not reach `Z` for thousands of years. */
 const NEWEST = 'evt_Z'
 
 function greatest(texts: readonly string[]): string {

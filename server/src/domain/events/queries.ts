@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS, type StoredEvent } from './event.ts'
 import { findEvent } from './events-store.ts'
 
-/** Returns an event of the account from the last 30 days, or null. */
+/** Returns an event of the workspace from the last 30 days, or null. */
 export async function findRecentEvent(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, id }: { accountId: string; id: string },
@@ -15,7 +15,7 @@ export async function findRecentEvent(
   return event === null || event.createdAt.getTime() < oldest ? null : event
 }
 
-/** Returns an event of the (account, mode) from the last 30 days, or throws 404 `event_not_found`. */
+/** Returns an event of the workspace and mode from the last 30 days, or throws 404 `event_not_found`. */
 export async function getEvent(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },

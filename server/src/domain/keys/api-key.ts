@@ -1,4 +1,5 @@
 import type { Mode } from '../../values/mode.ts'
+import { formatScopes, type Scope } from '../../values/scope.ts'
 
 /** An API key without its secret: only the hash of the secret is stored. */
 export interface ApiKey {
@@ -7,29 +8,38 @@ export interface ApiKey {
   readonly mode: Mode
   /** The name that users gave it. Rotating a key keeps its name. */
   readonly name: string
+  /** The only agent as which the key may pay (D56). Null if it may pay as every agent. */
+  readonly agentId: string | null
+  /** The scopes of the key, at least one (D56). Null means all scopes, including those that are added later. */
+  readonly scopes: readonly Scope[] | null
+  /** The last four characters of the secret. Null for keys that were created before they were stored. */
+  readonly last4: string | null
   readonly secretHash: Buffer
   readonly createdAt: Date
-  /** The user who created it. Null: the operator. */
+  /** The user who created the key. Null if the operator created it. */
   readonly createdBy: string | null
-  /** Set when the key is rotated: the old key still works until then. */
+  /** The end of the grace period of a rotated key, until which it still works. Null if the key was not rotated. */
   readonly graceUntil: Date | null
   readonly revokedAt: Date | null
 }
 
-/** What members of the workspace see of a key. */
+/** The data of a key that members of the workspace can see. */
 export interface KeySummary extends Omit<ApiKey, 'secretHash'> {
   readonly createdByName: string | null
-  /** When a request with it was last counted against its rate limit. Null if never. */
+  /** When a request with the key was last counted against its rate limit. Null if never. */
   readonly lastUsedAt: Date | null
 }
 
-/** A `rotated` key still works. Once its grace period is over, it is `expired`. */
+/** A `rotated` key was replaced by a new one, but still works. When its grace period is over, it is `expired`. */
 export const KEY_STATES = ['active', 'rotated', 'expired', 'revoked'] as const
 export type KeyState = (typeof KEY_STATES)[number]
 
 /** How long a rotated key still works (specification, part 5). */
 export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1_000
-/** How many working keys, including rotated ones in their grace period, users may have in an (account, mode). */
+/**
+ * How many working keys users may create in one workspace and mode. A rotated key counts until its grace period is
+ * over.
+ */
 export const KEYS_MAX = 50
 /** A list shows at most this many keys. */
 export const KEYS_LISTED_MAX = 100
@@ -40,6 +50,16 @@ export function keyStateOf(key: Pick<ApiKey, 'graceUntil' | 'revokedAt'>, now: D
   if (key.revokedAt !== null) return 'revoked'
   if (key.graceUntil === null) return 'active'
   return now < key.graceUntil ? 'rotated' : 'expired'
+}
+
+/** Describes a key for the audit log. Restrictions are named only if the key has them. Contains nothing of the secret. */
+export function describeKey({ mode, name, agentId, scopes }: Pick<ApiKey, 'mode' | 'name' | 'agentId' | 'scopes'>) {
+  return {
+    mode,
+    name,
+    ...(agentId === null ? {} : { agent_id: agentId }),
+    ...(scopes === null ? {} : { scopes: formatScopes(scopes) }),
+  }
 }
 
 /** Returns whether a key works now: it is not revoked, and if it was rotated, its grace period is not over. */

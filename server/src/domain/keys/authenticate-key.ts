@@ -1,30 +1,36 @@
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { findWindow } from '../../limiter/limiter-store.ts'
 import { parseApiKeySecret } from '../../values/api-key.ts'
+import type { Scope } from '../../values/scope.ts'
 import { hashSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { isUsable } from './api-key.ts'
 import { countKeyRequest, type KeyHolder } from './keys-store.ts'
 
 export interface AuthenticatedKey extends KeyHolder {
+  /**
+   * The state of the key's rate limit (D32). A request without the required scope is not counted, so this limit never
+   * rejects it.
+   */
   readonly rate: RateState
 }
 
 /**
- * Finds out who sent a request, and whether it is within its rate. Takes one round trip to the database, and a second
- * one only if the request is rejected.
+ * Finds out who sent a request, whether the key has the required scope, and whether the request is within the key's
+ * rate limit. Takes one round trip to the database, and a second one only if the request was not counted.
  *
  * Returns null if the key is malformed, unknown, revoked or past its grace period.
  */
 export async function authenticateKey(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { credential, bucket }: { credential: string; bucket: Bucket },
+  { credential, bucket, requiredScope }: { credential: string; bucket: Bucket; requiredScope: Scope | null },
 ): Promise<AuthenticatedKey | null> {
   const secret = parseApiKeySecret(credential)
   if (secret === null) return null
   const now = ctx.clock.now()
   const subject = hashSecret(secret)
-  const found = await ctx.db.runRelaxed(countKeyRequest(subject, bucket, now))
+  const found = await ctx.db.runRelaxed(countKeyRequest(subject, { bucket, requiredScope, now }))
   if (found === null || !isUsable(found.key, now)) return null
-  return { ...found, rate: found.rate ?? (await ctx.db.runRelaxed(findWindow(subject, bucket, now))) }
+  const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(subject, bucket, now, !found.hasScope)))
+  return { ...found, rate }
 }

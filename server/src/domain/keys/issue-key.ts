@@ -1,16 +1,20 @@
 import { openWindows } from '../../limiter/limiter-store.ts'
-import { createApiKeySecret, type ApiKeySecret } from '../../values/api-key.ts'
-import { hashSecret } from '../../values/secret.ts'
+import { createApiKeySecret, lastFourOf, type ApiKeySecret } from '../../values/api-key.ts'
+import type { AgentId } from '../../values/agent-id.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
+import { problem, type Problem } from '../../values/problem.ts'
+import type { Scope } from '../../values/scope.ts'
+import { hashSecret } from '../../values/secret.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
-import { DEFAULT_KEY_NAME, type ApiKey } from './api-key.ts'
+import { DEFAULT_KEY_NAME, describeKey, type ApiKey } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
-import { countUsableKeys, insertKey } from './keys-store.ts'
+import { countUsableKeys, hasAgent, insertKey } from './keys-store.ts'
 
 export interface IssuedKey {
   readonly key: ApiKey
@@ -19,10 +23,14 @@ export interface IssuedKey {
 }
 
 /**
- * Issues an API key for an (account, mode), with a new rate budget.
+ * Creates an API key for a workspace and mode. The key has its own rate limit.
  *
- * Errors: 403 `verification_required`, in test mode as well (D59); 409 `key_limit_reached` (exact even if keys are
- * issued concurrently).
+ * `agentId` binds the key to this agent, and `scopes` limits what the key may do (D56). Null means no restriction. The
+ * account's row is locked meanwhile, as it is while an agent is deleted. So a key is never bound to a deleted agent.
+ *
+ * Errors: 403 `verification_required` without a recent proof of the user's presence, in test mode as well (D59); 400 if
+ * `scopes` is empty; 404 `agent_not_found`; 409 `key_limit_reached` (the limit is exact even if keys are created
+ * concurrently).
  */
 export async function issueKey(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -30,19 +38,32 @@ export async function issueKey(
     accountId,
     mode,
     name = DEFAULT_KEY_NAME,
+    agentId = null,
+    scopes = null,
     actor,
-  }: { accountId: string; mode: Mode; name?: string; actor: ProvenActor },
+  }: {
+    accountId: string
+    mode: Mode
+    name?: string
+    agentId?: AgentId | null
+    scopes?: readonly Scope[] | null
+    actor: ProvenActor
+  },
 ): Promise<IssuedKey> {
   requireRecentProof(actor, ctx.clock.now())
+  if (scopes?.length === 0) throw noScope()
   return await ctx.db.transaction(async (transaction) => {
-    const [, usable] = await transaction.batch([
+    const [, isAgentFound, usable] = await transaction.batch([
       lockAccount(accountId),
+      hasAgent(accountId, mode, agentId),
       countUsableKeys(accountId, mode, ctx.clock.now()),
     ])
+    if (!isAgentFound) throw problem('agent_not_found')
     checkKeyLimit(actor, usable)
     const createdAt = ctx.clock.now()
-    const issued = makeKey({ accountId, mode, name, actor, createdAt })
-    const entry = { logId: accountId, createdAt, actor, action: 'key.issued', details: { mode, name } } as const
+    const issued = makeKey({ accountId, mode, name, agentId, scopes, actor, createdAt })
+    const details = describeKey(issued.key)
+    const entry = { logId: accountId, createdAt, actor, action: 'key.issued', details } as const
     await transaction.commit([
       insertKey(issued.key),
       openWindows(issued.key.secretHash),
@@ -56,9 +77,13 @@ export function makeKey({
   accountId,
   mode,
   name,
+  agentId,
+  scopes,
   actor,
   createdAt,
-}: Pick<ApiKey, 'accountId' | 'mode' | 'name' | 'createdAt'> & { readonly actor: Actor }): IssuedKey {
+}: Pick<ApiKey, 'accountId' | 'mode' | 'name' | 'agentId' | 'scopes' | 'createdAt'> & {
+  readonly actor: Actor
+}): IssuedKey {
   const secret = createApiKeySecret(mode)
   const secretHash = hashSecret(secret)
   const key = {
@@ -66,6 +91,9 @@ export function makeKey({
     accountId,
     mode,
     name,
+    agentId,
+    scopes,
+    last4: lastFourOf(secret),
     secretHash,
     createdAt,
     createdBy: actor.kind === 'user' ? actor.id : null,
@@ -73,4 +101,8 @@ export function makeKey({
     revokedAt: null,
   }
   return { key, secret }
+}
+
+function noScope(): Problem {
+  return invalidMember('scopes', 'must name at least one scope')
 }

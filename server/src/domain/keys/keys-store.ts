@@ -2,8 +2,9 @@ import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts
 import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { COUNT_REQUEST, countValues, lastCountOf, readCounted, readLastCount } from '../../limiter/limiter-store.ts'
+import { countRequestOf, countValues, lastCountOf, readCounted, readLastCount } from '../../limiter/limiter-store.ts'
 import type { Mode } from '../../values/mode.ts'
+import { SCOPES, toScopes, type Scope } from '../../values/scope.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { ApiKey, KeySummary } from './api-key.ts'
@@ -16,6 +17,9 @@ const SHOWN_ROW = pick(
   'account_id',
   'mode',
   'name',
+  'agent_id',
+  'scopes',
+  'last4',
   'created_at',
   'created_by',
   'grace_until',
@@ -31,27 +35,35 @@ const SUMMARY_ROW = {
 }
 
 const HOLDER_ROW = {
-  ...pick(keys, 'id', 'account_id', 'mode', 'grace_until', 'revoked_at'),
+  ...pick(keys, 'id', 'account_id', 'mode', 'agent_id', 'scopes', 'grace_until', 'revoked_at'),
   ...pick(accounts, 'slug', 'name', 'plan'),
+  has_scope: computed.bool,
   hits: nullable(computed.text),
 }
 
 const COLUMNS = listOf(KEY_ROW)
 
 export interface KeyHolder {
-  readonly key: Pick<ApiKey, 'id' | 'accountId' | 'mode' | 'graceUntil' | 'revokedAt'>
+  readonly key: Pick<ApiKey, 'id' | 'accountId' | 'mode' | 'agentId' | 'graceUntil' | 'revokedAt'>
+  /** What the key may do: its own scopes, or all scopes if it is not restricted to some. */
+  readonly scopes: readonly Scope[]
   readonly account: { readonly slug: string; readonly name: string; readonly plan: Plan }
+  /** Whether the key has the required scope; true if no scope is required. */
+  readonly hasScope: boolean
 }
 
 export function insertKey(key: ApiKey): Query<boolean> {
   return {
     name: 'insert_api_key',
-    text: `insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    text: `insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
       key.id,
       key.accountId,
       key.mode,
       key.name,
+      key.agentId,
+      key.scopes,
+      key.last4,
       key.createdAt,
       key.createdBy,
       key.graceUntil,
@@ -63,36 +75,46 @@ export function insertKey(key: ApiKey): Query<boolean> {
 }
 
 /**
- * Returns the holder of the key with this hash, and counts this request in the key's bucket (`rate` is null if the
- * request was rejected). Uses `api_keys_by_secret_hash` and primary keys.
+ * Returns the holder of the key with this hash, and counts this request against the key's rate limit. `rate` is null if
+ * the request was not counted, because it is over the limit or the key does not have the required scope. Uses
+ * `api_keys_by_secret_hash` and primary keys.
  */
 export function countKeyRequest(
   secretHash: Buffer,
-  bucket: Bucket,
-  now: Date,
+  { bucket, requiredScope, now }: { bucket: Bucket; requiredScope: Scope | null; now: Date },
 ): Query<(KeyHolder & { rate: RateState | null }) | null> {
   return {
     name: 'count_key_request',
-    text: `with counted as (${COUNT_REQUEST})
-      select k.id, k.account_id, k.mode, k.grace_until, k.revoked_at, a.slug, a.name, a.plan,
+    text: `with found as (
+        select k.id, k.account_id, k.mode, k.agent_id, k.scopes, k.grace_until, k.revoked_at, k.secret_hash,
+          a.slug, a.name, a.plan, $7::text is null or k.scopes is null or $7 = any(k.scopes) as has_scope
+        from api_keys k join accounts a on a.id = k.account_id where k.secret_hash = $1
+      ), counted as (${countRequestOf('(select secret_hash from found where has_scope)')})
+      select id, account_id, mode, agent_id, scopes, grace_until, revoked_at, slug, name, plan, has_scope,
         (select hits from counted) as hits
-      from api_keys k join accounts a on a.id = k.account_id where k.secret_hash = $1`,
-    values: countValues(secretHash, bucket, now),
+      from found`,
+    values: [...countValues(secretHash, bucket, now), requiredScope],
     read: firstOrNull(HOLDER_ROW, (row) => ({
       key: {
         id: row.id,
         accountId: row.account_id,
         mode: row.mode,
+        agentId: row.agent_id,
         graceUntil: row.grace_until,
         revokedAt: row.revoked_at,
       },
+      scopes: row.scopes === null ? SCOPES : toScopes(row.scopes),
       account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
+      hasScope: row.has_scope,
       rate: readCounted(row.hits, bucket, now),
     })),
   }
 }
 
-/** Starts the grace period of a key that has none and is not revoked; returns false otherwise. Uses the primary key. */
+/**
+ * Starts the grace period of a key. Returns false if the key is unknown or revoked, or already has a grace period. Uses
+ * the primary key.
+ */
 export function startGrace(accountId: string, id: string, graceUntil: Date): Query<boolean> {
   return {
     name: 'start_key_grace',
@@ -103,13 +125,49 @@ export function startGrace(accountId: string, id: string, graceUntil: Date): Que
   }
 }
 
-/** Revokes at once; returns false if there is no such key, or it is revoked already. Uses the primary key. */
+/** Revokes a key at once. Returns false if there is no such key, or if it is already revoked. Uses the primary key. */
 export function revokeKeyRow(accountId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'revoke_api_key',
     text: 'update api_keys set revoked_at = $3 where account_id = $1 and id = $2 and revoked_at is null',
     values: [accountId, id, now],
     read: changed,
+  }
+}
+
+/**
+ * Revokes the usable keys that are bound to an agent, and returns them as they were. Keys that no longer work are not
+ * changed. Uses the index `api_keys_not_revoked`.
+ */
+export function revokeKeysOfAgent(
+  { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string },
+  now: Date,
+): Query<Pick<ApiKey, 'id' | 'mode' | 'name' | 'agentId' | 'scopes'>[]> {
+  return {
+    name: 'revoke_api_keys_of_agent',
+    text: `update api_keys set revoked_at = $4
+      where account_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
+        and (grace_until is null or grace_until > $4)
+      returning id, mode, name, agent_id, scopes`,
+    values: [accountId, mode, agentId, now],
+    read: all(pick(keys, 'id', 'mode', 'name', 'agent_id', 'scopes'), (row) => ({
+      id: row.id,
+      mode: row.mode,
+      name: row.name,
+      agentId: row.agent_id,
+      scopes: row.scopes === null ? null : toScopes(row.scopes),
+    })),
+  }
+}
+
+/** Returns whether the agent exists; true if `agentId` is null. Uses the primary key of agents. */
+export function hasAgent(accountId: string, mode: Mode, agentId: string | null): Query<boolean> {
+  return {
+    name: 'has_agent_for_key',
+    text: `select $3::text is null or exists (
+        select 1 from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null) as has_agent`,
+    values: [accountId, mode, agentId],
+    read: one({ has_agent: computed.bool }, (row) => row.has_agent),
   }
 }
 
@@ -144,9 +202,9 @@ export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query
   }
 }
 
-/** The summaries of `api_keys k`. */
-const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.created_at, k.created_by, k.grace_until, k.revoked_at,
-    u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
+/** The start of a query for key summaries. The caller appends a `from` clause with `api_keys k` and `users u`. */
+const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.agent_id, k.scopes, k.last4, k.created_at, k.created_by,
+    k.grace_until, k.revoked_at, u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
 
 /** Uses the primary keys. */
 export function findKeySummary(accountId: string, id: string): Query<KeySummary | null> {
@@ -159,8 +217,8 @@ export function findKeySummary(accountId: string, id: string): Query<KeySummary 
 }
 
 /**
- * Keys that can no longer authenticate come last. Both parts have the newest first: the first part is read by
- * `api_keys_not_revoked`, the second by `api_keys_listed`.
+ * Lists the keys that still work, then the keys that no longer work, each group newest first. The first group is read
+ * by the index `api_keys_not_revoked`, the second by `api_keys_listed`.
  */
 export function listKeySummaries(accountId: string, mode: Mode, now: Date, limit: number): Query<KeySummary[]> {
   return {
@@ -198,6 +256,9 @@ function toShownKey(row: RowOf<typeof SHOWN_ROW>): Omit<ApiKey, 'secretHash'> {
     accountId: row.account_id,
     mode: row.mode,
     name: row.name,
+    agentId: row.agent_id,
+    scopes: row.scopes === null ? null : toScopes(row.scopes),
+    last4: row.last4,
     createdAt: row.created_at,
     createdBy: row.created_by,
     graceUntil: row.grace_until,

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/context/audit.ts'
 import { seedMember } from '../../../../test/support/context/connection-rows.ts'
 import { justProved } from '../../../../test/support/context/people.ts'
+import { agent } from '../../../../test/support/context/seed.ts'
 import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
@@ -12,11 +13,13 @@ import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { ROTATION_GRACE_MS } from './api-key.ts'
+import { createAgent } from '../agents/create-agent.ts'
 import { authenticateKey } from './authenticate-key.ts'
 import { issueKey } from './issue-key.ts'
+import { findKey } from './queries.ts'
 import { revokeKey } from './revoke-key.ts'
 import { rotateKey } from './rotate-key.ts'
-import { countUsableKeys, listKeySummaries } from './keys-store.ts'
+import { countKeyRequest, countUsableKeys, listKeySummaries, revokeKeysOfAgent } from './keys-store.ts'
 
 describe('API keys', () => {
   let given: TestContext
@@ -27,7 +30,7 @@ describe('API keys', () => {
   })
   after(() => given.close())
 
-  test('a key authenticates as its (account, mode), and is counted', async () => {
+  test('a key authenticates its workspace and mode, and the request is counted', async () => {
     const { secret } = await issue('live')
     const holder = await authenticate(secret)
     assert.equal(holder?.key.mode, 'live')
@@ -53,6 +56,12 @@ describe('API keys', () => {
     )
     const counted = await readPlan(given.context.db, ['api_keys'], countUsableKeys(account.id, 'test', now))
     assert.match(counted, /using api_keys_not_revoked/)
+    const bound = { accountId: account.id, mode: 'test', agentId: 'nobody' } as const
+    const revoked = await readPlan(given.context.db, ['api_keys'], revokeKeysOfAgent(bound, now))
+    assert.match(revoked, /using api_keys_not_revoked/)
+    const question = { bucket: 'default', requiredScope: 'wallet:transfer', now } as const
+    const authenticated = await readPlan(given.context.db, ['api_keys'], countKeyRequest(Buffer.alloc(32), question))
+    assert.match(authenticated, /using api_keys_by_secret_hash/)
     const listed = await readPlan(given.context.db, ['api_keys'], listKeySummaries(account.id, 'test', now, 100))
     assert.match(listed, /using api_keys_not_revoked[^]*Backward using api_keys_listed/)
   })
@@ -72,7 +81,7 @@ describe('API keys', () => {
     assert.equal(await edge(ROTATION_GRACE_MS), null)
   })
 
-  test('a key is rotated once: of ten at once one succeeds, the others are 409', async () => {
+  test('a key can be rotated once: of ten concurrent rotations one succeeds, the others are 409', async () => {
     const { secret } = await issue()
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, () => rotateKey(given.context, { secret, actor: OPERATOR })),
@@ -115,13 +124,13 @@ describe('API keys', () => {
     assert.ok((await authenticate(secret)) !== null)
   })
 
-  test('an unknown key can not be revoked', async () => {
+  test('an unknown key cannot be revoked', async () => {
     await assert.rejects(revokeKey(given.context, { secret: createApiKeySecret('test'), actor: OPERATOR }), {
       status: 404,
     })
   })
 
-  test('each change of a key is one audit entry that names who made it; a change without effect is none', async () => {
+  test('each change of a key writes one audit entry with the actor; a change without effect writes none', async () => {
     const told = await createAccount(given.context, { name: 'Told', plan: 'pro', actor: OPERATOR })
     const accountId = told.id
     const { userId } = await seedMember(given.context, told)
@@ -141,6 +150,68 @@ describe('API keys', () => {
       { ...by, action: 'key.revoked', subject: rotated.key.id, details: what },
     ])
     assert.deepEqual([rows.length, rows[3]?.['actor_kind'], rows[3]?.['actor_id']], [4, 'operator', null])
+  })
+
+  test('a key that was made for one agent and some scopes keeps both, and the audit log names them', async () => {
+    const { id: accountId } = await createAccount(given.context, { name: 'Bound', plan: 'pro', actor: OPERATOR })
+    const agentId = agent('bound')
+    await createAgent(given.context, { accountId, mode: 'test', id: agentId, actor: OPERATOR })
+    const options = { accountId, mode: 'test', agentId, scopes: ['wallet:read', 'x402:pay'], actor: OPERATOR } as const
+    const issued = await issueKey(given.context, options)
+    const rotated = await rotateKey(given.context, { secret: issued.secret, actor: OPERATOR })
+    await revokeKey(given.context, { secret: issued.secret, actor: OPERATOR })
+    for (const { key, secret } of [issued, rotated]) {
+      const found = await findKey(given.context, { secret })
+      const { agentId: bound, scopes, last4 } = found ?? key
+      assert.deepEqual([bound, scopes, last4], [agentId, ['wallet:read', 'x402:pay'], secret.slice(-4)])
+    }
+    const holder = await authenticate(rotated.secret)
+    assert.deepEqual([holder?.key.agentId, holder?.scopes], [agentId, ['wallet:read', 'x402:pay']])
+    const details = { mode: 'test', name: 'API key', agent_id: agentId, scopes: 'wallet:read x402:pay' }
+    const rows = (await readAudit(given.context.db, accountId)).filter((row) => row['subject'] === issued.key.id)
+    assert.deepEqual(
+      rows.map((row) => [row['action'], row['details']]),
+      [
+        ['key.issued', details],
+        ['key.rotated', { ...details, new_key: rotated.key.id }],
+        ['key.revoked', details],
+      ],
+    )
+  })
+
+  test('a key for an agent that does not exist in its workspace and mode, or without a scope, is not created', async () => {
+    const [own, other] = [
+      await createAccount(given.context, { name: 'Own', plan: 'pro', actor: OPERATOR }),
+      await createAccount(given.context, { name: 'Other', plan: 'pro', actor: OPERATOR }),
+    ]
+    const agentId = agent('elsewhere')
+    await createAgent(given.context, { accountId: own.id, mode: 'live', id: agentId, actor: OPERATOR })
+    await createAgent(given.context, { accountId: other.id, mode: 'test', id: agentId, actor: OPERATOR })
+    const options = { accountId: own.id, mode: 'test', actor: OPERATOR } as const
+    await assert.rejects(issueKey(given.context, { ...options, agentId }), { status: 404, code: 'agent_not_found' })
+    await assert.rejects(issueKey(given.context, { ...options, scopes: [] }), {
+      type: 'validation_failed',
+      details: [{ path: 'scopes', message: '`scopes` must name at least one scope.' }],
+    })
+    const rows = 'select 1 from api_keys where account_id = $1'
+    assert.deepEqual(await readRows(given.context.db, rows, [own.id]), [])
+    const actions = (await readAudit(given.context.db, own.id)).map((row) => row['action'])
+    assert.ok(!actions.includes('key.issued'))
+  })
+
+  test('the database rejects a restriction that is not valid', async () => {
+    const { key } = await issue()
+    for (const change of [
+      `agent_id = 'nobody'`,
+      `scopes = '{}'`,
+      `scopes = '{wallet:read,admin}'`,
+      `scopes = '{wallet:read,null}'`,
+      `last4 = 'abc'`,
+      `last4 = 'abc-'`,
+    ]) {
+      const update = readRows(given.context.db, `update api_keys set ${change} where id = $1`, [key.id])
+      await assert.rejects(update, /violates (foreign key|check) constraint "api_keys_/, change)
+    }
   })
 
   test('only the hash of a key is stored', async () => {
@@ -164,6 +235,6 @@ describe('API keys', () => {
   }
 
   function authenticate(credential: string, ctx: Pick<Context, 'db' | 'clock'> = given.context) {
-    return authenticateKey(ctx, { credential, bucket: 'default' })
+    return authenticateKey(ctx, { credential, bucket: 'default', requiredScope: null })
   }
 })

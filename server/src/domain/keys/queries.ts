@@ -9,14 +9,14 @@ import { findKeyByHash, findKeyById, findKeySummary, listKeySummaries } from './
 /** Identifies a key by its secret, or by its id in its workspace. */
 export type KeyReference = { readonly secret: string } | { readonly accountId: string; readonly id: string }
 
-/** Returns the key, even if it no longer works, or null. */
+/** Returns the key, even if it no longer works. Returns null if there is no such key. */
 export async function findKey(ctx: Pick<Context, 'db'>, reference: KeyReference): Promise<ApiKey | null> {
   if ('secret' in reference) return await ctx.db.runRelaxed(findKeyByHash(hashSecret(reference.secret)))
   const { accountId, id } = reference
   return isId('key', id) ? await ctx.db.runRelaxed(findKeyById(accountId, id)) : null
 }
 
-/** Returns a key of the workspace, even if it no longer works, or throws 404 `key_not_found`. */
+/** Returns a key of the workspace, even if it no longer works. Throws 404 `key_not_found` if there is no such key. */
 export async function getKey(
   ctx: Pick<Context, 'db'>,
   { accountId, id }: { accountId: string; id: string },
@@ -26,7 +26,10 @@ export async function getKey(
   return key
 }
 
-/** Lists the keys of the (account, mode), at most 100: working keys first, each group newest first. */
+/**
+ * Lists at most 100 keys of the workspace and mode: first the keys that work, then those that no longer work. Each
+ * group is sorted newest first.
+ */
 export async function listKeys(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },

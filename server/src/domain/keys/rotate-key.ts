@@ -4,15 +4,16 @@ import { lockAccount } from '../accounts/accounts-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
-import { ROTATION_GRACE_MS } from './api-key.ts'
+import { describeKey, ROTATION_GRACE_MS } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
 import { findKey, type KeyReference } from './queries.ts'
 import { makeKey, type IssuedKey } from './issue-key.ts'
 import { countUsableKeys, insertKey, startGrace } from './keys-store.ts'
 
 /**
- * Replaces a key with a new one. The new key works at once, and the old one for 24 hours more (specification, part 5).
- * Until then both count against the limit. The new key is a credential, so rotating needs a recent proof (D59).
+ * Replaces a key with a new one. The new key works at once, and the old key works for 24 hours more (specification,
+ * part 5). During this time, both count against the limit of keys. The new key has the restrictions of the old one
+ * (D56). It gives access, so rotating requires a recent proof of the user's presence (D59).
  *
  * Errors: 403 `verification_required`; 404 `key_not_found` for an unknown id; 409 `key_not_rotatable` for an unknown
  * secret or a key that was already rotated or revoked; 409 `key_limit_reached`.
@@ -24,7 +25,7 @@ export async function rotateKey(
   requireRecentProof(actor, ctx.clock.now())
   const old = await findKey(ctx, reference)
   if (old === null) throw problem('secret' in reference ? 'key_not_rotatable' : 'key_not_found')
-  const { accountId, mode, name } = old
+  const { accountId, mode, name, agentId, scopes } = old
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const graceUntil = new Date(now.getTime() + ROTATION_GRACE_MS)
@@ -35,8 +36,8 @@ export async function rotateKey(
     ])
     if (!isRotated) throw problem('key_not_rotatable')
     checkKeyLimit(actor, usable)
-    const issued = makeKey({ accountId, mode, name, actor, createdAt: now })
-    const details = { mode, name, new_key: issued.key.id }
+    const issued = makeKey({ accountId, mode, name, agentId, scopes, actor, createdAt: now })
+    const details = { ...describeKey(old), new_key: issued.key.id }
     const entry = { logId: accountId, createdAt: now, actor, action: 'key.rotated', details } as const
     await transaction.commit([
       insertKey(issued.key),

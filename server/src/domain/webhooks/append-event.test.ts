@@ -100,7 +100,7 @@ describe('appendEvent', () => {
     assert.equal(await countDeliveries(ctx, account.id), 0)
   })
 
-  test('endpoints of the other mode, of others, disabled and deleted ones get nothing', async () => {
+  test('endpoints of the other mode or of another workspace, and disabled or deleted endpoints, get nothing', async () => {
     const other = await makeAccount(ctx)
     await makeEndpoint(ctx, other)
     await makeEndpoint(ctx, account, { mode: 'live' })
@@ -143,7 +143,7 @@ describe('appendEvent', () => {
     await finish(ctx, claimed, 200)
   })
 
-  test('an event with many at once reaches each endpoint once', async () => {
+  test('each of many concurrent events reaches each endpoint once', async () => {
     for (let index = 0; index < 5; index += 1) await makeEndpoint(ctx, account)
     await Promise.all(Array.from({ length: 50 }, () => announce(ctx, account)))
     const rows = await readRows(

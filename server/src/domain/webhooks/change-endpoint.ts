@@ -14,12 +14,13 @@ export interface EndpointChange {
 }
 
 /**
- * Changes an endpoint's URL, the events it is subscribed to from now on, or whether it is enabled. While it is
- * disabled, no deliveries are created for it and pending ones wait; when it is enabled again, those that are overdue
- * are sent at once. Changing nothing has no effect.
+ * Changes an endpoint's URL, the event types to which it is subscribed, or whether it is enabled. A changed
+ * subscription applies to later events only. While an endpoint is disabled, no deliveries are created for it, and its
+ * pending deliveries wait. When it is enabled again, overdue deliveries are sent at once. A change that sets the
+ * current values has no effect.
  *
- * A new URL needs a recent proof, as a new endpoint does (D59). Errors: 400 `url_not_allowed`, 400 for its events; 403
- * `verification_required`; 404 `webhook_not_found`.
+ * A new URL requires a recent proof of the user's presence, as a new endpoint does (D59). Errors: 400
+ * `url_not_allowed`, 400 for invalid events; 403 `verification_required`; 404 `webhook_not_found`.
  */
 export async function changeEndpoint(
   ctx: Pick<Context, 'db' | 'clock' | 'outbound'>,
@@ -58,7 +59,9 @@ function applyChange(before: WebhookEndpoint, { url, events, enabled }: Endpoint
   return { ...moved, disabledAt: now, disabledBecause: 'owner' }
 }
 
-/** Returns what the audit log records. Of a URL only the host, because the path may contain a secret. */
+/**
+ * Returns the details for the audit log. They contain only the host of a URL, because its path may contain a secret.
+ */
 function describeChange(before: WebhookEndpoint, after: WebhookEndpoint): Record<string, unknown> {
   return {
     ...(after.url === before.url ? {} : { host: new URL(after.url).host }),

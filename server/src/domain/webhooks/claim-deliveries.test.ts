@@ -73,7 +73,7 @@ describe('claiming deliveries', () => {
         body:
           `{"id":"${event.id}","type":"payment.confirmed","created_at":"${event.createdAt.toISOString()}","mode":"test",` +
           `"account_slug":"${account.slug}",` +
-          `"data":{"payment":{"memo":"é✓","amount_usdc":"1.500000","z":1,"a":2}}}`,
+          `"data":${JSON.stringify(event.data)}}`,
         attemptNumber: 1,
       },
     )
@@ -92,7 +92,7 @@ describe('claiming deliveries', () => {
     assert.ok(first.body.includes('"b":"\u2028\\"\\\\","a":1e+21'))
   })
 
-  test('the oldest comes first inside an endpoint', async () => {
+  test('the oldest delivery to an endpoint comes first', async () => {
     await makeEndpoint(ctx, account)
     const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
     await announceMany(ctx, account, { count: 10, from })
@@ -112,7 +112,7 @@ describe('claiming deliveries', () => {
     assert.equal((await claim(ctx, { inFlightMax: 3 })).length, 0)
   })
 
-  test('an endpoint with 1,000 due does not hide one with a single one', async () => {
+  test('an endpoint with 1,000 due deliveries does not delay an endpoint with one', async () => {
     await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 1_000, from: new Date(ctx.clock.now().getTime() - 10 * MINUTE_MS) })
     const quiet = await makeAccount(ctx)
@@ -136,7 +136,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual(countBy([...first, ...second]), [2, 2, 2])
   })
 
-  test('fifty concurrent claims by two processes claim nothing twice, and not too much of one endpoint', async () => {
+  test('fifty concurrent claims by two processes claim no delivery twice, and not too many of one endpoint', async () => {
     const accounts = await Promise.all([1, 2, 3, 4].map(() => makeAccount(ctx)))
     const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
     for (const one of accounts) {
@@ -169,7 +169,8 @@ describe('claiming deliveries', () => {
         underWay += claimed.length
         assert.ok(underWay <= 4, `${underWay} under way`)
         for (const one of claimed) {
-          // Counted before the outcome is recorded, because from then on another delivery may be claimed.
+          // Count the attempt as ended before its outcome is recorded, because another worker may claim the next
+          // delivery as soon as the outcome is recorded.
           underWay -= 1
           await finish(mine, one, 200)
           done += 1
@@ -180,7 +181,7 @@ describe('claiming deliveries', () => {
     assert.equal(done, 100)
   })
 
-  test('a lease expires by itself; the next worker neither skips nor repeats an attempt', async () => {
+  test('after a lease has expired, the next worker neither skips nor repeats an attempt', async () => {
     await makeEndpoint(ctx, account)
     await announce(ctx, account)
     const frozen = frozenAt(ctx, ctx.clock.now())
@@ -268,7 +269,7 @@ describe('claiming deliveries', () => {
     assert.equal((await claimOne(ctx)).delivery.endpointId, disabled.endpoint.id)
   })
 
-  test('both secrets sign during a rotation, then the new one alone; what was queued before signs with them too', async () => {
+  test('after a rotation, deliveries queued before or later are signed with both secrets, and after 24 hours with the new one', async () => {
     const { endpoint, secret } = await makeEndpoint(ctx, account)
     const subject = { accountId: account.id, id: endpoint.id }
     await announce(ctx, account)
@@ -286,7 +287,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual(await secretsAfter(2 * MINUTE_MS), [third, second])
   })
 
-  test('a delivery goes where its endpoint is now', async () => {
+  test('a delivery is sent to the current URL of its endpoint', async () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     await announce(ctx, account)
     const url = 'https://moved.example/'
@@ -324,7 +325,7 @@ describe('claiming deliveries', () => {
     assert.deepEqual((await look(third ?? '', 3)).toSorted(), [ids[0], ids[2]])
   })
 
-  test('a claim continues where the last one stopped, so thousands of idle queues hide no other one', async () => {
+  test('a claim continues where the last one stopped, so thousands of idle queues do not hide another queue', async () => {
     const accounts = await Promise.all(Array.from({ length: 5 }, () => makeAccount(ctx)))
     for (const one of accounts) {
       await makeEndpoint(ctx, one)
@@ -341,8 +342,8 @@ describe('claiming deliveries', () => {
     for (const { id } of accounts) assert.ok(seen.filter((accountId) => accountId === id).length >= 2, id)
   })
 
-  test('2,040 stopped queues delay a healthy one by no more than a claim or two', async () => {
-    // Disabled endpoints with one pending delivery each. One claim examines at most 2,000.
+  test('2,040 disabled endpoints delay the deliveries of another endpoint by one or two claims at most', async () => {
+    // Adds 2,040 disabled endpoints with one pending delivery each. One claim examines at most 2,000 endpoints.
     const idle = await makeAccount(ctx)
     await makeEndpoint(ctx, idle)
     const { id: eventId } = await announce(ctx, idle)
@@ -361,7 +362,7 @@ describe('claiming deliveries', () => {
         select account_id, 'dlv_' || id, mode, id, $3, 'payment.created', 'event', 'pending', $2, $2 from copies`,
       [idle.id, ctx.clock.now(), eventId],
     )
-    // Its id sorts after theirs.
+    // This endpoint sorts after the disabled ones.
     const healthy = await makeAccount(ctx)
     await makeEndpoint(ctx, healthy)
     await announce(ctx, healthy)
@@ -378,7 +379,7 @@ describe('claiming deliveries', () => {
   }
 })
 
-/** The number of deliveries per endpoint, in order. */
+/** Counts the deliveries of each endpoint, and returns these counts in ascending order. */
 function countBy(claimed: readonly ClaimedDelivery[]): number[] {
   const counts = new Map<string, number>()
   for (const { delivery } of claimed) counts.set(delivery.endpointId, (counts.get(delivery.endpointId) ?? 0) + 1)

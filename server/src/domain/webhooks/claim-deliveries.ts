@@ -14,22 +14,23 @@ import {
 } from './queue-store.ts'
 
 /**
- * The queues of at most this many endpoints are examined by one claim. If there are more, the next claim continues
- * behind them.
+ * One claim examines the queues of at most this many endpoints. If there are more, the next claim continues after the
+ * last one.
  */
 const HOPS_MAX = 2_000
 
-/** The last endpoint that this process examined, separately for endpoints that hang and those that do not. */
+/** The last endpoint that this process examined, separately for hanging endpoints and for all others. */
 const lastPositions = { hanging: new WeakMap<Database, EndpointKey>(), prompt: new WeakMap<Database, EndpointKey>() }
 const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
 
 /**
- * Claims due deliveries for `leaseMs`. Until the lease expires, no other worker gets them. Each delivery carries
- * everything that its attempt needs, as of now.
+ * Claims due deliveries for `leaseMs`. Until this lease expires, no other worker gets them. Each returned delivery
+ * contains everything that its attempt needs, as it is stored now.
  *
- * At most `inFlightMax` deliveries to one endpoint are in flight, over all processes, and no workspace uses more than
- * its share of the sender's capacity. Workspaces with the fewest deliveries in flight come first, and within each, the
- * endpoints with the fewest. So neither slow endpoints nor a burst hold up the others.
+ * At most `inFlightMax` deliveries to one endpoint are in flight at a time, in all processes together. No workspace
+ * uses more than its share of the sender's capacity. Workspaces with the fewest deliveries in flight come first, and
+ * within a workspace, the endpoints with the fewest. So neither a slow endpoint nor a burst of events delays the
+ * deliveries of other workspaces.
  */
 export async function claimDeliveries(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'logger'>,
@@ -45,9 +46,11 @@ export async function claimDeliveries(
     const [, { endpoints, last }] = await transaction.batch([READ_IN_ORDER, due])
     positions.set(ctx.db, last)
     if (endpoints.length === 0) return []
-    // A separate statement, because it must see what other workers had leased before they released these locks.
+    // A separate statement reads the deliveries after the endpoints are locked. Only then does the statement see the
+    // leases of workers that had locked these endpoints before.
     const locked = await transaction.run(lockDueDeliveries(bounds, endpoints))
-    // By primary key, so that the query cannot be planned as a slow join with the whole table.
+    // Each update finds its deliveries by primary key, so that the planner cannot choose a slow join with the whole
+    // table.
     const ofAccounts = Map.groupBy(locked, ({ delivery }) => delivery.accountId)
     const idsOf = (due: readonly DueRow[]) => due.map(({ delivery }) => delivery.id)
     await transaction.commit([...ofAccounts].map(([id, due]) => leaseDeliveries(id, idsOf(due), leasedUntil)))
@@ -66,7 +69,8 @@ function toClaimed(ctx: Pick<Context, 'sealer' | 'logger'>, row: DueRow, leasedU
     const body = formatEvent(event, row.accountSlug)
     return [{ delivery, leasedUntil, url, secrets, body, attemptNumber: delivery.attempts + 1 }]
   } catch (error) {
-    // One endpoint with an unreadable secret must not hold up the others. The lease of its delivery expires by itself.
+    // An endpoint with an unreadable secret must not delay the others. Its delivery can be claimed again when the lease
+    // has expired.
     ctx.logger.error(
       { err: error, endpoint: endpointId },
       'cannot decrypt the secret of a webhook endpoint; its deliveries are not sent',

@@ -16,7 +16,10 @@ import { lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER, type ClaimBounds } 
 
 const SHORT_QUEUE = 30
 const LONG_QUEUE = 3_000
-/** Allows a few more pages, because a longer index can be one level deeper. */
+/**
+ * The highest allowed ratio of the pages that a claim reads with a long queue and with a short one. It is above 1,
+ * because a longer index can be one level deeper.
+ */
 const PAGES_RATIO_MAX = 1.5
 const BEFORE_ALL = { accountId: '', id: '' }
 
@@ -52,7 +55,7 @@ describe('the plans of a claim', () => {
     }
   })
 
-  test('a claim reads equally little whether other queues are long or short', async () => {
+  test('a claim reads equally few pages whether other queues are long or short', async () => {
     const stranger = await makeAccount(ctx)
     for (let made = 0; made < ENDPOINTS_MAX; made += 1) await makeEndpoint(ctx, stranger)
     const { id: eventId } = await announce(ctx, stranger)
@@ -75,7 +78,7 @@ describe('the plans of a claim', () => {
     assert.ok(short > 0 && long <= short * PAGES_RATIO_MAX, `${short} pages, then ${long}`)
   })
 
-  /** The pages that the two statements of a claim read, once the pages are cached. */
+  /** Returns how many pages the two statements of a claim read, after a first run has cached the pages. */
   async function countPages(): Promise<number> {
     const look = lockDueEndpoints(bounds, { start: BEFORE_ALL, hopsMax: 2_000 })
     let pages = 0
@@ -91,7 +94,7 @@ describe('the plans of a claim', () => {
     return pages
   }
 
-  /** The generic plan, as a claim's transaction gets it. */
+  /** Returns the generic plan of a query, with the settings of a claim's transaction. */
   async function explain(text: string): Promise<string> {
     return await ctx.db.transaction(async (transaction) => {
       const lines = (rows: readonly RawRow[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')

@@ -30,7 +30,7 @@ describe('how workspaces share a sender', () => {
   beforeEach(() => clearQueues(ctx))
   after(() => given.close())
 
-  /** Creates a workspace with endpoints, and as many events for each of them. */
+  /** Creates a workspace with endpoints, and with events that are sent to each of them. */
   async function workspace({ endpoints, events }: { endpoints: number; events: number }): Promise<Account> {
     const account = await makeAccount(ctx)
     for (let made = 0; made < endpoints; made += 1) await makeEndpoint(ctx, account)
@@ -38,7 +38,7 @@ describe('how workspaces share a sender', () => {
     return account
   }
 
-  test('the next delivery is chosen by workspace first: many endpoints of one workspace do not delay the only one of another', async () => {
+  test('the next delivery is chosen by workspace first: many endpoints of one workspace do not delay the only endpoint of another', async () => {
     const stranger = await workspace({ endpoints: 8, events: 5 })
     const quiet = await makeAccount(ctx)
     await makeEndpoint(ctx, quiet)
@@ -57,7 +57,8 @@ describe('how workspaces share a sender', () => {
 
   test('a workspace takes no more than its share of the free places, and leaves the rest for others', async () => {
     const greedy = await workspace({ endpoints: 10, events: 10 })
-    // The fourth place is the last for which four times as many are free: 20 minus the 3 before it.
+    // After three deliveries, 17 of the 20 places are still free. A fourth place requires 16 free places, and a fifth
+    // place would require 20.
     assert.equal((await claim(ctx, { places: { free: 20, held: new Map() } })).length, 4)
     assert.equal((await claim(ctx, { places: { free: 16, held: new Map([[greedy.id, 4]]) } })).length, 0)
     const quiet = await workspace({ endpoints: 1, events: 1 })
@@ -65,7 +66,7 @@ describe('how workspaces share a sender', () => {
     assert.deepEqual(countByAccount(claimed), { [quiet.id]: 1 })
   })
 
-  test('a workspace that holds no place gets the last one', async () => {
+  test('a workspace that uses no place gets the last free place', async () => {
     const greedy = await workspace({ endpoints: 2, events: 10 })
     const quiet = await workspace({ endpoints: 1, events: 5 })
     const places = { free: 1, held: new Map([[greedy.id, 7]]) }
@@ -74,9 +75,9 @@ describe('how workspaces share a sender', () => {
 
   for (const [what, ended] of [
     ['ran out of time', { error: 'timeout', statusCode: null }],
-    ['took long, whatever it answered', { durationMs: HANGING_MS }],
+    ['took long, whatever the response was', { durationMs: HANGING_MS }],
   ] as const) {
-    test(`an endpoint whose last attempt ${what} is sent to apart, until it answers promptly`, async () => {
+    test(`an endpoint whose last attempt ${what} uses the places for hanging endpoints, until it responds promptly`, async () => {
       await workspace({ endpoints: 1, events: 10 })
       const [first, ...others] = await claim(ctx)
       await finish(first, ended)

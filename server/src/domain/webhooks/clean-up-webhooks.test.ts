@@ -75,7 +75,7 @@ describe('cleaning up webhooks', () => {
 
   test('deliveries created while an endpoint is being deleted are canceled; the endpoint is removed with its last delivery', async () => {
     const event = makeEvent(ctx, account)
-    // The deliveries are inserted but not yet visible when those of the endpoint are canceled.
+    // The new deliveries are not committed yet when the deletion cancels the endpoint's deliveries.
     await ctx.db.transaction(async (transaction) => {
       await transaction.batch(appendEvent(event))
       await deleteEndpoint(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR })

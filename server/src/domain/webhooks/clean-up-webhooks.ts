@@ -4,14 +4,14 @@ import { cancelPendingDeliveries } from './cancel-pending-deliveries.ts'
 import { deleteFinishedDeliveries, listEmptyEndpoints, listStoppedQueues } from './queue-store.ts'
 import { deleteEndpointRow } from './endpoints-store.ts'
 
-/** Small enough that a round takes far less than a statement may. */
+/** Small enough that one round stays far below the time limit of a database statement. */
 const DELIVERIES_PER_ROUND = 5_000
 const ENDPOINTS_PER_ROUND = 100
 
 /**
- * Cancels the pending deliveries of deleted endpoints, and those that have waited for a disabled endpoint for 30 days.
- * Deletes deliveries that finished 30 days ago, with their attempts, and then deleted endpoints that have no deliveries
- * left. Processes a limited number of rows and returns how many.
+ * Cancels the pending deliveries of deleted endpoints, and deliveries that have waited for a disabled endpoint for 30
+ * days. Deletes deliveries that finished 30 days ago, with their attempts. Finally, removes the rows of endpoints that
+ * were deleted 30 days ago and have no deliveries left. Processes a limited number of rows, and returns how many.
  */
 export async function cleanUpWebhooks(ctx: Pick<Context, 'db' | 'clock'>): Promise<number> {
   const now = ctx.clock.now()

@@ -20,11 +20,11 @@ export interface EndpointRequest {
 }
 
 /**
- * Creates a webhook endpoint. Its secret is shown once. Events are sent to it long after the session that created it
- * has ended, so creating one needs a recent proof (D59).
+ * Creates a webhook endpoint. Its secret is shown once. The endpoint receives events long after the session in which it
+ * was created has ended, so creating one requires a recent proof of the user's presence (D59).
  *
- * Errors: 400 `url_not_allowed`, 400 for its events; 403 `verification_required`; 409 `endpoint_limit_reached` (exact
- * even if endpoints are created concurrently).
+ * Errors: 400 `url_not_allowed`, 400 for invalid events; 403 `verification_required`; 409 `endpoint_limit_reached`
+ * (exact even if endpoints are created concurrently).
  */
 export async function createEndpoint(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'outbound'>,

@@ -24,6 +24,7 @@ export async function deleteEndpoint(
     const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.deleted', subject: id, details } as const
     await transaction.commit([insertAuditEntry(entry)])
   })
-  // After the endpoint's lock is released, because there may be very many. The clean-up job cancels the rest.
+  // There may be very many deliveries, so they are canceled after the endpoint's lock is released. The clean-up job
+  // cancels any that are left.
   await cancelPendingDeliveries(ctx, { endpoint: { accountId, id }, dueBefore: null })
 }

@@ -22,8 +22,8 @@ const ATTEMPT_ROW = {
 }
 
 /**
- * Which deliveries a log shows; null means all. `from` and `below` are ids, or texts that sort among them: `from` is
- * inclusive, `below` exclusive.
+ * Selects the deliveries that a log shows. A field that is null does not restrict the selection. `from` and `below` are
+ * delivery ids, or texts that sort between such ids. `from` is inclusive, `below` is exclusive.
  */
 export interface LogFilter {
   readonly endpointId: string | null
@@ -35,7 +35,7 @@ export interface LogFilter {
 }
 
 /**
- * Inserts a delivery for each endpoint that is subscribed to the event; returns how many. Uses the index
+ * Inserts a delivery for each endpoint that is subscribed to the event. Returns how many it inserted. Uses the index
  * `webhook_endpoints_listed`.
  */
 export function insertDeliveries({ accountId, id, mode, type, createdAt }: DomainEvent): Query<number> {
@@ -73,7 +73,7 @@ export function findDelivery(accountId: string, id: string): Query<Delivery | nu
   }
 }
 
-/** A delivery's attempts, in their order. Uses the primary key. */
+/** Lists a delivery's attempts, oldest first. Uses the primary key. */
 export function listAttempts(accountId: string, deliveryId: string): Query<DeliveryAttempt[]> {
   return {
     name: 'list_delivery_attempts',
@@ -85,9 +85,9 @@ export function listAttempts(accountId: string, deliveryId: string): Query<Deliv
 }
 
 /**
- * Newest first. The log of one event is read by `deliveries_of_event`; other logs are read for each endpoint by
- * `deliveries_failed` or `deliveries_of_endpoint`, and merged. Deliveries of deleted endpoints stay in the log until
- * they are deleted themselves.
+ * Lists deliveries, newest first. The deliveries of one event are read by the index `deliveries_of_event`. Otherwise,
+ * the deliveries of each endpoint are read by the index `deliveries_failed` or `deliveries_of_endpoint`, and merged.
+ * The log includes the deliveries of deleted endpoints.
  */
 export function listDeliveryRows(accountId: string, mode: Mode, filter: LogFilter, limit: number): Query<Delivery[]> {
   const { endpointId, eventId, eventType, status, from, below } = filter
@@ -115,7 +115,7 @@ function mergedLog(condition: string): string {
 const LOG_TEXTS = {
   all: mergedLog('true'),
   failed: mergedLog("status = 'failed'"),
-  // An event has few deliveries: all are found first, and filtered then.
+  // An event has few deliveries, so the query reads all of them and then filters.
   event: `with of_event as materialized (
       select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and event_id = $4
     )
@@ -123,7 +123,7 @@ const LOG_TEXTS = {
     order by id desc limit $9`,
 } as const
 
-/** Whether replays to an endpoint are queued or in progress. Uses the index `deliveries_replays_pending`. */
+/** Returns whether replays to an endpoint are queued or in progress. Uses the index `deliveries_replays_pending`. */
 export function hasPendingReplays(accountId: string, endpointId: string): Query<boolean> {
   return {
     name: 'has_pending_replays',
@@ -137,16 +137,19 @@ export function hasPendingReplays(accountId: string, endpointId: string): Query<
 export interface ReplayBatch {
   readonly accountId: string
   readonly endpointId: string
-  /** Ids of deliveries, or texts that sort among them: `from` is inclusive, `below` exclusive. */
+  /** Delivery ids, or texts that sort between such ids. `from` is inclusive, `below` is exclusive. */
   readonly from: string
   readonly below: string
   readonly only: 'failed' | 'all'
-  /** The ids of the replays; there are at most as many replays as ids. */
+  /** The ids for the new deliveries. At most as many are created as there are ids. */
   readonly ids: readonly string[]
   readonly now: Date
 }
 
-/** The status is a constant in the statement, so that the plan can use `deliveries_failed`. */
+/**
+ * The conditions that select the deliveries to replay. The status is a constant in the SQL and not a parameter, so that
+ * the planner can use the index `deliveries_failed`.
+ */
 const REPLAYED = {
   all: "status <> 'pending'",
   failed: `status = 'failed' and (
@@ -156,8 +159,9 @@ const REPLAYED = {
 } as const satisfies Record<ReplayBatch['only'], string>
 
 /**
- * Replays deliveries that events have made, oldest first. `failed` leaves out those that a replay has delivered since.
- * Returns how many were replayed, and the last one of them. Uses `deliveries_of_endpoint` or `deliveries_failed`, and
+ * Replays deliveries, oldest first: inserts a new delivery for each. Only deliveries that were created by their event
+ * are replayed. `failed` leaves out deliveries whose event was delivered by a replay since. Returns how many were
+ * replayed, and the id of the last replayed delivery. Uses `deliveries_of_endpoint` or `deliveries_failed`, and
  * `deliveries_of_event`.
  */
 export function insertReplays(batch: ReplayBatch): Query<{ count: number; last: string | null }> {

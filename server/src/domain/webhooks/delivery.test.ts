@@ -16,7 +16,7 @@ describe('the schedule of a delivery', () => {
   })
 
   for (const [index, waitMs] of RETRY_DELAYS_MS.entries()) {
-    test(`after attempt ${index + 1} failed it waits ${waitMs / MINUTE_MS} minutes from its end`, () => {
+    test(`after attempt ${index + 1} failed, the delivery waits ${waitMs / MINUTE_MS} minutes from the end of the attempt`, () => {
       const step = decideNextStep({ trigger: 'event' }, index + 1, outcome(500, { durationMs: 10_000 }))
       const nextAttemptAt = new Date(STARTED_AT.getTime() + 10_000 + waitMs)
       assert.deepEqual(step, { status: 'pending', nextAttemptAt })
@@ -34,7 +34,7 @@ describe('the schedule of a delivery', () => {
       { trigger: 'test', number: 1, statusCode: 299, status: 'succeeded' },
     ]
   for (const { trigger, number, statusCode, status } of ends) {
-    test(`attempt ${number} of one by ${trigger}, answered ${statusCode}: ${status}`, () => {
+    test(`attempt ${number} of a delivery by ${trigger}, response ${statusCode}: ${status}`, () => {
       const step = decideNextStep({ trigger }, number, outcome(statusCode))
       assert.deepEqual(step, { status, nextAttemptAt: null })
     })
@@ -49,7 +49,7 @@ test('only a complete 2xx response is a success', () => {
   assert.ok(!isSuccess(outcome(200, { error: 'timeout' })))
 })
 
-test("a delivery's id is made from its event and endpoint, or is its own; other texts are rejected", () => {
+test("a delivery's id is derived from its event and endpoint, or newly generated; other texts are rejected", () => {
   const part = '01K2Z3Y4X5W6V7T8S9R0Q1P2N3'
   for (const id of [`dlv_${part}`, `dlv_${part}_${part}`]) assert.ok(isDeliveryId(id), id)
   const others = [

@@ -2,8 +2,8 @@ import type { Mode } from '../../values/mode.ts'
 import type { EventType } from '../events/event.ts'
 
 /**
- * Why a delivery was created: by its event, or because a user asked for a replay or a test. One that a user asked for
- * is tried only once.
+ * Why a delivery was created: by its event, or because a user asked for a replay or a test. A delivery that a user
+ * asked for is tried only once.
  */
 export const DELIVERY_TRIGGERS = ['event', 'replay', 'test'] as const
 export type DeliveryTrigger = (typeof DELIVERY_TRIGGERS)[number]
@@ -12,9 +12,9 @@ export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /**
- * The delivery of one event to one endpoint. It is `pending` until an attempt gets a 2xx response (`succeeded`), the
- * last attempt has failed (`failed`), or the endpoint is deleted (`canceled`). While the endpoint is disabled, the
- * delivery stays `pending` and waits.
+ * The delivery of one event to one endpoint. It is `pending` until an attempt gets a 2xx response (`succeeded`) or the
+ * last attempt has failed (`failed`). While the endpoint is disabled, the delivery waits as `pending`. If it has waited
+ * for 30 days, or if the endpoint is deleted, it is `canceled`.
  */
 export interface Delivery {
   readonly accountId: string
@@ -59,7 +59,7 @@ export interface AttemptOutcome {
 }
 
 export interface DeliveryAttempt extends AttemptOutcome {
-  /** From 1. */
+  /** The first attempt has the number 1. */
   readonly number: number
 }
 
@@ -68,7 +68,7 @@ export interface ClaimedDelivery {
   readonly delivery: Delivery
   readonly leasedUntil: Date
   readonly url: string
-  /** The current secret, followed by the previous one while a rotation overlaps. */
+  /** The current secret. For 24 hours after a rotation, it is followed by the previous one. */
   readonly secrets: readonly string[]
   /** The event's envelope (D42). Exactly these bytes are signed and sent at every attempt. */
   readonly body: string
@@ -77,7 +77,7 @@ export interface ClaimedDelivery {
 
 /** The time limit of a whole attempt: name resolution, connection, headers and body. */
 export const ATTEMPT_TIMEOUT_MS = 10_000
-/** How long a worker leases a delivery. If the worker dies, another one takes over after that. */
+/** How long a worker leases a delivery. If the worker dies, another worker can claim the delivery after this time. */
 export const LEASE_MS = 30_000
 
 const DELIVERY_ID_PATTERN = /^dlv_[0-9A-HJKMNP-TV-Z]{26}(?:_[0-9A-HJKMNP-TV-Z]{26})?$/

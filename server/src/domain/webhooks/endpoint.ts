@@ -2,13 +2,13 @@ import type { Mode } from '../../values/mode.ts'
 import type { SubscribableType } from '../events/event.ts'
 
 /**
- * Why an endpoint is disabled: its owner disabled it, it responded with 410, or it has failed for `FAILING_MS` without
- * a success.
+ * Why an endpoint is disabled: a member of the workspace disabled it (`owner`), it responded with 410 (`gone`), or it
+ * has failed for `FAILING_MS` without a success (`failing`).
  */
 export const DISABLED_CAUSES = ['owner', 'gone', 'failing'] as const
 export type DisabledBecause = (typeof DISABLED_CAUSES)[number]
 
-/** A URL that a workspace receives its events at, in one mode. Never contains the secret. */
+/** A URL at which a workspace receives its events, in one mode. This type never contains the endpoint's secret. */
 export interface WebhookEndpoint {
   readonly id: string
   readonly accountId: string
@@ -16,22 +16,22 @@ export interface WebhookEndpoint {
   readonly url: string
   readonly events: readonly SubscribableType[]
   readonly createdAt: Date
-  /** Since when every finished attempt has failed. Null after a success. */
+  /** The time since which every finished attempt has failed. Null after a success. */
   readonly failingSince: Date | null
   readonly disabledAt: Date | null
   readonly disabledBecause: DisabledBecause | null
 }
 
-/** An endpoint with the secret that its deliveries are signed with. The secret is shown only this once. */
+/** An endpoint with the secret that signs its deliveries. The secret is shown only this once. */
 export interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint
   readonly secret: string
 }
 
-/** How many endpoints an (account, mode) may have. */
+/** How many endpoints one workspace and mode may have. */
 export const ENDPOINTS_MAX = 20
 export const URL_CHARS_MAX = 2_048
-/** How long deliveries are signed with the previous secret as well. */
+/** How long after a rotation deliveries are signed with the previous secret as well. */
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1_000
 /** An endpoint that has failed for this long without a success is disabled (D45). */
 export const FAILING_MS = 5 * 24 * 60 * 60 * 1_000
@@ -42,8 +42,8 @@ export const FAILING_MS = 5 * 24 * 60 * 60 * 1_000
 export const HANGING_MS = 5_000
 
 /**
- * Returns the context that binds a sealed secret to its endpoint, so the secret cannot be opened from another
- * endpoint's row.
+ * Returns the context that binds an encrypted secret to its endpoint, so that the secret cannot be decrypted from
+ * another endpoint's row.
  */
 export function secretSealContext(accountId: string, endpointId: string): string {
   return JSON.stringify(['webhook secret', accountId, endpointId])

@@ -26,7 +26,7 @@ export function insertEndpoint(endpoint: WebhookEndpoint, secretSealed: Buffer):
   }
 }
 
-/** Oldest first. Uses the index `webhook_endpoints_listed`. */
+/** Lists endpoints, oldest first. Uses the index `webhook_endpoints_listed`. */
 export function listEndpointRows(accountId: string, mode: Mode): Query<WebhookEndpoint[]> {
   return {
     name: 'list_webhook_endpoints',
@@ -47,14 +47,17 @@ export function findEndpoint(accountId: string, id: string): Query<WebhookEndpoi
   }
 }
 
-/** As `findEndpoint`, and locks it: nobody else changes it or claims its deliveries until this transaction ends. */
+/**
+ * Does the same as `findEndpoint`, and locks the endpoint. Until this transaction ends, no other transaction can change
+ * the endpoint or claim its deliveries.
+ */
 export function lockEndpointRow(accountId: string, id: string): Query<WebhookEndpoint | null> {
   const { text, values, read } = findEndpoint(accountId, id)
-  // This lock does not stop inserts of deliveries, which refer to the row.
+  // This kind of lock still allows other transactions to insert deliveries, which refer to the row.
   return { name: 'lock_webhook_endpoint', text: `${text} for no key update`, values, read }
 }
 
-/** Updates what an owner can change. */
+/** Updates the fields that `changeEndpoint` can change. */
 export function updateEndpoint(endpoint: WebhookEndpoint): Query<boolean> {
   const { accountId, id, url, events, failingSince, disabledAt, disabledBecause } = endpoint
   return {
@@ -67,7 +70,7 @@ export function updateEndpoint(endpoint: WebhookEndpoint): Query<boolean> {
   }
 }
 
-/** Stores a new secret; the current one becomes the previous one. */
+/** Stores a new secret. The current secret becomes the previous one, which is used until `previousUntil`. */
 export function replaceSecret(endpoint: WebhookEndpoint, secretSealed: Buffer, previousUntil: Date): Query<boolean> {
   return {
     name: 'replace_webhook_secret',
@@ -79,7 +82,7 @@ export function replaceSecret(endpoint: WebhookEndpoint, secretSealed: Buffer, p
   }
 }
 
-/** Marks the endpoint as deleted. The row stays for the delivery log, without its secrets. */
+/** Marks the endpoint as deleted, and deletes its secrets. The row is kept for the delivery log. */
 export function markEndpointDeleted(accountId: string, id: string, now: Date): Query<WebhookEndpoint | null> {
   return {
     name: 'delete_webhook_endpoint',
@@ -91,7 +94,7 @@ export function markEndpointDeleted(accountId: string, id: string, now: Date): Q
   }
 }
 
-/** Deletes the row of a deleted endpoint, whose deliveries were deleted before. */
+/** Deletes the row of an endpoint that is marked as deleted. The endpoint's deliveries must be deleted first. */
 export function deleteEndpointRow(accountId: string, id: string): Query<boolean> {
   return {
     name: 'remove_webhook_endpoint',

@@ -74,7 +74,7 @@ describe('webhook endpoints', () => {
     `https://receiver.example/${'x'.repeat(2_048)}`,
   ]
   for (const url of urls) {
-    test(`none is made, or moved, to ${url.slice(0, 60)}`, async () => {
+    test(`no endpoint can be created at, or changed to, ${url.slice(0, 60)}`, async () => {
       const refused = { status: 400, code: 'url_not_allowed' }
       await assert.rejects(makeEndpoint(ctx, account, { url }), refused)
       const { endpoint } = await makeEndpoint(ctx, account)
@@ -98,7 +98,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual((await listEndpoints(ctx, { accountId: account.id, mode: 'test' })).length, 1)
   })
 
-  test('an account has at most 20 in each mode, even if they are created concurrently; deleted ones do not count', async () => {
+  test('a workspace has at most 20 endpoints in each mode, even if they are created concurrently; deleted ones do not count', async () => {
     await openConnections(ctx.db)
     const make = () => makeEndpoint(ctx, account)
     const made = await Promise.allSettled(Array.from({ length: ENDPOINTS_MAX + 5 }, make))
@@ -112,7 +112,7 @@ describe('webhook endpoints', () => {
     await assert.rejects(make(), { status: 409, code: 'endpoint_limit_reached' })
   })
 
-  test('they are listed by mode, oldest first', async () => {
+  test('endpoints are listed by mode, oldest first', async () => {
     const made = []
     for (let index = 0; index < 3; index += 1) made.push((await makeEndpoint(ctx, account)).endpoint.id)
     await makeEndpoint(ctx, account, { mode: 'live' })
@@ -190,7 +190,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual(await getEndpoint(ctx, { accountId: account.id, id: endpoint.id }), endpoint)
   })
 
-  test('secrets are never stored in clear, and sealed ones open only for their own endpoint', async () => {
+  test('secrets are stored only encrypted, and can be decrypted only for their own endpoint', async () => {
     const first = await makeEndpoint(ctx, account)
     const second = await makeEndpoint(ctx, account)
     const rotated = await rotateSecret(ctx, { accountId: account.id, id: first.endpoint.id, actor: OPERATOR })
@@ -232,7 +232,7 @@ describe('webhook endpoints', () => {
     assert.throws(() => ctx.sealer.open(stolen, contextOfSecond))
   })
 
-  test('each change of an endpoint is one audit entry that names who made it, and of a URL only the host', async () => {
+  test('each change of an endpoint writes one audit entry, with the actor and only the host of a URL', async () => {
     const url = 'https://receiver.example/their-secret-path'
     const request = { accountId: account.id, mode: 'live', url, events: EVENT_TYPES, actor: ADA } as const
     const at = (seconds: number) => later(ctx, seconds * 1_000)

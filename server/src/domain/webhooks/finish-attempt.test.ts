@@ -34,7 +34,7 @@ const HOUR_MS = DAY_MS / 24
 describe('finishing an attempt', () => {
   let given: TestContext
   let real: Context
-  /** Uses a clock that stands still. */
+  /** The context `real` with a clock that does not advance. */
   let ctx: Context
   let account: Account
   let endpoint: WebhookEndpoint
@@ -72,7 +72,8 @@ describe('finishing an attempt', () => {
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
     await finishAttempt(ctx, { claimed, outcome: outcomeOf(ctx, { statusCode: 503 }) })
-    // The delivery is read first. This is how it was before the attempt ended.
+    // `getDelivery` reads the delivery first, and then the attempts. To simulate an attempt that ends in between, the
+    // update resets the delivery's count of attempts.
     await readRows(real.db, 'update deliveries set attempts = 0 where id = $1', [claimed.delivery.id])
     const { delivery, attempts } = await getDelivery(ctx, claimed.delivery)
     assert.deepEqual([delivery.attempts, attempts], [0, []])
@@ -85,7 +86,7 @@ describe('finishing an attempt', () => {
       const context = frozenAt(real, new Date(at))
       const claimed = await claimOne(context)
       assert.equal(claimed.attemptNumber, index + 1)
-      // The attempt takes a moment, and the delay starts at its end.
+      // The attempt takes ten seconds, and the delay starts when it ends.
       const ended = later(context, 10_000)
       const delivery = await finish(ended, claimed, 500)
       assert.equal(delivery.attempts, index + 1)
@@ -117,7 +118,7 @@ describe('finishing an attempt', () => {
   })
 
   for (const error of ['timeout', 'dns_error', 'tls_error', 'blocked_address'] as const) {
-    test(`an attempt without an answer is a failure like others: ${error}`, async () => {
+    test(`an attempt without a response is a failure like any other: ${error}`, async () => {
       await announce(ctx, account)
       const claimed = await claimOne(ctx)
       const outcome = outcomeOf(ctx, { statusCode: null, error, durationMs: 10_000 })
@@ -143,7 +144,7 @@ describe('finishing an attempt', () => {
     assert.equal((await claim(later(ctx, DAY_MS))).length, 2)
   })
 
-  test('an endpoint is failing since its first failure, until a success', async () => {
+  test('an endpoint counts as failing from its first failure until a success', async () => {
     await fail(ctx)
     const since = (await read()).failingSince
     assert.deepEqual(since, NOW)
@@ -155,7 +156,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual((await read()).failingSince, new Date(NOW.getTime() + 3 * HOUR_MS))
   })
 
-  test('an endpoint that has only failed for 5 days is disabled, not a moment sooner, and the log says so', async () => {
+  test('an endpoint that has only failed for 5 days is disabled, not a moment sooner, and this is logged', async () => {
     await fail(ctx)
     await fail(later(ctx, 3 * DAY_MS))
     await fail(later(ctx, FAILING_MS - 1))
@@ -192,7 +193,7 @@ describe('finishing an attempt', () => {
     assert.equal((await read()).disabledAt, null)
   })
 
-  test('one success within the 5 days starts them again', async () => {
+  test('after one success, the 5 days start again', async () => {
     await fail(ctx)
     await succeed(later(ctx, 4 * DAY_MS))
     await fail(later(ctx, FAILING_MS + HOUR_MS))
@@ -210,7 +211,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual([disabledAt, failingSince], [null, null])
   })
 
-  test('an endpoint that is enabled again has 5 days again', async () => {
+  test('an endpoint that is enabled again has the full 5 days again', async () => {
     await fail(ctx)
     await fail(later(ctx, FAILING_MS))
     const enabled = await changeEndpoint(later(ctx, 6 * DAY_MS), {
@@ -267,7 +268,7 @@ describe('finishing an attempt', () => {
     assert.deepEqual(await readDisablings(), ['gone'])
   })
 
-  test('many failures at once at one endpoint, while it is claimed, changed and deleted, end well', async () => {
+  test('concurrent attempts all end, even while their endpoint is claimed, changed and deleted', async () => {
     await openConnections(real.db)
     for (let index = 0; index < 40; index += 1) await announce(ctx, account)
     const claimed = await claim(ctx, { inFlightMax: 20 })
@@ -279,7 +280,7 @@ describe('finishing an attempt', () => {
       changeEndpoint(ctx, { ...subject(), change: { url: 'https://moved.example/' }, actor: OPERATOR }),
     ])
     for (const outcome of outcomes) {
-      // Only the change may come too late.
+      // Only the change of the URL can fail, because the endpoint may already be deleted.
       if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, 'webhook_not_found')
     }
     for (const { delivery } of claimed) assert.notEqual((await readDelivery(ctx, delivery)).status, 'pending')
@@ -293,7 +294,7 @@ describe('finishing an attempt', () => {
     return getEndpoint(ctx, subject())
   }
 
-  /** Makes a delivery fail for good, with its last attempt. */
+  /** Makes a delivery fail permanently, with its last attempt. */
   async function fail(at: Context): Promise<void> {
     await clearQueues(real)
     await announce(at, account)
@@ -307,7 +308,7 @@ describe('finishing an attempt', () => {
     await finish(at, await claimOne(at), 200)
   }
 
-  /** The reason that the log gives for disabling the endpoint. */
+  /** Reads the reasons that the audit log gives for disabling the endpoint. */
   async function readDisablings(): Promise<unknown[]> {
     const rows = await readAudit(real.db, account.id)
     return rows

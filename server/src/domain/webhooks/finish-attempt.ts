@@ -10,13 +10,14 @@ import { finishDelivery } from './queue-store.ts'
 const GONE = 410
 
 /**
- * Records how an attempt ended and what follows (D45). The delivery succeeds, waits for its next attempt, or fails for
- * good.
+ * Records the outcome of an attempt, and the new status of its delivery (D45). The delivery succeeds, waits for its
+ * next attempt, or fails permanently.
  *
- * The endpoint is marked as hanging or not. It is disabled by a 410 response, or if a delivery fails for good and
- * nothing has succeeded for 5 days; so two failures long apart do not disable it.
+ * Also records whether the endpoint hangs. A 410 response disables the endpoint. The endpoint is also disabled if a
+ * delivery fails permanently and no attempt has succeeded for 5 days. A single failed attempt does not disable it, even
+ * if the last success was long ago.
  *
- * A worker whose lease has expired records nothing: whichever worker has the delivery now records how it ended.
+ * A worker whose lease has expired records nothing. The next worker that claims the delivery records its own outcome.
  */
 export async function finishAttempt(
   ctx: Pick<Context, 'db'>,

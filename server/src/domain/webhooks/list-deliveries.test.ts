@@ -63,7 +63,7 @@ describe('the delivery log', () => {
   })
   after(() => given.close())
 
-  test('it lists one mode, newest first', async () => {
+  test('the log lists the deliveries of one mode, newest first', async () => {
     const all = await list({})
     assert.equal(all.length, 17)
     assert.equal(all[0]?.id, replayed.id)
@@ -76,7 +76,7 @@ describe('the delivery log', () => {
   })
 
   for (const limit of [1, 2, 5, 16, 17, 100]) {
-    test(`pages of ${limit} have no gaps and no doubles`, async () => {
+    test(`pages of ${limit} have no gaps and no duplicates`, async () => {
       const all = await list({})
       const paged: Delivery[] = []
       for (
@@ -106,7 +106,7 @@ describe('the delivery log', () => {
     { name: 'of an endpoint', filter: () => ({ endpointId: first.id }), count: 10 },
     { name: 'of another endpoint', filter: () => ({ endpointId: second.id }), count: 7 },
     { name: 'of an endpoint of the other mode', filter: () => ({ endpointId: live.id }), count: 0 },
-    { name: 'of a kind', filter: () => ({ eventType: 'payment.failed' }), count: 2 },
+    { name: 'of an event type', filter: () => ({ eventType: 'payment.failed' }), count: 2 },
     { name: 'of an event, replay included', filter: () => ({ eventId: replayed.eventId }), count: 3 },
     { name: 'of an event of the other mode', filter: () => ({ eventId: delivered.eventId }), count: 0 },
     { name: 'that failed', filter: () => ({ status: 'failed' }), count: 2 },
@@ -130,7 +130,7 @@ describe('the delivery log', () => {
     },
   ]
   for (const { name, filter, count } of cases) {
-    test(`those ${name}`, async () => {
+    test(`the log can show only deliveries ${name}`, async () => {
       const found = await list(filter())
       assert.equal(found.length, count)
       const all = await list({})
@@ -153,7 +153,7 @@ describe('the delivery log', () => {
     assert.deepEqual(await list({ to: at(1) }, { before: replayed.id }), await list({ to: at(1) }))
   })
 
-  test('another workspace sees nothing of it', async () => {
+  test('another workspace cannot see these deliveries', async () => {
     const other = await makeAccount(ctx)
     for (const filter of [{}, { endpointId: first.id }, { eventId: replayed.eventId }, { status: 'failed' as const }]) {
       const request = { accountId: other.id, mode: 'test', filter, before: null, limit: 100 } as const
@@ -189,9 +189,9 @@ describe('the delivery log', () => {
   })
 
   const plans: readonly { name: string; filter: Partial<LogFilter>; index: string }[] = [
-    { name: 'all', filter: {}, index: 'deliveries_of_endpoint' },
-    { name: 'what failed', filter: { status: 'failed' }, index: 'deliveries_failed' },
-    { name: 'those of an event', filter: { eventId: 'evt_' }, index: 'deliveries_of_event' },
+    { name: 'the log of all deliveries', filter: {}, index: 'deliveries_of_endpoint' },
+    { name: 'the log of failed deliveries', filter: { status: 'failed' }, index: 'deliveries_failed' },
+    { name: 'the log of an event', filter: { eventId: 'evt_' }, index: 'deliveries_of_event' },
   ]
   for (const { name, filter, index } of plans) {
     test(`${name} is read by ${index}`, async () => {

@@ -16,13 +16,16 @@ export interface DeliveryFilter {
   readonly to?: Date | undefined
 }
 
-/** Sorts above all delivery ids for the next thousands of years, because ids begin with the digits of their time. */
+/**
+ * Sorts after every delivery id. An id begins with its encoded time, which does not reach `Z` for thousands of years.
+ */
 const NEWEST = 'dlv_Z'
 const OLDEST = 'dlv_'
 
 /**
- * Lists the deliveries of the (account, mode), newest first and at most `limit`. If `before` is given, only deliveries
- * older than that one. Deliveries that finished more than 30 days ago have been deleted.
+ * Lists at most `limit` deliveries of the workspace and mode, newest first. If `before` is given, lists only deliveries
+ * older than the one with that id. Deliveries that finished more than 30 days ago are missing, because the clean-up job
+ * deletes them.
  */
 export async function listDeliveries(
   ctx: Pick<Context, 'db'>,

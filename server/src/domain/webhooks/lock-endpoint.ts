@@ -15,7 +15,8 @@ export async function lockEndpoint(
 }
 
 /**
- * As `lockEndpoint`, but throws 409 `endpoint_disabled` if the endpoint is disabled, because nothing can be sent to it.
+ * Does the same as `lockEndpoint`, but throws 409 `endpoint_disabled` if the endpoint is disabled, because nothing can
+ * be sent to a disabled endpoint.
  */
 export async function lockEnabledEndpoint(
   transaction: Transaction,

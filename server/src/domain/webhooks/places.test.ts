@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { FREE_PER_HELD, shareOf } from './places.ts'
 
-test('a share is a quarter of what is free, and never less than one', () => {
+test('a share is a quarter of the free places, and never less than one', () => {
   for (const [free, share] of [
     [400, 100],
     [7, 1],
@@ -15,7 +15,7 @@ test('a share is a quarter of what is free, and never less than one', () => {
   }
 })
 
-test('if all workspaces take all they can get, some places stay free as long as a share is more than one', () => {
+test('if all workspaces use their whole share, some places stay free as long as a share is more than one', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 600 }), (places, workspaces) => {
       const held = Array.from({ length: workspaces }, () => 0)

@@ -1,17 +1,20 @@
-/** A workspace gets another place only while at least this many times as many places are free as it would then hold. */
+/**
+ * A workspace gets its nth place only while at least n times this number of places are free. For example, a third place
+ * requires 12 free places.
+ */
 export const FREE_PER_HELD = 4
 
-/** A sender's capacity: the places for attempts in flight. */
+/** A sender's capacity. Each attempt in flight takes up one place. */
 export interface Places {
   readonly free: number
-  /** How many places each workspace holds, by account id. Workspaces that hold none are left out. */
+  /** How many places each workspace uses, by account id. Workspaces that use none are left out. */
   readonly held: ReadonlyMap<string, number>
 }
 
 /**
- * Returns how many places one workspace may hold while `free` are free (D45). The share shrinks as places are taken, so
- * workspaces that use all they can get still leave some free for others. It is at least one place, as long as there is
- * any.
+ * Returns how many places one workspace may use while `free` places are free (D45). The fewer places are free, the
+ * smaller is this share. So workspaces that use their whole share still leave places free for others. The share is at
+ * least one place.
  */
 export function shareOf(free: number): number {
   return Math.max(Math.floor(free / FREE_PER_HELD), 1)

@@ -7,7 +7,7 @@ import { isDeliveryId, type Delivery, type DeliveryAttempt } from './delivery.ts
 import type { WebhookEndpoint } from './endpoint.ts'
 import { findEndpoint, listEndpointRows } from './endpoints-store.ts'
 
-/** Returns an endpoint of the account, without its secret, or throws 404 `webhook_not_found`. */
+/** Returns an endpoint of the workspace, without its secret, or throws 404 `webhook_not_found`. */
 export async function getEndpoint(
   ctx: Pick<Context, 'db'>,
   { accountId, id }: { accountId: string; id: string },
@@ -17,7 +17,7 @@ export async function getEndpoint(
   return endpoint
 }
 
-/** Lists the endpoints of the (account, mode), oldest first, without their secrets. */
+/** Lists the endpoints of the workspace and mode, oldest first, without their secrets. */
 export async function listEndpoints(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },
@@ -25,7 +25,7 @@ export async function listEndpoints(
   return await ctx.db.runRelaxed(listEndpointRows(accountId, mode))
 }
 
-/** Returns a delivery of the account with its attempts, oldest first, or throws 404 `delivery_not_found`. */
+/** Returns a delivery of the workspace with its attempts, oldest first, or throws 404 `delivery_not_found`. */
 export async function getDelivery(
   ctx: Pick<Context, 'db'>,
   { accountId, id }: { accountId: string; id: string },
@@ -33,6 +33,7 @@ export async function getDelivery(
   if (!isDeliveryId(id)) throw problem('delivery_not_found')
   const [delivery, attempts] = await ctx.db.runRelaxedPair(findDelivery(accountId, id), listAttempts(accountId, id))
   if (delivery === null) throw problem('delivery_not_found')
-  // The attempts are read second: one that ended in between belongs to a later state of the delivery.
+  // The attempts are read after the delivery. An attempt that ended in between is left out, because `delivery.attempts`
+  // does not count it yet.
   return { delivery, attempts: attempts.filter(({ number }) => number <= delivery.attempts) }
 }

@@ -27,12 +27,12 @@ export interface EndpointKey {
   readonly id: string
 }
 
-/** A delivery that is due, with what its attempt needs, as stored: secrets are sealed, the event's data is text. */
+/** A due delivery, with the stored data that its attempt needs. The secrets are still encrypted. */
 export interface DueRow {
   readonly delivery: Delivery
   readonly url: string
   readonly secretSealed: Buffer
-  /** Null unless a rotation has an overlap now. */
+  /** Null unless the secret was rotated within the last 24 hours. */
   readonly previousSecretSealed: Buffer | null
   readonly eventCreatedAt: Date
   readonly dataText: string
@@ -40,9 +40,9 @@ export interface DueRow {
 }
 
 /**
- * Makes this transaction read an index in its order and stop early, even with a plan that was made while all queues
- * were short. Otherwise a plan could read a whole queue in order to sort it, and each claim would cost as much as the
- * queue is long.
+ * Disables bitmap scans in this transaction, so that a claim reads an index in order and stops early. Otherwise, a plan
+ * that was made while all queues were short could read a whole queue and sort it. The cost of each claim would then
+ * grow with the length of the queue.
  */
 export const READ_IN_ORDER: Query<null> = {
   name: 'read_queues_in_order',
@@ -51,28 +51,32 @@ export const READ_IN_ORDER: Query<null> = {
   read: () => null,
 }
 
-/** What a claim may take. A sender has two pools of places; a claim is for one of them. */
+/**
+ * The limits of one claim. A sender has two pools of places: one for hanging endpoints, and one for all others. Each
+ * claim is for one pool.
+ */
 export interface ClaimBounds {
   readonly now: Date
-  /** Whether it is for endpoints that hang. They have a pool of places of their own. */
+  /** Whether the claim is for hanging endpoints. */
   readonly hangs: boolean
-  /** For one endpoint, in all processes together. */
+  /** How many deliveries to one endpoint may be in flight, in all processes together. */
   readonly inFlightMax: number
   readonly limit: number
   readonly places: Places
 }
 
-/** Sorts after every endpoint's id: those begin with `whk_`. */
+/** Sorts after every endpoint id, because endpoint ids begin with `whk_`. */
 const BEHIND_ENDPOINTS = 'whl'
 
 /**
- * Locks and returns enabled endpoints that have due deliveries and room for them. They are taken in turn from the
- * workspaces, endpoints with the least in flight first. Locked endpoints are skipped, not waited for.
+ * Locks and returns enabled endpoints that have due deliveries, and fewer than `inFlightMax` deliveries in flight.
+ * Workspaces take turns. Within a workspace, endpoints with the fewest deliveries in flight come first. Skips endpoints
+ * that another transaction has locked.
  *
- * The statement hops through `deliveries_due` from endpoint to endpoint, and skips a workspace that already has its
- * share. It begins after `start`, continues at the beginning when it reaches the end, and makes at most `hopsMax` hops.
- * It returns how far it came: if the next claim starts there, every endpoint is reached, however many queues stand
- * before it.
+ * The statement hops through the index `deliveries_due` from one endpoint to the next, and skips a workspace that
+ * already has its share. It begins after `start`. When it reaches the end of the index, it continues at the beginning.
+ * It makes at most `hopsMax` hops, and returns the last endpoint that it examined. If the next claim starts there,
+ * every endpoint has its turn, however many endpoints come before it.
  */
 export function lockDueEndpoints(
   { now, hangs, inFlightMax, limit, places }: ClaimBounds,
@@ -143,10 +147,11 @@ export function lockDueEndpoints(
 }
 
 /**
- * Locks and returns due deliveries of endpoints that this transaction has locked, so that their counts are exact. The
- * workspaces take turns, within a workspace its endpoints take turns, and an endpoint's deliveries come oldest first. A
- * workspace gets at most `shareOf` the free places, where each place that is given away counts as taken. Uses
- * `deliveries_leased`, `deliveries_due` and primary keys.
+ * Locks and returns due deliveries of the given endpoints. This transaction must have locked the endpoints, so that the
+ * counts of deliveries in flight are exact. Workspaces take turns, the endpoints of a workspace take turns, and the
+ * deliveries of an endpoint come oldest first. A workspace gets at most its share of the free places (`shareOf`). Each
+ * place that this statement assigns no longer counts as free. Uses `deliveries_leased`, `deliveries_due` and primary
+ * keys.
  */
 export function lockDueDeliveries(
   { now, inFlightMax, limit, places }: ClaimBounds,
@@ -206,7 +211,10 @@ export function lockDueDeliveries(
   }
 }
 
-/** Leases deliveries of an account, which this transaction has locked, to a worker. Uses the primary key. */
+/**
+ * Leases deliveries of one workspace to a worker. This transaction must have locked the deliveries. Uses the primary
+ * key.
+ */
 export function leaseDeliveries(accountId: string, ids: readonly string[], leasedUntil: Date): Query<boolean> {
   return {
     name: 'lease_deliveries',
@@ -216,7 +224,7 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
   }
 }
 
-/** Releases a lease, if the worker still holds it. Uses the primary key. */
+/** Releases the lease of a delivery, if it is still this worker's lease. Uses the primary key. */
 export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
   return {
     name: 'release_delivery',
@@ -227,8 +235,8 @@ export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<
 }
 
 /**
- * Ends an attempt, if the worker still holds the delivery: records the attempt, updates the delivery, and updates the
- * endpoint's state, unless it is the same already. Returns why the endpoint was disabled, if this attempt disabled it.
+ * Ends an attempt, if the delivery still has this worker's lease. Records the attempt and updates the delivery. Updates
+ * the endpoint only if its fields change. If this attempt disabled the endpoint, returns the reason, otherwise null.
  * Uses primary keys.
  */
 export function finishDelivery(
@@ -239,7 +247,10 @@ export function finishDelivery(
     readonly endedAt: Date
     readonly isGone: boolean
     readonly hangs: boolean
-    /** A delivery that fails for good disables an endpoint that has been failing since this time or longer. */
+    /**
+     * The endpoint is disabled if the delivery fails permanently and the endpoint has been failing since this time or
+     * earlier.
+     */
     readonly failingSinceMax: Date
   },
 ): Query<DisabledBecause | null> {
@@ -292,8 +303,9 @@ export function finishDelivery(
 }
 
 /**
- * Endpoints with pending deliveries that will not be sent: any pending delivery of a deleted endpoint, and those of a
- * disabled endpoint that were due before `before`. Uses `webhook_endpoints_stopped` and `deliveries_due`.
+ * Lists endpoints with pending deliveries that must be canceled. These are all pending deliveries of a deleted
+ * endpoint, and the pending deliveries of a disabled endpoint that were due before `before`. Uses
+ * `webhook_endpoints_stopped` and `deliveries_due`.
  */
 export function listStoppedQueues(before: Date, limit: number): Query<(EndpointKey & { deletedAt: Date | null })[]> {
   return {
@@ -314,8 +326,8 @@ export function listStoppedQueues(before: Date, limit: number): Query<(EndpointK
 }
 
 /**
- * Cancels about `limit` of the oldest pending deliveries of an endpoint, or only of those due before a time; returns
- * how many. Uses the index `deliveries_due`.
+ * Cancels about `limit` of an endpoint's oldest pending deliveries. If `dueBefore` is given, cancels only those due
+ * before it. Returns how many were canceled. Uses the index `deliveries_due`.
  */
 export function cancelDeliveries(
   endpoint: EndpointKey,
@@ -335,8 +347,8 @@ export function cancelDeliveries(
 }
 
 /**
- * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts; returns how many.
- * Uses the index `deliveries_finished`.
+ * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts. Returns how many
+ * deliveries were deleted. Uses the index `deliveries_finished`.
  */
 export function deleteFinishedDeliveries(before: Date, limit: number): Query<number> {
   return {
@@ -350,7 +362,8 @@ export function deleteFinishedDeliveries(before: Date, limit: number): Query<num
 }
 
 /**
- * Endpoints that were deleted before a time and have no deliveries left. Uses the index `webhook_endpoints_stopped`.
+ * Lists endpoints that were marked as deleted before a time and have no deliveries left. Uses the index
+ * `webhook_endpoints_stopped`.
  */
 export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointKey[]> {
   return {

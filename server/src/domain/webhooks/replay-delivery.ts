@@ -10,10 +10,10 @@ import { makeDelivery } from './make-delivery.ts'
 
 /**
  * Sends the event of a delivery to its endpoint again, as a new delivery that is tried once. The schedule of the
- * original delivery is not affected, and two replays create two deliveries.
+ * original delivery does not change. Each replay creates another delivery.
  *
- * Errors: 404 `delivery_not_found`, `webhook_not_found` (deleted), `event_not_found` (older than 30 days); 409
- * `endpoint_disabled`.
+ * Errors: 404 `delivery_not_found`, `webhook_not_found` if the endpoint is deleted, `event_not_found` if the event is
+ * older than 30 days; 409 `endpoint_disabled`.
  */
 export async function replayDelivery(
   ctx: Pick<Context, 'db' | 'clock'>,

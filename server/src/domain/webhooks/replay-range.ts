@@ -15,23 +15,24 @@ export interface RangeRequest {
   readonly accountId: string
   readonly endpointId: string
   readonly from: Date
-  /** Deliveries created before this time. */
+  /** Only deliveries created before this time are replayed. */
   readonly to: Date
   /**
-   * `failed` replays what has failed for good and was not delivered by a replay since. So if there are more than
-   * 10,000, the same call can be repeated to continue, once the first replays were sent. `all` also replays what was
-   * delivered. Pending deliveries are never replayed, because they are sent anyway.
+   * `failed` replays deliveries that failed permanently, except those whose event was delivered by a replay since. If
+   * there are more than 10,000, the caller can repeat the same call for the rest, after the first replays have been
+   * delivered. `all` replays deliveries that succeeded or were canceled, too. Pending deliveries are never replayed,
+   * because they are sent anyway.
    */
   readonly only: 'failed' | 'all'
   readonly actor: Actor
 }
 
 /**
- * Replays the events in a range of time that the endpoint had deliveries of, at most 10,000 and from the last 30 days.
- * Returns how many. Either all of them are replayed or none.
+ * Replays an endpoint's deliveries that were created in a range of time, at most 10,000 and only from the last 30 days.
+ * Returns how many were replayed. If the call fails, none of them is replayed.
  *
- * Nothing is replayed while earlier replays to the endpoint are still queued, so that a queue cannot grow without limit
- * (D45). Errors: 404 `webhook_not_found`; 409 `endpoint_disabled`, `replays_pending`.
+ * While earlier replays to the endpoint are still queued, throws 409 `replays_pending`, so that the queue cannot grow
+ * without limit (D45). Errors: 404 `webhook_not_found`; 409 `endpoint_disabled`, `replays_pending`.
  */
 export async function replayRange(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -42,7 +43,7 @@ export async function replayRange(
   const below = idBoundary('delivery', to)
   return await ctx.db.transaction(async (transaction) => {
     const { mode } = await lockEnabledEndpoint(transaction, { accountId, id: endpointId })
-    // The endpoint is locked, so nobody else can replay meanwhile.
+    // The endpoint is locked, so no other call can replay deliveries to it meanwhile.
     if (await transaction.run(hasPendingReplays(accountId, endpointId))) throw problem('replays_pending')
     let count = 0
     let next = idBoundary('delivery', start)

@@ -37,7 +37,7 @@ const ADA = { kind: 'user', id: 'usr_ada' } as const
 describe('replays', () => {
   let given: TestContext
   let real: Context
-  /** Uses a clock that stands still. */
+  /** The context `real` with a clock that does not advance. */
   let ctx: Context
   let account: Account
   let endpoint: WebhookEndpoint
@@ -53,7 +53,7 @@ describe('replays', () => {
   })
   after(() => given.close())
 
-  test('what was delivered is delivered again: a new delivery of the same event, with the same body', async () => {
+  test('a successful delivery can be replayed: a new delivery of the same event, with the same body', async () => {
     const event = await announce(ctx, account)
     const first = await claimOne(ctx)
     const delivered = await finish(ctx, first, 200)
@@ -75,7 +75,7 @@ describe('replays', () => {
     assert.deepEqual(await readDelivery(ctx, delivered), delivered)
   })
 
-  test('a delivery that failed for good is replayed; a replay is tried once', async () => {
+  test('a delivery that failed permanently can be replayed; a replay is tried once', async () => {
     const failed = await failForGood()
     const replay = await sendAgain(later(ctx, 9 * HOUR_MS), failed)
     const at = later(ctx, 9 * HOUR_MS)
@@ -85,7 +85,7 @@ describe('replays', () => {
     assert.deepEqual(await readDelivery(ctx, failed), failed)
   })
 
-  test('a replay of what is still scheduled neither moves nor ends its schedule', async () => {
+  test('a replay of a pending delivery does not change the schedule of that delivery', async () => {
     await announce(ctx, account)
     const scheduled = await finish(ctx, await claimOne(ctx), 500)
     await sendAgain(ctx, scheduled)
@@ -150,7 +150,7 @@ describe('replays', () => {
     assert.equal(await countDeliveries(ctx, other.id), 0)
   })
 
-  test('a range of failed deliveries leaves out the rest, and those that a replay has delivered since', async () => {
+  test('a range of failed deliveries leaves out all others, and those whose event a replay has delivered since', async () => {
     const other = await makeEndpoint(ctx, account)
     await announceMany(ctx, account, { count: 6, from: NOW })
     const [delivered, replayed, replaying, missed, failed, pending] = await listOf(endpoint.id)
@@ -172,7 +172,7 @@ describe('replays', () => {
       rows.filter((row) => row['status'] === 'pending').map((row) => row['event_id']),
       [missed?.eventId, failed?.eventId],
     )
-    // Once they were delivered, the same call finds nothing more to do.
+    // When the replays have been delivered, the same call replays nothing.
     await endReplays()
     assert.equal(await range({ only: 'failed' }, at), 0)
     assert.equal((await readDelivery(ctx, pending as Delivery)).status, 'pending')
@@ -241,7 +241,7 @@ describe('replays', () => {
     assert.equal(await range({}, at), 3)
   })
 
-  test('each replay is one audit entry that names who made it', async () => {
+  test('each replay writes one audit entry with the actor', async () => {
     await announce(ctx, account)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     const replay = await replayDelivery(ctx, { accountId: account.id, deliveryId: delivered.id, actor: ADA })
@@ -267,7 +267,7 @@ describe('replays', () => {
     ])
   })
 
-  test('a test event goes only to its endpoint, whatever that is subscribed to, and is tried once', async () => {
+  test('a test event goes only to its endpoint, whatever events the endpoint is subscribed to, and is tried once', async () => {
     await makeEndpoint(ctx, account)
     const narrow = await makeEndpoint(ctx, account, { mode: 'live', events: ['payment.failed'] })
     const delivery = await sendTestEvent(ctx, { accountId: account.id, id: narrow.endpoint.id, actor: OPERATOR })
@@ -319,7 +319,7 @@ describe('replays', () => {
     return claimed
   }
 
-  /** The deliveries that events created for an endpoint, oldest first. */
+  /** Lists the deliveries to an endpoint that were created by their event, oldest first. */
   async function listOf(endpointId: string): Promise<Delivery[]> {
     const rows = await readRows(
       real.db,
@@ -347,7 +347,7 @@ describe('replays', () => {
     )
   }
 
-  /** Sets the status that attempts would have led to. */
+  /** Sets the status of deliveries, as their attempts would have done. */
   async function setStatus(deliveries: readonly (Delivery | undefined)[], status: 'succeeded' | 'failed') {
     await readRows(
       real.db,
@@ -357,7 +357,7 @@ describe('replays', () => {
     )
   }
 
-  /** Creates many failed deliveries, of one event per second. */
+  /** Creates failed deliveries, each of its own event. */
   async function seedFailed(count: number): Promise<void> {
     const ids = Array.from({ length: count }, (_, index) =>
       createId('event', new Date(NOW.getTime() + Math.floor(index / 10))),

@@ -7,14 +7,14 @@ const HOUR_MS = 60 * MINUTE_MS
 export const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS] as const
 export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1
 
-/** What an attempt makes of a delivery. */
+/** The status of a delivery after an attempt, and when it is tried again. */
 export type NextStep =
   | { readonly status: 'succeeded' | 'failed'; readonly nextAttemptAt: null }
   | { readonly status: 'pending'; readonly nextAttemptAt: Date }
 
 /**
- * Decides what follows an attempt. A delivery created by its event is tried six times; one that a user asked for is
- * tried once.
+ * Decides what happens to a delivery after an attempt. A delivery created by its event is tried six times; a delivery
+ * that a user asked for is tried once.
  */
 export function decideNextStep(
   { trigger }: Pick<Delivery, 'trigger'>,

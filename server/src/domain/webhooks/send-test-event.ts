@@ -10,7 +10,7 @@ import { lockEnabledEndpoint } from './lock-endpoint.ts'
 import { makeDelivery } from './make-delivery.ts'
 
 /**
- * Sends a test event to one endpoint, whatever it is subscribed to. It is tried once.
+ * Sends a test event to one endpoint, whatever events the endpoint is subscribed to. The delivery is tried once.
  *
  * Errors: 404 `webhook_not_found`; 409 `endpoint_disabled`.
  */
