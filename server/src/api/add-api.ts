@@ -1,60 +1,39 @@
-import swagger from '@fastify/swagger'
 import type { Context } from '../domain/context.ts'
 import { allowCrossOrigin } from '../http/cross-origin.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
+import { addGuides } from './guides/add-guides.ts'
 import { createAuthenticate } from './authenticate.ts'
+import { describeRoutes, type Contract } from './contract/document.ts'
 import { addAgentRoutes, type Authenticate } from './routes/agents.ts'
 import { addEventRoutes } from './routes/events.ts'
+import { addLedgerRoute } from './routes/ledger.ts'
 import { addMeRoute } from './routes/me.ts'
 import { addPaymentRoutes } from './routes/payments.ts'
-import { SCOPE_DESCRIPTIONS } from '../values/scope.ts'
-import { ErrorSchema } from './schemas.ts'
+import { addWalletRoutes } from './routes/wallets.ts'
 
-/** Adds the `/v1` routes, and their contract at `/openapi.json`, which is generated from the routes' schemas. */
-export async function addApi(http: HttpServer, ctx: Context, origins: Origins): Promise<void> {
-  await http.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Bursar',
-        version: 'v1',
-        description: 'Lets software agents pay in USDC within limits that their owners have signed.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      components: {
-        securitySchemes: {
-          apiKey: {
-            type: 'http',
-            scheme: 'bearer',
-            description: '`svc_test_…` or `svc_live_…`. The prefix decides the mode.',
-          },
-          accessToken: {
-            type: 'oauth2',
-            description: 'An OAuth access token (`svc_oat_…`) of a connection to which a person has consented.',
-            flows: {
-              authorizationCode: {
-                authorizationUrl: `${origins.authUrl}/oauth/authorize`,
-                tokenUrl: `${origins.authUrl}/oauth/token`,
-                refreshUrl: `${origins.authUrl}/oauth/token`,
-                scopes: SCOPE_DESCRIPTIONS,
-              },
-            },
-          },
-        },
-      },
-      security: [{ apiKey: [] }, { accessToken: [] }],
-    },
-    refResolver: { buildLocalReference: ({ $id }) => (typeof $id === 'string' ? $id : 'unnamed') },
-  })
+/**
+ * Adds the `/v1` routes, and their contract at `/openapi.json`, which is generated from what the routes declare. Returns
+ * a function that creates the contract when the server is ready.
+ */
+export async function addApi(http: HttpServer, ctx: Context, origins: Origins): Promise<() => Contract> {
+  const describeContract = await describeRoutes(http, origins)
   const authenticate: Authenticate = (requirements) => createAuthenticate(ctx, origins, requirements)
   await http.register(async (scope: HttpServer) => {
     allowCrossOrigin(scope)
-    scope.addSchema(ErrorSchema)
     addAgentRoutes(scope, ctx, authenticate)
     addPaymentRoutes(scope, ctx, authenticate)
+    addLedgerRoute(scope, ctx, authenticate)
+    addWalletRoutes(scope, ctx, authenticate)
     addMeRoute(scope, ctx, authenticate)
     addEventRoutes(scope, ctx, authenticate)
   })
-  http.get('/openapi.json', { schema: { hide: true } }, async () => http.swagger())
+  await addGuides(http, origins)
+  // The contract is created at the first request, and never changes while the process runs.
+  let contract: string | null = null
+  http.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    contract ??= JSON.stringify(describeContract())
+    return reply.type('application/json; charset=utf-8').serializer(String).send(contract)
+  })
+  return describeContract
 }

@@ -2,26 +2,43 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateToken } from '../domain/connections/authenticate-token.ts'
 import type { Context } from '../domain/context.ts'
 import { authenticateKey } from '../domain/keys/authenticate-key.ts'
-import { originOf, type Origins } from '../http/hosts.ts'
+import { listResources, MCP_PATH, originOf, type Origins, type ResourcePath } from '../http/hosts.ts'
 import type { Bucket, RateState } from '../limiter/bucket.ts'
 import { Problem, problem } from '../values/problem.ts'
-import type { Scope } from '../values/scope.ts'
+import { SCOPES, type Scope } from '../values/scope.ts'
 import { SECRET_PREFIXES } from '../values/secret.ts'
-import { setCaller, toKeyCaller, toTokenCaller, type Caller } from './caller.ts'
+import { isUnrestrictedKey, setCaller, toKeyCaller, toTokenCaller, type Caller } from './caller.ts'
 import { formatChallenge } from './challenge.ts'
 import { setRateLimitHeaders, tooManyRequests } from './rate-limit-headers.ts'
 
 const AUTHORIZATION_PATTERN = /^authorization$/i
-/** The form of RFC 6750, section 2.1. The scheme's name is case-insensitive (RFC 9110, section 11.1). */
+/**
+ * The form of a bearer credential (RFC 6750, section 2.1). The scheme's name is case-insensitive (RFC 9110, section
+ * 11.1).
+ */
 const BEARER_PATTERN = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
-/** What a route requires of its caller. */
+/** The message of every 401. */
+export const UNAUTHENTICATED_MESSAGE =
+  'The API key or access token is missing, malformed, expired or revoked. Send a valid one in the header ' +
+  '"Authorization: Bearer …", with the key or token in place of the dots.'
+
+/** The rate limit that a route uses, and what it requires of the caller's credential. */
 export interface Requirements {
   readonly bucket: Bucket
-  /** The scope that an OAuth token must have. Without it, a token with any scope is accepted. */
+  /** The scope that the credential must have. If it is missing, the route accepts a credential with any scope. */
   readonly scope?: Scope
-  /** Whether only an API key is accepted, and no OAuth token (D31). */
-  readonly apiKeyOnly?: boolean
+  /** Whether only an unrestricted API key is accepted, and neither a restricted one (D56) nor an OAuth token (D31). */
+  readonly unrestrictedKeyOnly?: boolean
+  /** The path of the protected resource that is called. `/mcp` also checks for which resource a token was issued. */
+  readonly resourcePath?: ResourcePath
+}
+
+const requirementsByHook = new WeakMap<object, Requirements>()
+
+/** Returns what an authentication hook requires. Undefined for any other hook. The contract is made from this. */
+export function requirementsOf(hook: object): Requirements | undefined {
+  return requirementsByHook.get(hook)
 }
 
 interface Authenticated {
@@ -29,37 +46,84 @@ interface Authenticated {
   readonly rate: RateState
 }
 
-/**
- * Creates the hook before every `/v1` route. It checks the credential, then the scope, then the rate limit, before the body
- * is read (D18). It responds with 401 and 403 and a challenge (D31), or with 429. Every response to a valid credential has
- * the rate limit headers (D32).
- */
+export interface Identified {
+  readonly caller: Caller
+  /**
+   * The error that rejects the request of a valid credential: the 429 of a caller over its rate limit, and at `/mcp` also
+   * the 403 of an API key without the scope. Null if the request is allowed.
+   */
+  readonly rejection: Problem | null
+}
+
+/** Creates the hook that runs before every `/v1` route, and before the body is read. It rejects as `identifyCaller`. */
 export function createAuthenticate(ctx: Context, origins: Origins, requirements: Requirements) {
-  return async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    void reply.header('Cache-Control', 'no-store')
-    const origin = originOf(request, origins)
-    const credential = readCredential(request)
-    const found = credential === null ? null : await findCaller(ctx, { credential, requirements })
-    if (found === null) {
-      const error = request.headers.authorization === undefined ? undefined : 'invalid_token'
-      void reply.header('WWW-Authenticate', formatChallenge({ origin, error }))
-      throw new Problem('unauthenticated', 'The API key or access token is missing, malformed, expired or revoked.')
-    }
-    const { caller, rate } = found
-    setRateLimitHeaders(reply, rate)
-    if (caller.graceUntil !== null) void reply.header('Service-Rotation-Grace-Until', caller.graceUntil.toISOString())
-    if (requirements.apiKeyOnly === true && caller.authType !== 'api_key') throw problem('api_key_required')
-    if (requirements.scope !== undefined && !caller.scopes.includes(requirements.scope)) {
-      const challenge = formatChallenge({ origin, error: 'insufficient_scope', scopes: [requirements.scope] })
-      void reply.header('WWW-Authenticate', challenge)
-      throw problem('insufficient_scope', { details: { required_scope: requirements.scope } })
-    }
-    if (!rate.allowed) throw tooManyRequests(rate, ctx.clock.now())
+  requirementsByHook.set(authenticate, requirements)
+  return authenticate
+
+  async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { caller, rejection } = await identifyCaller(ctx, { request, reply, origins, requirements })
+    if (rejection !== null) throw rejection
     setCaller(request, caller)
   }
 }
 
-/** Finds the caller. The prefix decides the kind of credential; a failure does not show which kind it was (RFC 6750, section 3.1). */
+/**
+ * Checks the credential of a request, then the scope, then the rate limit (D18). Throws 401 or 403. Returns the 429 of a
+ * caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). The same
+ * holds for an API key without the scope at `/mcp`: the host of a key cannot request more scopes, so a challenge does not
+ * help it. A 401, and every other 403 for a missing scope, have a challenge (D31). Every response to a valid credential
+ * has the rate limit headers (D32).
+ */
+export async function identifyCaller(
+  ctx: Context,
+  {
+    request,
+    reply,
+    origins,
+    requirements,
+  }: { request: FastifyRequest; reply: FastifyReply; origins: Origins; requirements: Requirements },
+): Promise<Identified> {
+  void reply.header('Cache-Control', 'no-store')
+  const { resourcePath = '' } = requirements
+  const place = { origin: originOf(request, origins), resourcePath }
+  const credential = readCredential(request)
+  const found = credential === null ? null : await findCaller(ctx, { credential, requirements })
+  if (found === null || !isIntendedFor(found.caller, { resourcePath, origins })) {
+    const error = request.headers.authorization === undefined ? undefined : 'invalid_token'
+    void reply.header('WWW-Authenticate', formatChallenge({ ...place, error }))
+    throw new Problem('unauthenticated', UNAUTHENTICATED_MESSAGE)
+  }
+  const { caller, rate } = found
+  setRateLimitHeaders(reply, rate)
+  if (caller.graceUntil !== null) void reply.header('Service-Rotation-Grace-Until', caller.graceUntil.toISOString())
+  if (requirements.unrestrictedKeyOnly === true && !isUnrestrictedKey(caller)) throw problem('api_key_required')
+  const { scope } = requirements
+  if (scope !== undefined && !caller.scopes.includes(scope)) {
+    const missingScope = problem('insufficient_scope', { details: { required_scope: scope } })
+    if (resourcePath === MCP_PATH && caller.authType === 'api_key') return { caller, rejection: missingScope }
+    const scopes = resourcePath === '' ? [scope] : SCOPES.filter((one) => one === scope || caller.scopes.includes(one))
+    void reply.header('WWW-Authenticate', formatChallenge({ ...place, error: 'insufficient_scope', scopes }))
+    throw missingScope
+  }
+  return { caller, rejection: rate.allowed ? null : tooManyRequests(rate, ctx.clock.now()) }
+}
+
+/**
+ * Returns whether a credential was issued for the resource that is called. The MCP server rejects a token that names a
+ * resource which is no longer ours, for example after `BASE_URL` was changed. A token for a whole host is valid for the
+ * MCP server on this host too. API keys, and tokens that name no resource, are valid everywhere.
+ */
+function isIntendedFor(
+  { resource }: Caller,
+  { resourcePath, origins }: { resourcePath: ResourcePath; origins: Origins },
+): boolean {
+  return resourcePath === '' || resource === null || listResources(origins).includes(resource)
+}
+
+/**
+ * Finds the caller. The prefix of the credential shows whether the credential is an API key or an OAuth token. An
+ * invalid API key gets the same error as an invalid token (RFC 6750, section 3.1).
+ */
 async function findCaller(
   ctx: Context,
   { credential, requirements }: { credential: string; requirements: Requirements },
@@ -69,11 +133,14 @@ async function findCaller(
     const token = await authenticateToken(ctx, { credential, bucket, requiredScope })
     return token === null ? null : { caller: toTokenCaller(token), rate: token.rate }
   }
-  const key = await authenticateKey(ctx, { credential, bucket })
+  const key = await authenticateKey(ctx, { credential, bucket, requiredScope })
   return key === null ? null : { caller: toKeyCaller(key), rate: key.rate }
 }
 
-/** Reads the bearer credential (RFC 6750). Two `Authorization` headers count as none, because it is unclear which one is meant. */
+/**
+ * Reads the bearer credential (RFC 6750). Returns null if there are several `Authorization` headers, because it is
+ * unclear which one is meant.
+ */
 function readCredential(request: FastifyRequest): string | null {
   const names = request.raw.rawHeaders.filter((name, index) => index % 2 === 0 && AUTHORIZATION_PATTERN.test(name))
   if (names.length !== 1) return null

@@ -6,10 +6,10 @@ import type { Plan } from '../domain/plans/plan.ts'
 import type { Mode } from '../values/mode.ts'
 import { SCOPES, type Scope } from '../values/scope.ts'
 
-/** The caller of a `/v1` request: one account and mode, with a valid credential. */
+/** The caller of a `/v1` request: a workspace and mode, identified by a valid credential. */
 export interface Caller {
   readonly authType: 'api_key' | 'oauth'
-  /** The name for the audit log. */
+  /** The actor that the audit log records. */
   readonly actor: Actor
   /** The id of the API key or of the connection. */
   readonly credentialId: string
@@ -19,11 +19,19 @@ export interface Caller {
   readonly plan: Plan
   readonly mode: Mode
   readonly scopes: readonly Scope[]
-  /** The connection's agent, the only one that it may pay as (D25); null for an API key, which may pay as any agent. */
+  /**
+   * The agent of an OAuth token's connection, or of an API key that is bound to one (D56). The credential may pay only as
+   * this agent (D25). Null for every other API key, which may pay as any agent.
+   */
   readonly agentId: string | null
-  /** When the credential ends: a connection's expiry, or the end of a rotated key's grace period; null if it has no end (D30). */
+  /** The resource for which an OAuth token was issued (RFC 8707). Null for an API key, and if the client named none. */
+  readonly resource: string | null
+  /**
+   * When the connection expires, or when the grace period of a rotated key ends (D30). Null for a key that was not
+   * rotated.
+   */
   readonly expiresAt: Date | null
-  /** The end of a rotated key's grace period. */
+  /** The end of a rotated key's grace period. Null for every other credential. */
   readonly graceUntil: Date | null
 }
 
@@ -33,14 +41,22 @@ export function setCaller(request: FastifyRequest, caller: Caller): void {
   callers.set(request, caller)
 }
 
-/** Returns the caller of a request that passed `authenticate`. Throws if the route has no such hook, which is our bug. */
+/**
+ * Returns the caller of a request that passed `authenticate`. Throws if the route does not have that hook, which is a
+ * bug.
+ */
 export function callerOf(request: FastifyRequest): Caller {
   const caller = callers.get(request)
   if (caller === undefined) throw new Error('the request was not authenticated')
   return caller
 }
 
-export function toKeyCaller({ key, account }: AuthenticatedKey): Caller {
+/** Returns whether the caller is an API key that is neither bound to an agent nor restricted to some scopes (D56). */
+export function isUnrestrictedKey({ authType, agentId, scopes }: Caller): boolean {
+  return authType === 'api_key' && agentId === null && SCOPES.every((scope) => scopes.includes(scope))
+}
+
+export function toKeyCaller({ key, account, scopes }: AuthenticatedKey): Caller {
   return {
     authType: 'api_key',
     actor: { kind: 'key', id: key.id },
@@ -50,8 +66,9 @@ export function toKeyCaller({ key, account }: AuthenticatedKey): Caller {
     accountName: account.name,
     plan: account.plan,
     mode: key.mode,
-    scopes: SCOPES,
-    agentId: null,
+    scopes,
+    agentId: key.agentId,
+    resource: null,
     expiresAt: key.graceUntil,
     graceUntil: key.graceUntil,
   }
@@ -69,6 +86,7 @@ export function toTokenCaller({ connection, account, scopes }: AuthenticatedToke
     mode: connection.mode,
     scopes,
     agentId: connection.agentId,
+    resource: connection.resource,
     expiresAt: connection.expiresAt,
     graceUntil: null,
   }

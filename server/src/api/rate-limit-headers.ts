@@ -2,7 +2,10 @@ import type { FastifyReply } from 'fastify'
 import { retryAfterSeconds, type RateState } from '../limiter/bucket.ts'
 import { Problem } from '../values/problem.ts'
 
-/** Writes the `X-RateLimit-*` headers of every `/v1` response. `X-RateLimit-Reset` is in Unix milliseconds (D32). */
+/**
+ * Sets the `X-RateLimit-*` headers of a response to a valid credential. `X-RateLimit-Reset` is in Unix milliseconds
+ * (D32).
+ */
 export function setRateLimitHeaders(reply: FastifyReply, rate: RateState): void {
   void reply.headers({
     'X-RateLimit-Limit': String(rate.limit),
@@ -11,7 +14,7 @@ export function setRateLimitHeaders(reply: FastifyReply, rate: RateState): void 
   })
 }
 
-/** The 429 of a caller over its rate limit. `http/send-problem.ts` writes its `Retry-After` header. */
+/** Returns the 429 error for a caller over its rate limit. `http/send-problem.ts` sets its `Retry-After` header. */
 export function tooManyRequests(rate: RateState, now: Date): Problem {
   const seconds = retryAfterSeconds(rate, now)
   return new Problem('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {

@@ -1,81 +1,52 @@
 import { Type } from 'typebox'
-import { DepositSchema } from '../domain/deposits/deposit-schema.ts'
-import { EnvelopeSchema } from '../domain/events/event-schema.ts'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../domain/events/event.ts'
-import { GrantSchema } from '../domain/grants/grant-schema.ts'
-import { PROBLEM_CODES, PROBLEM_STATUS } from '../values/problem.ts'
+import { PAYMENT_WAIT_SECONDS_MAX } from '../domain/reconciliation/wait-for-payment.ts'
 import { isoTime, ModeSchema, nullable, usdc } from '../values/schema-fields.ts'
 
 /** The schemas of `/v1`. They generate `openapi.json`, validate bodies and serialize responses. */
 
-export const ErrorSchema = Type.Object(
-  {
-    error: Type.Object({
-      type: Type.Union(
-        Object.keys(PROBLEM_STATUS).map((type) => Type.Literal(type)),
-        { description: 'Coarse category; determines the HTTP status.' },
-      ),
-      message: Type.String({ description: 'Human-readable; contains no personal data.' }),
-      code: Type.Optional(
-        Type.String({
-          description: `Specific failure within the type: ${Object.keys(PROBLEM_CODES).join(', ')}.`,
-        }),
-      ),
-      details: Type.Optional(
-        Type.Unknown({ description: 'Structured context: validation issues, or the limit that was met.' }),
-      ),
-    }),
-  },
-  { $id: 'Error', title: 'Error' },
-)
-
 export const IdentitySchema = Type.Object(
   {
     auth_type: Type.String({ description: '`api_key` for API keys, `oauth` for OAuth access tokens.' }),
-    account_slug: Type.String(),
-    account_name: Type.String(),
+    account_slug: Type.String({ description: 'The slug of the workspace.' }),
+    account_name: Type.String({ description: 'The name of the workspace.' }),
     mode: ModeSchema,
-    scopes: Type.Array(Type.String()),
-    agent_id: nullable(Type.String({ description: 'The agent that the connection is for.' })),
-    expires_at: nullable(isoTime('When the connection ends; for a rotated API key the end of its grace.')),
+    scopes: Type.Array(Type.String(), { description: 'What the credential may do.' }),
+    agent_id: nullable(
+      Type.String({
+        description:
+          'The only agent as which the credential may pay: the agent of the connection, or the one to which the API key is bound.',
+      }),
+    ),
+    expires_at: nullable(
+      isoTime(
+        'When the credential stops working: the end of the connection, or of the 24 hours after an API key was rotated.',
+      ),
+    ),
     wallets: Type.Array(
       Type.Object({
-        address: Type.String(),
-        max_per_tx_usdc: usdc('Per-transaction maximum.'),
-        daily_cap_usdc: usdc('Cap over any 24 hours.'),
+        address: Type.String({ description: 'The EVM address of the wallet.' }),
+        max_per_tx_usdc: usdc('The per-payment limit.'),
+        daily_cap_usdc: usdc('The 24-hour limit: the most that the agent may spend in any 24 hours.'),
         agent_id: Type.Optional(
-          Type.String({ description: 'The agent that holds the grant; for API keys, which see all agents.' }),
+          Type.String({
+            description: 'The agent of the grant. Only present for API keys that are not bound to one agent.',
+          }),
         ),
       }),
+      { description: 'The wallets from which the credential can pay now, one entry for each agent.' },
     ),
   },
   { $id: 'Identity', title: 'Identity' },
 )
 
-/** What webhooks deliver, byte for byte (D42). */
-export const EventSchema = Type.Object(
-  {
-    ...EnvelopeSchema.properties,
-    data: Type.Object(
-      {
-        payment: Type.Optional({
-          ...Type.Ref('Payment'),
-          description: 'With `payment.created`, `payment.confirmed` and `payment.failed`: the payment as it then was.',
-        }),
-        deposit: Type.Optional(DepositSchema),
-        grant: Type.Optional(GrantSchema),
-        webhook: Type.Optional(Type.Object({ id: Type.String() }, { description: 'With `webhook.test`.' })),
-      },
-      { description: 'What it happened to, under its name.' },
-    ),
-  },
-  { $id: 'Event', title: 'Event' },
-)
+/** An event, exactly as webhooks deliver it (D42). `contract/events.ts` describes it. */
+export const EventReference = Type.Unsafe({ $ref: '#/components/schemas/Event' })
 
 export const EVENTS_LIMIT_MAX = 100
 export const EVENTS_LIMIT_DEFAULT = 50
 
-/** For the contract only: `parseEventsQuery` parses the query. */
+/** Only describes the query of `GET /v1/events` in `openapi.json`. `parseEventsQuery` parses the query. */
 export const EventsQuery = Type.Object({
   cursor: Type.Optional(
     Type.String({
@@ -92,7 +63,7 @@ export const EventsQuery = Type.Object({
   ),
   type: Type.Optional(
     Type.String({
-      description: `Event types, separated by commas: ${EVENT_TYPES.join(', ')}. By default all of these. \`${TEST_EVENT_TYPE}\` can be added.`,
+      description: `Event types, separated by commas: ${EVENT_TYPES.join(', ')}. The default is all of these types. \`${TEST_EVENT_TYPE}\` can be added.`,
       examples: ['payment.confirmed,payment.failed'],
     }),
   ),
@@ -106,12 +77,18 @@ export const EventsQuery = Type.Object({
   ),
 })
 
-/** Rejects unknown members, because a caller that sends `dry_run` must not move money (D4). */
+/**
+ * Rejects unknown members. For example, `dry_run` is not supported, and a caller that sends it must not move money
+ * (D4).
+ */
 const NO_OTHER_MEMBERS = { additionalProperties: false } as const
 
-/** The parsers in `values/` check the length of texts (code points, NFC), so that each rule is in one place (D7). */
+/**
+ * `parseAgentId` checks the maximum length and the characters, so that the rules for an agent's id are in one place
+ * (D7).
+ */
 export const CreateAgentBody = Type.Object(
-  { id: Type.String({ minLength: 1, description: '1 to 64 characters; unique within (account, mode).' }) },
+  { id: Type.String({ minLength: 1, description: '1 to 64 characters. Unique in the workspace and mode.' }) },
   NO_OTHER_MEMBERS,
 )
 
@@ -121,38 +98,34 @@ export const CreatePaymentBody = Type.Object(
       minLength: 1,
       description: '1 to 64 characters. The agent must have an active grant on the wallet.',
     }),
-    wallet: Type.String({ description: 'Sender wallet, an EVM address of this account and mode.' }),
-    to: Type.String({ description: 'Recipient, an EVM address.' }),
-    amount_usdc: Type.String({ description: 'Positive decimal, at most 6 decimal places.', examples: ['1.25'] }),
-    memo: Type.Optional(Type.String({ maxLength: 200, description: 'Stored with the transaction.' })),
+    wallet: Type.String({
+      description: 'The EVM address of the wallet that pays. The wallet must belong to this workspace and mode.',
+    }),
+    to: Type.String({ description: 'The EVM address of the recipient.' }),
+    amount_usdc: Type.String({ description: 'A positive decimal with at most 6 decimal places.', examples: ['1.25'] }),
+    memo: Type.Optional(Type.String({ maxLength: 200, description: 'A note that is stored with the payment.' })),
     idempotency_key: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
         description:
-          'The same key never pays twice: the first payment is returned, and the rest of the body is ignored. Send the key here: a request with an Idempotency-Key header, but without the same key here, is rejected.',
+          'The same key never pays twice. A second request with the same key returns the first payment, and the rest of its body has no effect. Send the key in this member: a request with an Idempotency-Key header, but without the same key in this member, is rejected.',
       }),
     ),
   },
   NO_OTHER_MEMBERS,
 )
 
+/** Only describes the query of `GET /v1/payments/{id}` in `openapi.json`. `parsePaymentQuery` parses the query. */
+export const PaymentQuery = Type.Object({
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: PAYMENT_WAIT_SECONDS_MAX,
+      default: 0,
+      description: 'How many seconds to wait at most until the payment is confirmed or failed.',
+    }),
+  ),
+})
+
 export const IdParams = Type.Object({ id: Type.String({ description: 'URL-encoded.' }) })
-
-const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: 'The request is not valid.',
-  401: 'The API key or access token is missing, malformed, expired or revoked.',
-  403: "The credential may not do this, or a limit of the grant, the plan or the wallet's balance refuses the payment. `details` shows the limit and what is left.",
-  404: 'Not found in this account and mode.',
-  413: 'The body is larger than 64 KiB.',
-  415: 'The body is not JSON.',
-  429: 'Too many requests. Retry after the time in the `Retry-After` header.',
-  500: 'The service failed unexpectedly.',
-  503: 'The service is temporarily unavailable. Nothing was recorded.',
-}
-
-/** Returns the error responses of a route, by status. */
-export function errorResponses(...statuses: (keyof typeof DESCRIPTIONS)[]) {
-  const reference = Type.Ref('Error')
-  return Object.fromEntries(statuses.map((status) => [status, { ...reference, description: DESCRIPTIONS[status] }]))
-}

@@ -6,15 +6,15 @@ import type { Context } from '../../domain/context.ts'
 import { AgentSchema, type PublicAgent } from '../../domain/grants/agent-schema.ts'
 import { formatAgent } from '../../domain/grants/format-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { parseAgentId } from '../../values/agent-id.ts'
+import { parseAgentId, AGENT_ID_RULE } from '../../values/agent-id.ts'
 import type { createAuthenticate, Requirements } from '../authenticate.ts'
 import { callerOf, type Caller } from '../caller.ts'
-import { invalidAgentId } from '../parse-payment.ts'
-import { CreateAgentBody, errorResponses, IdParams } from '../schemas.ts'
+import { CreateAgentBody, IdParams } from '../schemas.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
 
 export type Authenticate = (requirements: Requirements) => ReturnType<typeof createAuthenticate>
 
-const AgentResponse = Type.Object({ agent: Type.Ref('Agent') }, { description: 'The agent in its current state.' })
+const AgentResponse = Type.Object({ agent: Type.Ref('Agent') }, { description: 'The agent with its current limits.' })
 
 export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(AgentSchema)
@@ -23,22 +23,23 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
   http.post(
     '/v1/agents',
     {
-      onRequest: authenticate({ bucket: 'default', apiKeyOnly: true }),
+      onRequest: authenticate({ bucket: 'default', unrestrictedKeyOnly: true }),
       schema: {
         operationId: 'createAgent',
-        summary: 'Create an agent if absent',
+        summary: 'Create an agent',
         description:
-          'Idempotent: if the id exists, nothing changes and the response shows the agent. Requires an API key, because a ' +
-          'connection belongs to one agent, which the person chose at consent.',
+          'If an agent with this id already exists, nothing changes and the response contains this agent. An API key ' +
+          'without restrictions is required, because every other credential acts as one agent only, or may do less.',
         tags: ['Agents'],
         body: CreateAgentBody,
-        response: { 201: AgentResponse, ...errorResponses(400, 401, 403, 413, 415, 429, 500, 503) },
+        response: { 201: AgentResponse },
+        errors: ['agent_cap_reached'],
       },
     },
     async (request, reply) => {
       const caller = callerOf(request)
       const id = parseAgentId(request.body.id)
-      if (id === null) throw invalidAgentId('id')
+      if (id === null) throw invalidMember('id', AGENT_ID_RULE)
       const agent = await createAgent(ctx, { accountId: caller.accountId, mode: caller.mode, id, actor: caller.actor })
       return reply.code(201).send({ agent: formatOf(caller, agent) })
     },
@@ -51,11 +52,10 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       schema: {
         operationId: 'listAgents',
         summary: 'List agents',
-        description: 'Every agent of this account and mode, oldest first. The order is stable.',
+        description: 'Returns all agents of this workspace and mode, oldest first. The order is stable.',
         tags: ['Agents'],
         response: {
-          200: Type.Object({ agents: Type.Array(Type.Ref('Agent')) }, { description: 'Every agent.' }),
-          ...errorResponses(401, 429, 500, 503),
+          200: Type.Object({ agents: Type.Array(Type.Ref('Agent')) }, { description: 'All agents.' }),
         },
       },
     },
@@ -73,9 +73,11 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       schema: {
         operationId: 'getAgent',
         summary: 'Retrieve one agent',
+        description: 'Returns the agent with its wallets, and what it may spend from each of them now.',
         tags: ['Agents'],
         params: IdParams,
-        response: { 200: AgentResponse, ...errorResponses(401, 404, 429, 500, 503) },
+        response: { 200: AgentResponse },
+        errors: ['agent_not_found'],
       },
     },
     async (request) => {

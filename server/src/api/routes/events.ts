@@ -7,12 +7,13 @@ import { listEvents } from '../../domain/events/list-events.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { callerOf } from '../caller.ts'
 import { parseEventsQuery } from '../parse-events-query.ts'
-import { errorResponses, EventSchema, EventsQuery, IdParams } from '../schemas.ts'
+import { EventReference, EventsQuery, IdParams } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
-/** Serves the same events as webhooks, for clients that missed some. */
+/**
+ * Adds the routes that read events. They return the same events that webhooks deliver, for receivers that missed some.
+ */
 export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
-  http.addSchema(EventSchema)
   const onRequest = authenticate({ bucket: 'default' })
 
   http.get(
@@ -24,25 +25,24 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
         operationId: 'listEvents',
         summary: 'List events',
         description:
-          'The events of the last 30 days in this account and mode, newest first, or oldest first with order=asc. Pages have ' +
-          'no gaps and no duplicates, even while new events arrive. An event becomes readable shortly after its created_at, ' +
-          'when its transaction has committed. With order=asc only events older than 30 seconds are listed, so that none ' +
-          'appears before your cursor. To follow new events, poll with order=asc and the id of the last event of your ' +
-          'previous page as cursor; next_cursor null means that there are no more events yet. The first time, or after a ' +
-          'webhook, start with created_after, one minute before the last event that you have seen.',
+          'Returns the events of the last 30 days in this workspace and mode, newest first, or oldest first with order=asc. ' +
+          'Pages have no gaps and no duplicates, even while new events arrive. An event becomes readable shortly after its ' +
+          'created_at, when its transaction has committed. Until then, events that were created later can already be ' +
+          'readable. So that you miss no event, order=asc lists only events that are older than 30 seconds. To follow new events, poll with order=asc and use the id of ' +
+          'the last event of the previous page as the cursor. If next_cursor is null, there are no more events yet. For the ' +
+          'first request, or after a webhook, set created_after to one minute before the last event that you have seen.',
         tags: ['Events'],
         querystring: EventsQuery,
         response: {
           200: Type.Object(
             {
-              events: Type.Array(Type.Ref('Event')),
+              events: Type.Array(EventReference),
               next_cursor: Type.Union([Type.String(), Type.Null()], {
-                description: 'The cursor of the next page; null if there are no more events yet.',
+                description: 'The cursor of the next page. Null if there are no more events yet.',
               }),
             },
             { description: 'A page of events.' },
           ),
-          ...errorResponses(400, 401, 429, 500, 503),
         },
       },
     },
@@ -61,13 +61,13 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       schema: {
         operationId: 'getEvent',
         summary: 'Retrieve one event',
-        description: 'An event of the last 30 days, as webhooks deliver it.',
+        description: 'Returns an event of the last 30 days in the form in which webhooks deliver it.',
         tags: ['Events'],
         params: IdParams,
         response: {
-          200: Type.Object({ event: Type.Ref('Event') }, { description: 'The event as it was written.' }),
-          ...errorResponses(401, 404, 429, 500, 503),
+          200: Type.Object({ event: EventReference }, { description: 'The event at the time when it was created.' }),
         },
+        errors: ['event_not_found'],
       },
     },
     async (request) => {
@@ -78,8 +78,8 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
 }
 
 /**
- * The schemas are only for the contract. `parseEventsQuery` parses the query, and an event is returned exactly as it was
- * stored, as webhooks deliver it.
+ * Turns off validation and serialization by the schemas, which only describe these routes in `openapi.json`.
+ * `parseEventsQuery` parses the query, and an event is returned exactly as it was stored, as webhooks deliver it.
  */
 const UNCHANGED = {
   validatorCompiler: () => () => true,

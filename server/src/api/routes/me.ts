@@ -3,7 +3,7 @@ import { listSpendable } from '../../domain/agents/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatAmount } from '../../values/money.ts'
 import { callerOf } from '../caller.ts'
-import { errorResponses, IdentitySchema } from '../schemas.ts'
+import { IdentitySchema } from '../schemas.ts'
 import { Type } from 'typebox'
 import type { Authenticate } from './agents.ts'
 
@@ -16,10 +16,11 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
       schema: {
         operationId: 'getIdentity',
         summary: 'Describe the current credential',
+        description:
+          'Returns the workspace, the mode and the scopes of the credential, and the wallets from which it can pay now.',
         tags: ['Identity'],
         response: {
-          200: { ...Type.Ref('Identity'), description: 'The identity of the caller.' },
-          ...errorResponses(401, 429, 500, 503),
+          200: { ...Type.Ref('Identity'), description: 'The workspace, mode and limits of the credential.' },
         },
       },
     },

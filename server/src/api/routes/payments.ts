@@ -1,108 +1,208 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Context } from '../../domain/context.ts'
-import { createPayment } from '../../domain/payments/create-payment.ts'
+import { ADMISSION_REFUSAL_CODES } from '../../domain/payment-requests/admission-refusal.ts'
+import { compareRequest } from '../../domain/payment-requests/compare-request.ts'
+import { createPayment } from '../../domain/payment-requests/create-payment.ts'
+import { formatPreview } from '../../domain/payment-requests/format-preview.ts'
+import { findExisting, previewPayment } from '../../domain/payment-requests/preview-payment.ts'
+import { PreviewSchema } from '../../domain/payment-requests/preview-schema.ts'
 import { formatPayment } from '../../domain/payments/format-payment.ts'
-import type { PaymentRequest } from '../../domain/payments/payment-request.ts'
+import type { Payment } from '../../domain/payments/payment.ts'
+import type { PaymentRequest } from '../../domain/payment-requests/payment-request.ts'
 import { PaymentSchema } from '../../domain/payments/payment-schema.ts'
-import { refreshPayment } from '../../domain/payments/refresh-payment.ts'
-import { replayPayment } from '../../domain/payments/replay-payment.ts'
+import { waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
+import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { createRequestSignals } from '../../http/request-signals.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
 import type { Address } from '../../values/address.ts'
-import { Problem, problem } from '../../values/problem.ts'
+import { Problem, refusalProblem } from '../../values/problem.ts'
 import { callerOf, type Caller } from '../caller.ts'
-import { checkIdempotencyHeader, parseIdempotencyKey, parsePayment, type ParsedPayment } from '../parse-payment.ts'
-import { CreatePaymentBody, errorResponses, IdParams } from '../schemas.ts'
+import {
+  checkIdempotencyHeader,
+  parseComparedRequest,
+  parseIdempotencyKey,
+  parsePayment,
+  type ParsedPayment,
+} from '../parse-payment.ts'
+import { parsePaymentQuery } from '../parse-payment-query.ts'
+import { CreatePaymentBody, IdParams, PaymentQuery } from '../schemas.ts'
+import { describeChoice } from '../contract/errors.ts'
 import type { Authenticate } from './agents.ts'
 
 const PaymentResponse = Type.Object(
   { payment: Type.Ref('Payment') },
-  { description: 'The payment in its current state.' },
+  { description: 'The payment with its current status.' },
 )
+const REFUSAL = {
+  $id: 'PaymentRefusal',
+  description: 'The error with which the limits reject the payment. It is the error that the payment would get.',
+}
 /** Tells the caller that the payment existed already, under the same idempotency key (D21). */
 const REPLAY_HEADER = 'Idempotent-Replayed'
+/** Names the fields in which the request differs from the existing payment (D52). */
+const MISMATCH_HEADER = 'Idempotent-Mismatch'
 
 export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(PaymentSchema)
+  for (const schema of describeChoice(REFUSAL, ADMISSION_REFUSAL_CODES)) http.addSchema(schema)
+  http.addSchema(PreviewSchema)
+  const signalOf = createRequestSignals(http)
 
   http.post(
     '/v1/payments',
     {
       onRequest: authenticate({ bucket: 'payments', scope: 'wallet:transfer' }),
-      // A known idempotency key comes before the validation of the body (D18), so the handler validates it.
+      // The handler checks the result of the validation. It returns an existing payment with the same idempotency key
+      // even if the rest of the body is not valid (D18).
       attachValidation: true,
       schema: {
         operationId: 'createPayment',
         summary: 'Sign and broadcast a USDC transfer',
         description:
-          'Responds as soon as the enclave has accepted the signed request; the on-chain receipt follows. If a limit refuses ' +
-          'the payment, the response is a 4xx and no payment is created; if the enclave refuses it, the payment has the ' +
-          'status failed. The same idempotency_key never pays twice: the existing payment is returned with the header ' +
-          'Idempotent-Replayed: true. An OAuth token requires the scope wallet:transfer, and can pay only as the agent of ' +
-          'its connection.',
+          'Responds as soon as the enclave has accepted the signed request. The payment is confirmed later, when the chain ' +
+          'includes it. If a limit rejects the payment, the response is a 4xx and no payment is created. If the enclave ' +
+          'rejects it, the payment has the status failed. The same idempotency_key never pays twice: the existing payment ' +
+          'is returned with the header Idempotent-Replayed: true. If the request differs from this payment, the header ' +
+          'Idempotent-Mismatch names the fields, such as: to, amount_usdc. An OAuth token requires the scope wallet:transfer, and ' +
+          'can pay only as the agent of its connection.',
         tags: ['Payments'],
         body: CreatePaymentBody,
-        response: { 201: PaymentResponse, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 500, 503) },
+        response: { 201: PaymentResponse },
+        replyHeaders: [REPLAY_HEADER, MISMATCH_HEADER],
+        errors: [
+          'idempotency_key_in_header',
+          'amount_invalid',
+          'address_invalid',
+          ...ADMISSION_REFUSAL_CODES,
+          'privy_call_failed',
+        ],
       },
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const idempotencyKey = parseIdempotencyKey(request.body)
-      checkIdempotencyHeader(request.headers, idempotencyKey)
-      const parsed = parseBody(request, { idempotencyKey, usdc: ctx.chains[caller.mode].usdc })
+      const { accountId, mode, agentId: boundAgentId } = caller
+      const { idempotencyKey, parsed } = readRequest(request, ctx.chains[mode].usdc)
       if (parsed instanceof Problem) {
-        const { accountId, mode, agentId: boundAgentId } = caller
         const replayed = await replayPayment(ctx, { accountId, mode, idempotencyKey, boundAgentId })
         if (replayed === null) throw parsed
-        return reply
-          .code(201)
-          .header(REPLAY_HEADER, 'true')
-          .send({ payment: formatPayment(replayed) })
+        setReplayHeaders(reply, replayed, request.body)
+        return reply.code(201).send({ payment: formatPayment(replayed) })
       }
       const outcome = await createPayment(ctx, toPaymentRequest(caller, parsed))
-      if (outcome.kind === 'refused') throw problem(outcome.refusal.code, { details: outcome.refusal.details })
-      if (outcome.kind === 'replayed') void reply.header(REPLAY_HEADER, 'true')
+      if (outcome.kind === 'refused') throw refusalProblem(outcome.refusal)
+      if (outcome.kind === 'replayed') setReplayHeaders(reply, outcome.payment, request.body)
       return reply.code(201).send({ payment: formatPayment(outcome.payment) })
     },
   )
+
+  http.post(
+    '/v1/payments/preview',
+    {
+      onRequest: authenticate({ bucket: 'default', scope: 'wallet:transfer' }),
+      attachValidation: true,
+      schema: {
+        operationId: 'previewPayment',
+        summary: 'Check whether a payment would be allowed',
+        description:
+          'Takes the body of POST /v1/payments and makes the same checks in the same order, but pays, reserves and records ' +
+          'nothing. If a check of the limits rejects the request, the response is 200 with allowed false and the error ' +
+          'that the payment would get. A body that is not valid is a 4xx, as for a payment. If the idempotency_key belongs ' +
+          'to an existing payment, the response contains this payment, and has the headers with which POST /v1/payments returns it. Another payment may use what is left before you pay.',
+        tags: ['Payments'],
+        body: CreatePaymentBody,
+        response: {
+          200: Type.Object({ preview: Type.Ref('PaymentPreview') }, { description: 'Whether the payment is allowed.' }),
+        },
+        errors: ['idempotency_key_in_header', 'amount_invalid', 'address_invalid'],
+        replyHeaders: [REPLAY_HEADER, MISMATCH_HEADER],
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { accountId, mode } = caller
+      const { idempotencyKey, parsed } = readRequest(request, ctx.chains[mode].usdc)
+      if (parsed instanceof Problem) {
+        const payment = await findExisting(ctx, { accountId, mode, idempotencyKey })
+        if (payment === null) throw parsed
+        setReplayHeaders(reply, payment, request.body)
+        return { preview: formatPreview({ kind: 'existing', payment }) }
+      }
+      const preview = await previewPayment(ctx, toPaymentRequest(caller, parsed))
+      if (preview.kind === 'existing') setReplayHeaders(reply, preview.payment, request.body)
+      return { preview: formatPreview(preview) }
+    },
+  )
+
+  // There is no such endpoint (D53). The error says where payments are listed.
+  http.get('/v1/payments', { config: { rejectsAll: true }, schema: { hide: true } }, async () => {
+    throw new Problem('not_found', 'There is no endpoint at this path. To list payments, use GET /v1/ledger.')
+  })
 
   http.get(
     '/v1/payments/:id',
     {
       onRequest: authenticate({ bucket: 'default' }),
+      // `parsePaymentQuery` parses the query; its schema only describes it in `openapi.json`.
+      validatorCompiler: () => () => true,
       schema: {
         operationId: 'getPayment',
         summary: 'Retrieve one payment',
         description:
-          'A pending payment with a tx_hash is first updated from the chain. Poll at most once every 2 seconds.',
+          'If the payment is pending and has a tx_hash, its status is first updated from the chain. With wait, the ' +
+          'response is sent when the payment is confirmed or failed, or after wait seconds with the payment as it stands. ' +
+          'If very many requests wait already, the response is sent at once, so check the status. Without wait, poll at ' +
+          'most once every 2 seconds.',
         tags: ['Payments'],
         params: IdParams,
-        response: { 200: PaymentResponse, ...errorResponses(401, 404, 429, 500, 503) },
+        querystring: PaymentQuery,
+        response: { 200: PaymentResponse },
+        errors: ['not_found'],
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { accountId, mode } = callerOf(request)
-      return { payment: formatPayment(await refreshPayment(ctx, { accountId, mode, id: request.params.id })) }
+      const { id } = request.params
+      const { waitMs } = parsePaymentQuery(request.query)
+      const signal = signalOf(reply)
+      // A withdrawal is its owner's, and no payment of an agent (D62).
+      const payment = await waitForPayment(ctx, { accountId, mode, id, kind: 'transfer', waitMs, signal })
+      return { payment: formatPayment(payment) }
     },
   )
 }
 
+function setReplayHeaders(reply: FastifyReply, payment: Payment, body: unknown): void {
+  void reply.header(REPLAY_HEADER, 'true')
+  const mismatches = compareRequest(payment, parseComparedRequest(body))
+  if (mismatches.length > 0) void reply.header(MISMATCH_HEADER, mismatches.join(', '))
+}
+
 interface PaymentHttpRequest {
+  readonly headers: FastifyRequest['headers']
   readonly body: Parameters<typeof parsePayment>[0]
   readonly validationError?: FastifyRequest['validationError']
 }
 
-/** Parses the body. Returns what is wrong with it instead of throwing, because a known idempotency key comes first. */
-function parseBody(
+/**
+ * Reads the idempotency key and parses the rest of the body. If the rest is not valid, `parsed` is the error: it is not
+ * thrown, because an existing payment with the same idempotency key is returned in any case (D18). Throws 400 if the key
+ * is not valid or not in the body (D51).
+ */
+function readRequest(
   request: PaymentHttpRequest,
-  options: { readonly idempotencyKey: string | null; readonly usdc: Address },
-): ParsedPayment | Problem {
-  if (request.validationError !== undefined) return toValidationProblem(request.validationError)
+  usdc: Address,
+): { readonly idempotencyKey: string | null; readonly parsed: ParsedPayment | Problem } {
+  const idempotencyKey = parseIdempotencyKey(request.body)
+  checkIdempotencyHeader(request.headers, idempotencyKey)
+  if (request.validationError !== undefined) {
+    return { idempotencyKey, parsed: toValidationProblem(request.validationError) }
+  }
   try {
-    return parsePayment(request.body, options)
+    return { idempotencyKey, parsed: parsePayment(request.body, { idempotencyKey, usdc }) }
   } catch (error) {
-    if (error instanceof Problem) return error
+    if (error instanceof Problem) return { idempotencyKey, parsed: error }
     throw error
   }
 }

@@ -1,0 +1,163 @@
+import { detailsOf, IssuesSchema } from '../../values/problem-details.ts'
+import { PROBLEM_CODES, PROBLEM_STATUS, type ProblemType } from '../../values/problem.ts'
+import { UNAUTHENTICATED_MESSAGE, type Requirements } from '../authenticate.ts'
+import { headersOf } from './headers.ts'
+import type { ErrorName } from './operation.ts'
+
+/** The errors of every operation: any request can get them, whatever it asks for. */
+const COMMON: readonly ErrorName[] = [
+  'validation_failed',
+  'unauthenticated',
+  'https_required',
+  'rate_limit_exceeded',
+  'internal',
+  'unavailable',
+]
+
+/** The sentences of the errors that have no code. Some errors of these types have a more specific sentence. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  validation_failed: 'The request is not valid. details lists what is wrong, if single members are.',
+  unauthenticated: UNAUTHENTICATED_MESSAGE,
+  not_found: 'There is no such resource in this workspace and mode.',
+  payload_too_large: 'The request body is larger than 64 KiB.',
+  unsupported_media_type: 'Send the body as JSON, with Content-Type: application/json.',
+  internal: 'Something went wrong on our side. If it happens again, contact the server operator.',
+  unavailable:
+    'The service is temporarily unavailable. Nothing was recorded. Retry after the time in the Retry-After header.',
+}
+
+const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'The request is not valid.',
+  401: 'The API key or access token is missing, malformed, expired or revoked.',
+  403: 'The credential does not allow this request, or a limit rejected it. `details` says what would be allowed.',
+  404: 'Not found in this workspace and mode.',
+  409: 'The current state of the resource does not allow this request.',
+  413: 'The body is larger than 64 KiB.',
+  415: 'The body is not JSON.',
+  429: 'Too many requests. Retry after the time in the `Retry-After` header.',
+  500: 'The service or the enclave failed.',
+  503: 'The service is temporarily unavailable. Nothing was recorded.',
+}
+
+/** What an operation requires and declares, as far as its errors depend on it. */
+export interface Failing {
+  readonly errors: readonly ErrorName[]
+  readonly requirements: Pick<Requirements, 'scope' | 'unrestrictedKeyOnly'>
+  readonly hasBody: boolean
+  readonly hasPathParameters: boolean
+}
+
+/** Returns every error that an operation can respond with: those that it declares, and those that follow from it. */
+export function listErrors({ errors, requirements, hasBody, hasPathParameters }: Failing): readonly ErrorName[] {
+  const implied: readonly (ErrorName | false)[] = [
+    requirements.scope !== undefined && 'insufficient_scope',
+    requirements.unrestrictedKeyOnly === true && 'api_key_required',
+    hasBody && 'payload_too_large',
+    hasBody && 'unsupported_media_type',
+    // A parameter that is too long, or not well-formed, matches no path.
+    hasPathParameters && 'not_found',
+  ]
+  return [...new Set([...COMMON, ...implied.filter((name) => name !== false), ...errors])]
+}
+
+/** Returns the responses of these errors, by status. */
+export function describeResponses(errors: readonly ErrorName[]): Readonly<Record<string, object>> {
+  const statuses = [...new Set(errors.map(statusOf))].toSorted((one, other) => one - other)
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const names = errors.filter((name) => statusOf(name) === status)
+      const schemas = names.map((name) => ({ $ref: `#/components/schemas/${schemaNameOf(name)}` }))
+      const [first = {}] = schemas
+      const content = {
+        schema: {
+          type: 'object',
+          required: ['error'],
+          properties: { error: schemas.length === 1 ? first : { oneOf: schemas } },
+        },
+        examples: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/examples/${name}` }])),
+      }
+      const headers = Object.fromEntries(
+        headersOf(status).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+      )
+      const description = STATUS_DESCRIPTIONS[status] ?? ''
+      return [status, { description, headers, content: { 'application/json': content } }]
+    }),
+  )
+}
+
+/**
+ * Returns the schema of an error: its type, its code and the shape of its details. The schema of an error without a
+ * code does not have the member `code`.
+ */
+export function describeError(name: ErrorName): object {
+  const { type, message, code } = factsOf(name)
+  const details = code === undefined ? issuesOf(name) : detailsOf(code)
+  const described = code === undefined ? 'This error has no code.' : `The code \`${code}\`.`
+  return {
+    type: 'object',
+    title: schemaNameOf(name),
+    description: `${message} ${described}`,
+    required: [
+      'type',
+      'message',
+      ...(code === undefined ? [] : ['code']),
+      ...(details?.isRequired === true ? ['details'] : []),
+    ],
+    properties: {
+      type: { type: 'string', const: type, description: 'The general kind of error, which determines the status.' },
+      message: { type: 'string', description: 'A sentence for people. It contains no personal data.' },
+      ...(code === undefined ? {} : { code: { type: 'string', const: code, description: 'The specific error.' } }),
+      ...(details === null ? {} : { details: details.schema }),
+    },
+    ...(code === undefined ? { not: { required: ['code'] } } : {}),
+  }
+}
+
+/**
+ * Returns the schema of a value that is one of these errors, and the schemas of the errors, to which it refers. Each has
+ * its name as `$id`, so that the response of a route can contain the value.
+ */
+export function describeChoice(
+  choice: { readonly $id: string; readonly description: string },
+  names: readonly ErrorName[],
+): readonly object[] {
+  const errors = names.map((name) => ({ $id: schemaNameOf(name), ...describeError(name) }))
+  const oneOf = errors.map(({ $id }) => ({ $ref: `${$id}#` }))
+  return [...errors, { ...choice, title: choice.$id, oneOf }]
+}
+
+/** Returns an example of an error's whole body. */
+export function describeExample(name: ErrorName): object {
+  const { type, message, code } = factsOf(name)
+  const details = code === undefined ? issuesOf(name) : detailsOf(code)
+  const [example] = ((details?.schema ?? {}) as { readonly examples?: readonly unknown[] }).examples ?? []
+  const members = { ...(code === undefined ? {} : { code }), ...(example === undefined ? {} : { details: example }) }
+  return { summary: message, value: { error: { type, message, ...members } } }
+}
+
+/** `agent_not_found` becomes `AgentNotFoundError`. */
+export function schemaNameOf(name: ErrorName): string {
+  const words = name.split('_').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+  return `${words.join('')}Error`
+}
+
+function statusOf(name: ErrorName): number {
+  return PROBLEM_STATUS[factsOf(name).type]
+}
+
+interface ErrorFacts {
+  readonly type: ProblemType
+  readonly message: string
+  readonly code?: string
+}
+
+function factsOf(name: ErrorName): ErrorFacts {
+  if (!(name in PROBLEM_CODES)) return { type: name as ProblemType, message: SENTENCES[name] ?? '' }
+  const [type, message] = PROBLEM_CODES[name as keyof typeof PROBLEM_CODES]
+  return { type, message, code: name }
+}
+
+/** A 400 error without a code lists its issues, if the body could be read at all. */
+function issuesOf(name: ErrorName) {
+  return name === 'validation_failed' ? { schema: IssuesSchema, isRequired: false } : null
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { allowCrossOrigin } from '../../http/cross-origin.ts'
+import type { Origins } from '../../http/hosts.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { describeServer } from './describe-server.ts'
+
+const GUIDE_SECONDS = 60 * 60
+
+/** The texts for agents, by their path: the file with the text, and its content type. */
+const TEXTS = {
+  '/llms.txt': ['llms.txt', 'text/plain; charset=utf-8'],
+  '/SKILL.md': ['SKILL.md', 'text/markdown; charset=utf-8'],
+} as const
+
+/**
+ * Serves what agents and their hosts read about this service, on both hosts, without a credential (D71a): `/llms.txt`,
+ * a skill, and the entry for an MCP registry. The addresses in them come from the configuration.
+ */
+export async function addGuides(http: HttpServer, origins: Origins): Promise<void> {
+  const guides = [
+    ...Object.entries(TEXTS).map(([path, [file, type]]) => ({ path, type, content: fillIn(read(file), origins) })),
+    {
+      path: '/server.json',
+      type: 'application/json; charset=utf-8',
+      content: `${JSON.stringify(describeServer(origins), null, 2)}\n`,
+    },
+  ]
+  await http.register(async (scope: HttpServer) => {
+    allowCrossOrigin(scope)
+    for (const { path, type, content } of guides) {
+      scope.get(path, { schema: { hide: true } }, async (_request, reply) =>
+        reply.headers({ 'Content-Type': type, 'Cache-Control': `public, max-age=${GUIDE_SECONDS}` }).send(content),
+      )
+    }
+  })
+}
+
+function read(file: string): string {
+  return readFileSync(new URL(file, import.meta.url), 'utf8')
+}
+
+/** Replaces `{{base_url}}` and `{{auth_url}}` in a text. */
+function fillIn(text: string, { baseUrl, authUrl }: Origins): string {
+  return text.replaceAll('{{base_url}}', baseUrl).replaceAll('{{auth_url}}', authUrl)
+}
