@@ -1,7 +1,7 @@
 import { ConfigError, readConfig } from './config.ts'
 import { openService } from './service.ts'
 
-/** How long a stop may take. After that the process exits. */
+/** How long the service may take to stop. After this time the process exits in any case. */
 const STOP_MS_MAX = 20_000
 
 try {
@@ -22,7 +22,8 @@ try {
   }
   process.once('SIGTERM', () => stop('SIGTERM'))
   process.once('SIGINT', () => stop('SIGINT'))
-  // The sandbox starts the service as a child: it moves the clock, and waits until the service is ready. If it dies, we stop.
+  // The sandbox starts the service as a child process, moves its clock, and waits until it is ready. If the sandbox
+  // dies, the service stops.
   process.on('disconnect', () => stop('disconnect'))
   process.on('message', (message: { clockOffsetMs?: unknown }) => {
     if (typeof message.clockOffsetMs !== 'number' || service.production) return

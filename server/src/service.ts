@@ -2,22 +2,25 @@ import type { RequestListener, Server } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { addApi } from './api/add-api.ts'
+import { identifyCaller } from './api/authenticate.ts'
 import { addConsole } from './console/add-console.ts'
 import { createSessionReader } from './console/read-session.ts'
 import { openChain } from './chain/open-chain.ts'
 import type { Config } from './config.ts'
 import { Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
-import type { Context } from './domain/context.ts'
+import type { Context, RelyingParty } from './domain/context.ts'
 import { BalanceSnapshots } from './chain/balance-snapshots.ts'
 import { openEnclave } from './enclave/open-enclave.ts'
 import { addHealth } from './http/add-health.ts'
+import { addSignerPage } from './http/add-signer-page.ts'
 import { KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
 import { createHttpServer, openHttp, type HttpServer } from './http/open-http.ts'
 import { createClock, type MovableClock } from './lib/clock.ts'
 import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
 import { createSealer } from './lib/sealing.ts'
+import { addMcp } from './mcp/add-mcp.ts'
 import { addOauth } from './oauth/add-oauth.ts'
 import { watchChain } from './jobs/watch-chain.ts'
 import { watchDeposits } from './jobs/watch-deposits.ts'
@@ -25,10 +28,20 @@ import { sendWebhooks } from './jobs/send-webhooks.ts'
 import { cleanUp } from './jobs/clean-up.ts'
 import { reconcilePayments } from './jobs/reconcile-payments.ts'
 
-/** Shorter than the time after which an attempt's signed request expires (`ATTEMPT_MS`). */
+/**
+ * The time limit of one call to the enclave. It is shorter than the time after which the signed request of a payment
+ * expires (`ATTEMPT_MS`).
+ */
 const ENCLAVE_TIMEOUT_MS = 8_000
-/** Longer than any of our requests takes, and shorter than the time that `main.ts` allows for the whole stop. */
+/**
+ * How long a stop waits for requests in progress. Longer than any of our requests takes, and shorter than the time that
+ * `main.ts` allows for the whole stop.
+ */
 const STOP_GRACE_MS = 15_000
+
+function toRelyingParty(origin: string): RelyingParty {
+  return { id: new URL(origin).hostname, origin }
+}
 
 /** Opens the connections that the domain needs, and nothing else. */
 export function openContext(config: Config, { clock, logger }: { clock: MovableClock; logger: Logger }) {
@@ -45,7 +58,8 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     chains,
     balances: new BalanceSnapshots(clock),
     outbound: { allowLoopback: config.webhooksToLoopback, ownOrigins: [config.baseUrl, config.authUrl] },
-    relyingParty: { id: new URL(config.authUrl).hostname, origin: config.authUrl },
+    relyingParty: toRelyingParty(config.authUrl),
+    signer: config.signerUrl === null ? null : toRelyingParty(config.signerUrl),
   }
   const close = async (): Promise<void> => {
     await db.close()
@@ -62,11 +76,14 @@ export interface Service {
   readonly production: boolean
   readonly clock: MovableClock
   readonly logger: Logger
-  /** Finishes requests in progress, gives leases back and closes connections. */
+  /** Finishes requests in progress, releases the leases of background jobs, and closes connections. */
   stop(): Promise<void>
 }
 
-/** Builds the service from its configuration, applies migrations, and starts the parts of its role. */
+/**
+ * Builds the service from its configuration, applies migrations, and starts the parts that belong to its role: the
+ * endpoints, the background jobs, or both.
+ */
 export async function openService(config: Config): Promise<Service> {
   const clock = createClock(config.clockOffsetMs)
   const logger = createLogger(config.logLevel)
@@ -75,6 +92,8 @@ export async function openService(config: Config): Promise<Service> {
   const { db, chains, enclave } = context
 
   const http = openHttp(config, { clock, logger })
+  // First, because its hook must run before all other routes: none of them exists on the page's host.
+  if (config.role !== 'worker') await addSignerPage(http, config)
   addHealth(http, {
     database: () => db.ping(),
     test_chain: () => chains.test.checkChainId(),
@@ -99,7 +118,7 @@ export async function openService(config: Config): Promise<Service> {
     logger,
     async stop() {
       for (const server of servers) server.keepAliveTimeout = KEEP_ALIVE_STOPPING_MS
-      // A connection that never finishes its request must not hold up the stop for ever.
+      // Connections that are still open after this time are closed, so that they cannot delay the stop any longer.
       const grace = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS)
       const others = servers.slice(1).map(closeServer)
       await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])
@@ -109,10 +128,18 @@ export async function openService(config: Config): Promise<Service> {
   }
 }
 
-/** Adds the doors. If one door needs something of another, it gets it here, because doors never import each other. */
+/**
+ * Adds the four groups of endpoints that we call doors: the REST API, the dashboard, the MCP server and OAuth. Doors never import each
+ * other, so what one door needs from another is passed to it here.
+ */
 async function addDoors(http: HttpServer, context: Context, config: Config): Promise<void> {
   await addApi(http, context, config)
   await addConsole(http, context, config)
+  await addMcp(http, context, {
+    ...config,
+    identifyCaller: (request, reply, requirements) =>
+      identifyCaller(context, { request, reply, origins: config, requirements }),
+  })
   await addOauth(http, context, { ...config, readSession: createSessionReader(context, config) })
 }
 
@@ -129,7 +156,7 @@ function startJobs(context: Context): Loop[] {
   ]
 }
 
-/** Listens on a second port with the same routes, for the second origin (D1). */
+/** Listens on a second port with the same routes, for the `AUTH_URL` origin (D1). */
 async function listenOnSecondPort(server: Server, host: string, port: number): Promise<Server> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

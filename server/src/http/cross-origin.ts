@@ -7,12 +7,13 @@ declare module 'fastify' {
   }
 }
 
-/** Response headers that pages of other sites can read, besides those that every page can read. */
+/** The response headers that pages of other sites may read. Browsers let them read a few other headers in any case. */
 const EXPOSED_HEADERS = [
   'WWW-Authenticate',
   'Retry-After',
   'Request-Id',
   'Idempotent-Replayed',
+  'Idempotent-Mismatch',
   'Service-Rotation-Grace-Until',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -23,11 +24,11 @@ const PREFLIGHT_SECONDS = 24 * 60 * 60
 
 /**
  * Lets pages of any site call the routes that are added to this scope afterwards (D41), and responds to the preflight
- * requests for them. Cookies are neither sent nor read here.
+ * requests for them. These routes do not use cookies.
  *
- * @NOTE Written by hand on purpose. `@fastify/cors` adds a route for `OPTIONS *`: two scopes cannot both have it, it
- * would respond to preflights for the dashboard and for unknown paths too, and it would allow the same methods at every
- * path.
+ * @NOTE This is written by hand on purpose. `@fastify/cors` adds a route for `OPTIONS *`, and two scopes cannot both
+ * add it. That route would also respond to preflights for the dashboard and for unknown paths, and would allow the same
+ * methods at every path.
  */
 export function allowCrossOrigin(scope: HttpServer): void {
   const methodsByPath = new Map<string, string[]>()
@@ -45,7 +46,10 @@ export function allowCrossOrigin(scope: HttpServer): void {
   })
 }
 
-/** `methods` may still grow while routes are added. */
+/**
+ * Adds the preflight response of a path. `methods` is read at each request, because routes that are added later extend
+ * it.
+ */
 function addPreflight(scope: HttpServer, path: string, methods: readonly string[]): void {
   scope.options(path, { schema: { hide: true } }, async (_request, reply) => {
     return reply

@@ -18,12 +18,16 @@ const CASES: readonly (readonly [string, string, boolean])[] = [
   ['a b', ORIGINS.baseUrl, false],
 ]
 
+function requestWith(members: object): FastifyRequest {
+  return { protocol: 'https', routeOptions: { config: {} }, ...members } as unknown as FastifyRequest
+}
+
 describe('the two hosts of the service', () => {
   for (const [host, origin, isServed] of CASES) {
     test(`Host "${host}" means ${origin}, and ${isServed ? 'has' : 'has not'} the dashboard`, async () => {
       // X-Forwarded-Host must not count: any client can send it, and proxies pass it on.
       const headers = { host, 'x-forwarded-host': 'pay.example.com:8443' }
-      const request = { headers, protocol: 'https', host: 'pay.example.com:8443' } as unknown as FastifyRequest
+      const request = requestWith({ headers, host: 'pay.example.com:8443' })
       assert.equal(originOf(request, ORIGINS), origin)
       const outcome = onAuthHostOnly(ORIGINS)(request)
       if (isServed) await outcome
@@ -33,7 +37,7 @@ describe('the two hosts of the service', () => {
 
   test('with one host for both, everything is served there, and an unknown host still has no dashboard', async () => {
     const one = { baseUrl: ORIGINS.baseUrl, authUrl: ORIGINS.baseUrl }
-    const at = (host: string) => ({ headers: { host }, protocol: 'https' }) as unknown as FastifyRequest
+    const at = (host: string) => requestWith({ headers: { host } })
     await onAuthHostOnly(one)(at('api.example.com'))
     await assert.rejects(onAuthHostOnly(one)(at('evil.example')), { type: 'not_found' })
     for (const host of ['api.example.com', 'evil.example']) assert.equal(originOf(at(host), one), ORIGINS.baseUrl)

@@ -2,40 +2,65 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from '../values/problem.ts'
 
 /**
- * The two origins of the service: the REST API's, and the authorization server's and dashboard's. They can be equal
- * (D1).
+ * The two origins of the service. `baseUrl` is that of the REST API. `authUrl` is that of the authorization server and
+ * the dashboard. They can be equal (D1).
  */
 export interface Origins {
   readonly baseUrl: string
   readonly authUrl: string
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route stands for all paths that no other route has. It can respond with a page that says so. */
+    readonly isUnknownPath?: true
+  }
+}
+
+const NO_ENDPOINT = 'There is no endpoint at this path.'
+
+/** The path of the MCP server, on both hosts (D71). */
+export const MCP_PATH = '/mcp'
+/** The paths of our protected resources (RFC 9728): the whole host, and the MCP server. */
+export const RESOURCE_PATHS = ['', MCP_PATH] as const
+
+export type ResourcePath = (typeof RESOURCE_PATHS)[number]
+
+/** Returns the protected resources of the service, in canonical form (D39): each origin, with and without `/mcp`. */
+export function listResources({ baseUrl, authUrl }: Origins): string[] {
+  const origins = [...new Set([baseUrl, authUrl])]
+  return origins.flatMap((origin) => RESOURCE_PATHS.map((path) => origin + path))
+}
+
 /**
  * Returns the configured origin that a request was sent to. The `Host` header only chooses between our two origins; any
- * other value means the REST API's. The addresses that we publish are never taken from a header (D40a).
+ * other value selects the REST API's origin. The addresses that we publish are never taken from a header (D40a).
  */
 export function originOf(request: FastifyRequest, { baseUrl, authUrl }: Origins): string {
   return hostOf(request) === new URL(authUrl).host ? authUrl : baseUrl
 }
 
 /**
- * Makes the hook for everything that is served on the host of `AUTH_URL` only: the dashboard, with its cookie, and the
- * authorization server. On any other host these paths do not exist.
+ * Creates the hook for routes that exist only on the host of `AUTH_URL`: those of the authorization server, and of the
+ * dashboard with its cookie. On any other host, these paths respond with 404. The error names the right host, unless the
+ * route stands for unknown paths, which do not exist there either.
  */
 export function onAuthHostOnly({ authUrl }: Pick<Origins, 'authUrl'>) {
   const authHost = new URL(authUrl).host
 
   return async function refuseOtherHosts(request: FastifyRequest): Promise<void> {
-    if (hostOf(request) !== authHost)
-      throw new Problem('not_found', `There is no endpoint at this path on this host. Try ${authUrl}.`)
+    if (hostOf(request) === authHost) return
+    const isUnknown = request.routeOptions.config.isUnknownPath === true
+    const message = isUnknown ? NO_ENDPOINT : `There is no endpoint at this path on this host. Try ${authUrl}.`
+    throw new Problem('not_found', message)
   }
 }
 
 /**
- * Returns the host as a URL has it: lower case, without a default port. `X-Forwarded-Host` is ignored, because any
- * client can send it.
+ * Returns the request's host in the form that a URL has: lower case, without a default port. `X-Forwarded-Host` is
+ * ignored, because any client can send it.
  */
-function hostOf({ headers, protocol }: FastifyRequest): string | null {
+export function hostOf({ headers, protocol }: FastifyRequest): string | null {
   const url = `${protocol}://${headers.host ?? ''}`
   return URL.canParse(url) ? new URL(url).host : null
 }

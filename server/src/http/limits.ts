@@ -5,7 +5,7 @@ export const HEADER_BYTES_MAX = 16 * 1_024
 export const REQUEST_TIMEOUT_MS = 30_000
 export const HEADERS_TIMEOUT_MS = 15_000
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000
-/** While the service stops, a connection closes after its last response instead of waiting for another request. */
+/** While the service stops, a connection is kept open only this long after a response. */
 export const KEEP_ALIVE_STOPPING_MS = 1
 /**
  * The longest parameter is a passkey's id: 1,023 bytes in base64url. An agent's id (64 code points, percent-encoded) is
@@ -13,6 +13,6 @@ export const KEEP_ALIVE_STOPPING_MS = 1
  */
 export const PATH_PARAMETER_CHARS_MAX = 1_364
 export const CONNECTIONS_MAX = 10_000
-/** Sent with 503, when the database or a chain cannot be reached. */
+/** The `Retry-After` of a 503 response, which is sent when the database or a chain cannot be reached. */
 export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
 export const STRICT_TRANSPORT_SECONDS = 2 * 365 * 24 * 60 * 60

@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createSortableId } from '../lib/ids.ts'
 import type { Logger } from '../lib/logger.ts'
 import { Problem, problem } from '../values/problem.ts'
+import { compileOnDemand } from './compile-on-demand.ts'
 import {
   BODY_BYTES_MAX,
   CONNECTIONS_MAX,
@@ -27,12 +28,12 @@ export interface HttpOptions {
   readonly trustedProxies: readonly string[]
 }
 
-/** Load balancers call these over plain HTTP too. No credentials are sent to them. */
+/** Paths that load balancers may call over plain HTTP. Requests to these paths contain no credentials. */
 const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
 
 /**
- * Opens the HTTP server that all doors share: body parsing, limits, error responses, `Request-Id`, HTTPS only (D3, D4),
- * and one log line per request.
+ * Opens the HTTP server to which the API, the authorization server and the dashboard add their routes. It defines body
+ * parsing, limits, error responses, `Request-Id` and HTTPS only (D3, D4), and logs one line per request.
  */
 export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const http = Fastify({
@@ -44,7 +45,17 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
+    // With `verbose`, an error contains the schema, whose example our message shows.
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        allErrors: true,
+        verbose: true,
+      },
+    },
+    schemaController: { compilersFactory: compileOnDemand() },
     serverFactory: (handler) => createHttpServer(handler, { clock }),
     frameworkErrors: (error, request, reply) => {
       void reply.header('Request-Id', request.id).header(...NO_SNIFFING)
@@ -66,7 +77,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     const line = {
       request: request.id,
       method: request.method,
-      // The route's pattern, not the URL: a path or a query can hold secrets.
+      // This is the route's pattern and not the URL, because a path or a query can contain secrets.
       route: request.routeOptions.url ?? 'unknown',
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
@@ -85,7 +96,10 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   return http
 }
 
-/** Makes one listener, with its limits and its response to what is not valid HTTP. A second origin has its own (D1). */
+/**
+ * Creates a server for one port, with its limits and its response to requests that are not valid HTTP. If the second
+ * origin has its own port, it needs a second server (D1).
+ */
 export function createHttpServer(handler: RequestListener, { clock }: { clock: Clock }): Server {
   const server = createServer(
     {
@@ -93,19 +107,22 @@ export function createHttpServer(handler: RequestListener, { clock }: { clock: C
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      // Node's own response would not have our error format, so the first hook checks the header instead.
+      // Node's own response would not have our error format, so our first hook checks the `Host` header instead.
       requireHostHeader: false,
     },
     handler,
   )
-  // Expectations other than `100-continue` are ignored, as a server may do (RFC 9110, section 10.1.1).
+  // Values of the `Expect` header other than `100-continue` are ignored, as a server may do (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handler)
   server.maxConnections = CONNECTIONS_MAX
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => rejectBrokenRequest(error, socket, clock))
   return server
 }
 
-/** A request without one `Host` header, or with several, is rejected (RFC 9112, section 3.2). */
+/**
+ * Returns whether a request has exactly one `Host` header. An HTTP/1.0 request may have none. Other requests are
+ * rejected (RFC 9112, section 3.2).
+ */
 function namesOneHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
   const hosts = headersDistinct['host']?.length ?? 0
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0')

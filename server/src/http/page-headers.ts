@@ -1,11 +1,12 @@
 import type { FastifyReply } from 'fastify'
 
-// There is no `Cross-Origin-Opener-Policy`: clients open the consent page in a window of their own, and this header
-// would take their reference to that window away for good.
+// There is no `Cross-Origin-Opener-Policy`: clients open the consent page in a separate window, and with this header
+// they would permanently lose their reference to that window.
 
 /**
- * What a page may load, and who may embed it. There is no `form-action`, because browsers apply it to every redirect
- * after the consent form too. It would block the redirect to the client after the code was issued.
+ * What a page may load, and who may embed it. There is no `form-action`, because browsers also apply it to the
+ * redirects that follow the consent form. `form-action` would block the redirect to the client after the code was
+ * issued.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -23,7 +24,7 @@ const PAGE_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Frame-Options': 'DENY',
   // URLs contain handles and invitations, so they must not be sent to other sites (RFC 9700, section 4.2). Our own site
-  // needs them: without a referrer, a form's post would carry `Origin: null`.
+  // needs them: without a referrer, a form's post would have the header `Origin: null`.
   'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -31,7 +32,10 @@ const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
 } as const
 
-/** Makes a response one of our pages: HTML that no site can embed (RFC 9700, section 4.16) and no cache keeps. */
+/**
+ * Sets the headers of our pages. The pages are HTML, no site can embed them (RFC 9700, section 4.16), and no cache
+ * stores them.
+ */
 export function setPageHeaders(reply: FastifyReply): void {
   void reply.headers(PAGE_HEADERS)
 }

@@ -4,13 +4,14 @@ import type { FastifyReply } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
 import { createSortableId } from '../lib/ids.ts'
 import { Problem } from '../values/problem.ts'
+import { setRetryAfter } from './set-retry-after.ts'
 
 /** Sent with every response: browsers must not guess its type. */
 export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const
 
 /** Sends an error response, with `Retry-After` in seconds if the error says when to retry. */
 export function sendProblem(reply: FastifyReply, answer: Problem): void {
-  if (answer.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(answer.retryAfterSeconds))
+  setRetryAfter(reply, answer.retryAfterSeconds)
   void reply
     .code(answer.status)
     .header('Content-Type', 'application/json; charset=utf-8')
@@ -25,7 +26,10 @@ function toEnvelope(answer: Problem) {
   }
 }
 
-/** Responds to a request that is not valid HTTP. It never reaches a handler, but gets the same error format. */
+/**
+ * Responds to a request that is not valid HTTP. Such a request never reaches a handler. Its response has the same
+ * format as every other error.
+ */
 export function rejectBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -3,9 +3,11 @@ import { ChainUnavailable } from '../chain/errors.ts'
 import { DatabaseUnavailable } from '../db/errors.ts'
 import { EnclaveRefused, EnclaveUnavailable } from '../enclave/errors.ts'
 import { Problem, problem } from '../values/problem.ts'
+import { invalidRequest } from '../values/invalid-request.ts'
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from './limits.ts'
+import { listIssues } from './list-issues.ts'
 
-/** Errors of the framework that the caller caused, by their code. */
+/** The problems that we respond with when the framework rejects a request, by the framework's error code. */
 const FRAMEWORK_PROBLEMS: Readonly<Record<string, Problem>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new Problem(
     'unsupported_media_type',
@@ -18,8 +20,8 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, Problem>> = {
 }
 
 /**
- * Turns anything that was thrown into an error response. This is the only place that does. Private details are left
- * out.
+ * Converts anything that was thrown into a `Problem`, which becomes the error response. Private details are left out.
+ * Every error handler uses this function.
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
@@ -37,7 +39,11 @@ export function toProblem(error: unknown): Problem {
     return problem('privy_call_failed', { cause: error })
   }
   if (isFrameworkError(error)) return fromFramework(error)
-  return new Problem('internal', 'Something went wrong on our side.', { cause: error })
+  return new Problem(
+    'internal',
+    'Something went wrong on our side. If it happens again, contact the server operator.',
+    { cause: error },
+  )
 }
 
 function isFrameworkError(error: unknown): error is FastifyError {
@@ -54,39 +60,17 @@ function fromFramework(error: FastifyError): Problem {
       cause: error,
     })
   }
-  return new Problem('internal', 'Something went wrong on our side.', { cause: error })
+  return new Problem(
+    'internal',
+    'Something went wrong on our side. If it happens again, contact the server operator.',
+    { cause: error },
+  )
 }
 
-/** A body can contain many unknown members, and members with long names. */
-const ISSUES_MAX = 50
-const MEMBER_CHARS_MAX = 64
-
-/** Sentences for keywords whose own would repeat the member's name, or speak of a schema. */
-const MESSAGES: Readonly<Record<string, string>> = {
-  required: 'is required',
-  additionalProperties: 'is not a member of this request',
-}
-
-/** `details` lists the first 50 issues: the path of the member, and what is wrong with it. */
-export function toValidationProblem(error: Pick<FastifyError, 'validation'>): Problem {
-  const details = (error.validation ?? [])
-    .slice(0, ISSUES_MAX)
-    .map(({ keyword, instancePath, params, message = 'is not valid' }) => ({
-      path: memberPath(instancePath, params),
-      message: MESSAGES[keyword] ?? message,
-    }))
-  const first = details[0]
-  const message = first === undefined ? 'The request is not valid.' : `${first.path || 'The body'} ${first.message}.`
-  return new Problem('validation_failed', message, { details })
-}
-
-function memberPath(instancePath: string, params: Record<string, unknown>): string {
-  const path = instancePath.split('/').slice(1)
-  const named = params['missingProperty'] ?? params['additionalProperty']
-  if (typeof named === 'string') path.push(cutMember(named))
-  return path.join('.')
-}
-
-function cutMember(name: string): string {
-  return name.length <= MEMBER_CHARS_MAX ? name : `${name.slice(0, MEMBER_CHARS_MAX).toWellFormed()}…`
+/**
+ * Returns the problem of a request that does not match its schema. `details` lists the first 50 issues, each with the
+ * path of the member and a sentence that says what is wrong with it.
+ */
+export function toValidationProblem({ validation }: Pick<FastifyError, 'validation'>): Problem {
+  return invalidRequest(listIssues(validation ?? []))
 }

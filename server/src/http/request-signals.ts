@@ -1,0 +1,26 @@
+import type { FastifyReply } from 'fastify'
+import type { HttpServer } from './open-http.ts'
+
+/**
+ * Returns a function that creates the abort signal of one request. The signal is aborted when the connection is closed
+ * before the response was sent, and when the service stops. A request that waits must end then, because a stop waits for
+ * the responses of all requests.
+ */
+export function createRequestSignals(http: HttpServer): (reply: FastifyReply) => AbortSignal {
+  const open = new Set<AbortController>()
+  let isStopping = false
+  http.addHook('preClose', async () => {
+    isStopping = true
+    for (const controller of open) controller.abort()
+  })
+  return (reply) => {
+    const controller = new AbortController()
+    if (isStopping || reply.raw.destroyed) controller.abort()
+    open.add(controller)
+    reply.raw.once('close', () => {
+      open.delete(controller)
+      controller.abort()
+    })
+    return controller.signal
+  }
+}
