@@ -1,0 +1,97 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../domain/context.ts'
+import { allowCrossOrigin } from '../http/cross-origin.ts'
+import { MCP_PATH, originOf, type Origins, type ResourcePath } from '../http/hosts.ts'
+import type { HttpServer } from '../http/open-http.ts'
+import { createRequestSignals } from '../http/request-signals.ts'
+import { setRetryAfter } from '../http/set-retry-after.ts'
+import type { Problem } from '../values/problem.ts'
+import { createSiteCheck } from './check-site.ts'
+import { readMessage } from './read-message.ts'
+import type { Tool, ToolCaller } from './tool.ts'
+import { TOOLS } from './tools/all-tools.ts'
+
+/** What a message requires of the credential, as `api/authenticate.ts` checks it. */
+export type McpRequirements = Tool['requirements'] & { readonly resourcePath: ResourcePath }
+
+export interface McpOptions extends Origins {
+  /**
+   * Authenticates a request as `/v1` does, sets the same headers, and throws 401 or 403. `rejection` is the error that
+   * the call of a tool gets as its result: a 429, or the 403 of an API key without the scope.
+   */
+  identifyCaller(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    requirements: McpRequirements,
+  ): Promise<{ readonly caller: ToolCaller; readonly rejection: Problem | null }>
+}
+
+/** A message that calls no tool needs any scope, and counts in the bucket of the reads of `/v1`. */
+const REQUIREMENTS: Tool['requirements'] = { bucket: 'default' }
+/** The headers that the protocol reads. In particular, the credential is not passed on. */
+const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
+const INVALID_REQUEST = -32_600
+
+/**
+ * Adds the MCP server at `/mcp`, on both hosts (D71). A request is authenticated before the protocol's own code sees it.
+ * Which tool is called decides the scope and the rate limit, so the body is read before; it has 64 KiB at most.
+ */
+export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions): Promise<void> {
+  await http.register(async (scope: HttpServer) => {
+    const signalOf = createRequestSignals(scope)
+    allowCrossOrigin(scope)
+    scope.addHook('onRequest', createSiteCheck(options))
+    // The body stays bytes: the caller is authenticated first, and the protocol has its own response to malformed JSON.
+    scope.removeContentTypeParser('application/json')
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    scope.route({
+      // There are no streams that a GET could open, and no sessions that a DELETE could end. Both get 405.
+      method: ['POST', 'GET', 'DELETE'],
+      url: MCP_PATH,
+      exposeHeadRoute: false,
+      schema: { hide: true },
+      handler: async (request, reply) => {
+        const message = readMessage(request.body)
+        const tool = TOOLS.find(({ name }) => name === message.toolName)
+        const requirements: McpRequirements = { ...(tool?.requirements ?? REQUIREMENTS), resourcePath: MCP_PATH }
+        const { caller, rejection } = await options.identifyCaller(request, reply, requirements)
+        if (rejection !== null && tool === undefined) throw rejection
+        if (message.isBatch) return await reply.code(400).send(BATCH_REJECTED)
+        setRetryAfter(reply, rejection?.retryAfterSeconds)
+        // Loaded with the first message: the protocol's code costs 0.1 s and 30 MB, which not every process needs.
+        const { serveMessage } = await import('./serve-message.ts')
+        const response = await serveMessage(ctx, {
+          request: toWebRequest(request, originOf(request, options)),
+          body: message.body,
+          caller,
+          rejection,
+          left: signalOf(reply),
+        })
+        // Ours, and those of the connection, are right: the package's response keeps every connection open.
+        for (const name of ['cache-control', 'connection']) response.headers.delete(name)
+        if (response.status === 405) void reply.header('Allow', 'POST')
+        return await reply.send(response)
+      },
+    })
+  })
+}
+
+/**
+ * The response to a list of messages. Only protocol version 2025-03-26 has them, and no client needs them. One request
+ * is one message, so that the rate limits count every call.
+ */
+const BATCH_REJECTED = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: INVALID_REQUEST, message: 'Send one message per request. Batches are not supported.' },
+}
+
+function toWebRequest(request: FastifyRequest, origin: string): Request {
+  const headers = new Headers()
+  for (const name of PROTOCOL_HEADERS) {
+    const value = request.headers[name]
+    if (typeof value === 'string') headers.set(name, value)
+  }
+  const body = Buffer.isBuffer(request.body) ? { body: request.body.toString('utf8') } : {}
+  return new Request(origin + MCP_PATH, { method: request.method, headers, ...body })
+}

@@ -1,0 +1,37 @@
+import { isUtf8 } from 'node:buffer'
+import { Problem } from '../values/problem.ts'
+
+/** What must be known of a request before the protocol's own code reads it. */
+export interface ReadMessage {
+  /** The parsed body. Undefined if the body is empty or is not JSON. */
+  readonly body: unknown
+  /** Whether the body is a batch: a list of messages (protocol version 2025-03-26). */
+  readonly isBatch: boolean
+  /** The name of the tool that is called. Null for every other message. */
+  readonly toolName: string | null
+}
+
+/**
+ * Reads the body of a request far enough to know which tool it calls, and so which scope and rate limit apply. Throws
+ * 400 if the body is not UTF-8. Everything else that is wrong with a body is left to the protocol's own code.
+ */
+export function readMessage(bytes: unknown): ReadMessage {
+  if (!Buffer.isBuffer(bytes)) return { body: undefined, isBatch: false, toolName: null }
+  if (!isUtf8(bytes)) throw new Problem('validation_failed', 'The body is not valid UTF-8.')
+  const body = parseJson(bytes.toString('utf8'))
+  return { body, isBatch: Array.isArray(body), toolName: toolNameOf(body) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function toolNameOf(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('method' in body) || body.method !== 'tools/call') return null
+  if (!('params' in body) || typeof body.params !== 'object' || body.params === null) return null
+  return 'name' in body.params && typeof body.params.name === 'string' ? body.params.name : null
+}

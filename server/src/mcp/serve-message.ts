@@ -1,0 +1,72 @@
+import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import type { Context } from '../domain/context.ts'
+import { INSTRUCTIONS } from './instructions.ts'
+import { rejectedResult, runTool } from './run-tool.ts'
+import type { Tool, ToolCaller } from './tool.ts'
+import { TOOLS } from './tools/all-tools.ts'
+import { VERSION } from '../lib/version.ts'
+import type { Problem } from '../values/problem.ts'
+
+const SERVER_INFO = { name: 'bursar', title: 'Bursar', version: VERSION }
+/** The tools are the same for every caller, and change only with a new version of the service. */
+const TOOLS_CACHE = { ttlMs: 5 * 60_000, cacheScope: 'public' } as const
+
+export interface McpCall {
+  readonly request: Request
+  /** The parsed body. Undefined if it is not JSON; then the protocol's own code responds. */
+  readonly body: unknown
+  readonly caller: ToolCaller
+  /** Why the call of a tool is rejected: the caller is over its rate limit, or does not have the scope. Otherwise null. */
+  readonly rejection: Problem | null
+  /** Aborted when the client has left, or when the service stops. Then a tool stops waiting. */
+  readonly left: AbortSignal
+}
+
+/**
+ * Responds to one message. One handler serves both eras of the protocol: version 2026-07-28, and the earlier ones that
+ * begin with `initialize`. No state is kept between requests, so any process can respond to any of them (decision 0036).
+ */
+export async function serveMessage(ctx: Context, call: McpCall): Promise<Response> {
+  const handler = createMcpHandler(() => createServer(ctx, call), {
+    maxSubscriptions: 0,
+    onerror: (error) => ctx.logger.debug({ err: error }, 'an MCP message was rejected'),
+  })
+  return await handler.fetch(call.request, call.body === undefined ? {} : { parsedBody: call.body })
+}
+
+function createServer(ctx: Context, { caller, rejection, left }: McpCall): Server {
+  const server = new Server(SERVER_INFO, {
+    capabilities: { tools: {} },
+    instructions: INSTRUCTIONS,
+    cacheHints: { 'tools/list': TOOLS_CACHE, 'server/discover': TOOLS_CACHE },
+  })
+  server.setRequestHandler('tools/list', () => ({ tools: DESCRIPTIONS }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const tool = TOOLS.find(({ name }) => name === params.name)
+    if (tool === undefined) {
+      const names = TOOLS.map(({ name }) => name).join(', ')
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no such tool. The tools are ${names}.`)
+    }
+    if (rejection !== null) return rejectedResult(tool, rejection, caller.mode)
+    return await runTool(ctx, { tool, caller, args: params.arguments ?? {}, left })
+  })
+  return server
+}
+
+const DESCRIPTIONS = TOOLS.map(describeTool)
+
+function describeTool({ name, title, description, input, output, annotations }: Tool) {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: toJson(input),
+    outputSchema: toJson(output),
+    annotations: { title, ...annotations },
+  }
+}
+
+/** The schema as plain JSON. */
+function toJson(schema: Tool['input']): { type: 'object' } {
+  return { ...(JSON.parse(JSON.stringify(schema)) as object), type: 'object' }
+}

@@ -1,0 +1,65 @@
+import { Type } from 'typebox'
+import { createPayment } from '../../domain/payment-requests/create-payment.ts'
+import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
+import type { Context } from '../../domain/context.ts'
+import type { Payment } from '../../domain/payments/payment.ts'
+import { refusalProblem } from '../../values/problem.ts'
+import { awaitOutcome } from '../await-outcome.ts'
+import { chooseWallet } from '../choose-wallet.ts'
+import { describePayment, formatPaymentAnswer, PaymentAnswerSchema } from '../format-payment-answer.ts'
+import {
+  checkSamePurchase,
+  findSamePurchase,
+  PURCHASE_INPUT,
+  PurchaseIdInput,
+  readPurchase,
+} from '../purchase-input.ts'
+import { defineTool, inputOf, outputOf, WaitSecondsInput, type ToolCall } from '../tool.ts'
+
+export const SEND_PAYMENT = defineTool({
+  name: 'send_payment',
+  title: 'Send a payment',
+  description:
+    'Pays USDC from a wallet to an address, at once and for good: a payment cannot be taken back. ' +
+    'purchase_id: choose one id per purchase, and send the same id when you retry; then the purchase is never paid twice. A new id pays again. ' +
+    'amount_usdc is a string in dollars ("1.25" is one dollar and 25 cents). Check the amount and the recipient with the user if you are not sure. ' +
+    'If the limits do not allow the payment, nothing is paid and the error says what is possible.',
+  input: inputOf({ purchase_id: PurchaseIdInput, ...PURCHASE_INPUT, wait_seconds: WaitSecondsInput }),
+  output: outputOf({
+    payment: PaymentAnswerSchema,
+    replayed: Type.Boolean({
+      description: 'Whether an earlier call with this purchase_id had made the payment already.',
+    }),
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  requirements: { bucket: 'payments', scope: 'wallet:transfer' },
+  async run(ctx, call) {
+    const { payment, replayed } = await pay(ctx, call)
+    const settled = await awaitOutcome(ctx, payment, call)
+    const summary = [
+      // The earlier call may have failed before the payment was sent. Then this call has sent it, once.
+      ...(replayed ? ['An earlier call with this purchase_id made this payment, so this call did not pay again.'] : []),
+      describePayment(settled),
+    ].join(' ')
+    return { summary, members: { payment: formatPaymentAnswer(settled), replayed } }
+  },
+})
+
+type Arguments = Parameters<typeof readPurchase>[2] & { readonly memo?: string }
+
+/** Makes the payment, or returns the one that an earlier call with this `purchase_id` has made. */
+async function pay(
+  ctx: Context,
+  { caller, args }: ToolCall<Arguments>,
+): Promise<{ readonly payment: Payment; readonly replayed: boolean }> {
+  const purchase = await readPurchase(ctx, caller, args)
+  const existing = await findSamePurchase(ctx, purchase, args)
+  if (existing !== null) return { payment: (await replayPayment(ctx, purchase)) ?? existing, replayed: true }
+  const wallet = await chooseWallet(ctx, { caller, agentId: purchase.agentId, named: args.wallet })
+  const request = { ...purchase, wallet, amountUsdc: args.amount_usdc, memo: args.memo ?? null }
+  const outcome = await createPayment(ctx, request)
+  if (outcome.kind === 'refused') throw refusalProblem(outcome.refusal)
+  // Another call with the same purchase_id was faster.
+  if (outcome.kind === 'replayed') checkSamePurchase(outcome.payment, purchase, args.wallet)
+  return { payment: outcome.payment, replayed: outcome.kind === 'replayed' }
+}
