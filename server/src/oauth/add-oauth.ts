@@ -5,6 +5,7 @@ import { onAuthHostOnly, type Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { setPageHeaders } from '../http/page-headers.ts'
 import { addAuthorize } from './authorize.ts'
+import { openDocumentClients } from './document-clients.ts'
 import { addConsent } from './consent.ts'
 import { acceptFormsOnly } from './form.ts'
 import { addMetadata } from './metadata.ts'
@@ -20,10 +21,13 @@ import { addToken } from './token.ts'
 const STYLE_FILE = new URL('page.css', import.meta.url)
 
 /**
- * Adds the authorization server, on the host of `AUTH_URL` (D1). Endpoints for programs respond with JSON and endpoints
- * for browsers with pages, for errors too (D35). Pages of other sites can call the former but never the latter (D41).
+ * Adds the authorization server, on the host of `AUTH_URL` (D1). Endpoints for programs respond with JSON, and
+ * endpoints that users open in a browser respond with pages. Their error responses have the same form (D35). Scripts of
+ * other sites can call the endpoints for programs, but not the endpoints for browsers (D41).
  */
 export async function addOauth(http: HttpServer, ctx: Context, options: OauthOptions): Promise<void> {
+  const documents = openDocumentClients(ctx, { ownOrigins: [options.baseUrl, options.authUrl] })
+  http.addHook('onClose', async () => documents.close())
   await http.register(async (scope: HttpServer) => {
     scope.setErrorHandler(createJsonErrorHandler(FORM))
     addMetadata(scope, options)
@@ -45,7 +49,7 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
     scope.addHook('onRequest', async (_request, reply) => setPageHeaders(reply))
     scope.setErrorHandler(sendErrorPage)
     acceptFormsOnly(scope)
-    addAuthorize(scope, ctx, options)
+    addAuthorize(scope, ctx, { ...options, documents })
     addConsent(scope, ctx, options)
   })
   addPageStyle(http)
@@ -55,7 +59,7 @@ function servePrograms(scope: HttpServer, origins: Origins): void {
   allowCrossOrigin(scope)
   scope.addHook('onRequest', onAuthHostOnly(origins))
   scope.addHook('onRequest', async (_request, reply) => {
-    // Responses that hold tokens must not be cached (RFC 6749, section 5.1).
+    // Responses that contain tokens must not be cached (RFC 6749, section 5.1).
     void reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
   })
 }

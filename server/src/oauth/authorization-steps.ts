@@ -21,13 +21,16 @@ export interface Asked {
 }
 
 const STATE_CODE_POINTS_MAX = 4_096
-/** Base64url of 32 bytes: 43 characters, of which the last holds four bits (RFC 7636, section 4.2). */
+/**
+ * The base64url form of 32 bytes has 43 characters. The last one encodes only four bits, so it is one of 16 (RFC 7636,
+ * section 4.2).
+ */
 const CODE_CHALLENGE_PATTERN = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 
 /**
- * The checks of an authorization request (OAuth 2.1, section 4.1.1), in order. `authorize.ts` checks the client and the
- * redirect URI before them, because a failed check is reported to that URI. The first one that fails is reported.
- * Each returns its part of the request, or throws.
+ * The checks of an authorization request (OAuth 2.1, section 4.1.1), in order. Each check returns its part of the
+ * request, or throws. Only the first error is reported. Before these checks, `authorize.ts` checks the client and the
+ * redirect URI, because errors can be reported to that URI.
  */
 const STEPS = {
   repetition: ({ parameters }: Asked) => checkNoRepetition(parameters),
@@ -43,12 +46,15 @@ const STEPS = {
 
 type Checked = { readonly [Name in keyof typeof STEPS]: ReturnType<(typeof STEPS)[Name]> }
 
-/** Runs every step. Throws the error of the first one that fails. */
+/** Runs the checks in order. Throws the error of the first check that fails. */
 export function checkAuthorization(asked: Asked): Checked {
   return Object.fromEntries(Object.entries(STEPS).map(([name, step]) => [name, step(asked)])) as Checked
 }
 
-/** We never fetch what a client names, and accept no parameters other than those of the request itself. */
+/**
+ * Rejects request objects: the service never fetches a URL that a client sends, and reads only parameters of the
+ * request itself.
+ */
 function checkNoRequestObject({ parameters }: Asked): void {
   if (findParameter(parameters, 'request') !== null) {
     throw new RequestNotSupported('Request objects are not supported.', { parameter: 'request' })
@@ -64,14 +70,17 @@ function checkResponseType({ parameters }: Asked): void {
   throw new UnsupportedResponseType('The only supported response_type is code.', { parameter })
 }
 
-/** If we ignored it, the client would wait for a response in another form. */
+/**
+ * Rejects every `response_mode` except `query`. If it were ignored, the client would wait for a response in another
+ * form.
+ */
 function checkResponseMode({ parameters }: Asked): void {
   const parameter = 'response_mode'
   if ((findParameter(parameters, parameter) ?? 'query') === 'query') return
   throw new InvalidRequest('The only supported response_mode is query.', { parameter })
 }
 
-/** `state` is required, and the error names it when it is missing (D35a). */
+/** Returns the `state`, which is required. If it is missing, the error names it (D35a). */
 function parseState({ parameters }: Asked): string {
   const parameter = 'state'
   const state = getParameter(parameters, parameter)
@@ -79,7 +88,10 @@ function parseState({ parameters }: Asked): string {
   throw new InvalidRequest(`state has more than ${STATE_CODE_POINTS_MAX} characters.`, { parameter })
 }
 
-/** A missing method would mean `plain` (RFC 7636, section 4.3), which protects nothing, so S256 is required. */
+/**
+ * Returns the code challenge. Its method must be S256: a missing method would mean `plain`, which protects nothing (RFC
+ * 7636, section 4.3).
+ */
 function parseCodeChallenge({ parameters }: Asked): string {
   const challenge = getParameter(parameters, 'code_challenge')
   if (getParameter(parameters, 'code_challenge_method') !== 'S256') {
@@ -94,8 +106,8 @@ function parseCodeChallenge({ parameters }: Asked): string {
 }
 
 /**
- * Returns the requested scopes that the client registered. Without `scope`, all that it registered (RFC 6749, section
- * 3.3).
+ * Returns the requested scopes that the client registered. If the request has no `scope`, returns all scopes that the
+ * client registered (RFC 6749, section 3.3).
  */
 function parseRequestedScopes({ parameters, client }: Asked): readonly Scope[] {
   const parameter = 'scope'
@@ -109,7 +121,7 @@ function parseRequestedScopes({ parameters, client }: Asked): readonly Scope[] {
   throw new InvalidScope(`The supported scopes are ${known}. This client registered ${registered}.`, { parameter })
 }
 
-/** The agent that the consent page selects at first. It need not exist. */
+/** Returns the agent that the consent page preselects, or null. The agent need not exist. */
 function parsePreferredAgent({ parameters }: Asked): AgentId | null {
   const parameter = 'agent_id'
   const text = findParameter(parameters, parameter)

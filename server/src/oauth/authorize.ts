@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../domain/connections/client.ts'
+import { looksLikeUrl } from '../domain/connections/client-url.ts'
 import { findClient } from '../domain/connections/queries.ts'
 import { openAuthorizationRequest } from '../domain/connections/open-authorization-request.ts'
 import type { Context } from '../domain/context.ts'
@@ -7,6 +8,7 @@ import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { clientAddress } from '../http/client-address.ts'
+import type { DocumentClients } from './document-clients.ts'
 import type { OauthOptions } from './oauth-options.ts'
 import { checkAuthorization } from './authorization-steps.ts'
 import { rejectOtherMethods } from './reject-other-methods.ts'
@@ -16,17 +18,21 @@ import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.
 
 const PATH = '/oauth/authorize'
 
+interface AuthorizeOptions extends OauthOptions {
+  readonly documents: DocumentClients
+}
+
 /**
  * Adds the authorization endpoint (RFC 6749, section 3.1). It stores a valid request and redirects the user to the
- * consent page. An error in the client's id or redirect URI is shown as a page. While nobody is signed in, so is every
- * other error: anyone can register a client, so redirecting to it would be an open redirect (D35; RFC 9700, section
- * 4.11.2).
+ * consent page. An error in the client id or the redirect URI is shown on an error page. Every other error is sent to
+ * the client by a redirect if a user is signed in, and shown on an error page if not. Anyone can register a client, so
+ * a redirect without a signed-in user would be an open redirect (D35; RFC 9700, section 4.11.2).
  */
-export function addAuthorize(scope: HttpServer, ctx: Context, options: OauthOptions): void {
+export function addAuthorize(scope: HttpServer, ctx: Context, options: AuthorizeOptions): void {
   scope.get(PATH, { exposeHeadRoute: false, schema: { hide: true } }, async (request, reply) => {
     await enforceRateLimit(ctx, { subject: clientAddress(request), bucket: 'authorize' })
     const parameters = parseParameters(readQuery(request))
-    const client = await getClient(ctx, parameters)
+    const client = await getClient(ctx, parameters, { ...options, address: clientAddress(request) })
     const redirectUri = getRedirectUri(parameters, { client, origins: options })
     try {
       const checked = checkAuthorization({ parameters, client, origins: options })
@@ -42,8 +48,20 @@ export function addAuthorize(scope: HttpServer, ctx: Context, options: OauthOpti
   rejectOtherMethods(scope, PATH, { allowed: ['GET'] })
 }
 
-async function getClient(ctx: Context, parameters: RequestParameters): Promise<Client> {
-  const client = await findClient(ctx, { id: getParameter(parameters, 'client_id') })
+/** Returns the client. A client id that is a URL may lead to a fetch; registered ids never do. */
+async function getClient(
+  ctx: Context,
+  parameters: RequestParameters,
+  { documents, clientDocuments, address }: AuthorizeOptions & { address: string },
+): Promise<Client> {
+  const id = getParameter(parameters, 'client_id')
+  if (looksLikeUrl(id)) {
+    if (clientDocuments) return await documents.get({ url: id, address })
+    throw new InvalidClient('This server does not support client metadata documents. Register the client.', {
+      parameter: 'client_id',
+    })
+  }
+  const client = await findClient(ctx, { id })
   if (client !== null) return client
   throw new InvalidClient('No client is registered with this client_id.', { parameter: 'client_id' })
 }
@@ -77,8 +95,8 @@ function redirectError(
 }
 
 /**
- * Returns the value of a parameter that is sent once. With several values, it is unknown which one the client expects
- * back.
+ * Returns the value of a parameter that was sent once, otherwise null. If there are several values, it is unknown which
+ * one the client expects back.
  */
 function soleValue(parameters: RequestParameters, name: string): string | null {
   const [value, ...others] = listParameter(parameters, name)
@@ -86,8 +104,8 @@ function soleValue(parameters: RequestParameters, name: string): string | null {
 }
 
 /**
- * Returns the bytes of the query as sent: the framework's parser would repair them. Node provides one character per
- * byte.
+ * Returns the bytes of the query exactly as they were sent. The framework's parser would silently repair invalid bytes.
+ * In `request.raw.url`, Node provides one character for each byte.
  */
 function readQuery(request: FastifyRequest): Buffer {
   const { url = '' } = request.raw

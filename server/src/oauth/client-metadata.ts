@@ -3,19 +3,19 @@ import { toClientName } from './client-name.ts'
 import { InvalidClientMetadata, InvalidRedirectUri } from './oauth-error.ts'
 import { parseRedirectUri } from './redirect-uri.ts'
 
-const REDIRECT_URIS_MAX = 10
+export const REDIRECT_URIS_MAX = 10
 
 export interface ClientMetadata {
-  /** Null if it has none that can be displayed. */
+  /** Null if the client sent no name that can be displayed. */
   readonly name: string | null
   readonly redirectUris: readonly string[]
   readonly scopes: readonly Scope[]
 }
 
 /**
- * Parses the metadata of a client that registers (RFC 7591, section 2; D36a). Unknown members are ignored, and so are
- * those for which we support a single value: grant types, response types, authentication methods. Throws
- * `invalid_client_metadata` or `invalid_redirect_uri`.
+ * Parses the metadata of a client that registers (RFC 7591, section 2; D36a). Unknown members are ignored. Grant types,
+ * response types and the authentication method are ignored too, because the service supports only one choice of each.
+ * Throws `invalid_client_metadata` or `invalid_redirect_uri`.
  */
 export function parseClientMetadata(body: unknown, ownOrigins: readonly string[]): ClientMetadata {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -30,8 +30,8 @@ export function parseClientMetadata(body: unknown, ownOrigins: readonly string[]
 }
 
 /**
- * Returns the redirect URIs that are allowed, without duplicates; others are dropped (RFC 7591, section 3.2.1). At
- * least one.
+ * Returns the allowed redirect URIs without duplicates, and drops all others (RFC 7591, section 3.2.1). Throws
+ * `invalid_redirect_uri` if none is allowed.
  */
 function parseRedirectUris(value: unknown, ownOrigins: readonly string[]): string[] {
   const texts = isListOfStrings(value) ? [...new Set(value)] : []
@@ -42,7 +42,7 @@ function parseRedirectUris(value: unknown, ownOrigins: readonly string[]): strin
   const allowed = texts.filter((text) => parseRedirectUri(text, ownOrigins) !== null)
   if (allowed.length > 0) return allowed
   throw invalidRedirectUris(
-    'None of the redirect URIs is allowed. Use https, or http on 127.0.0.1, [::1] or localhost, without a fragment, user information or a wildcard.',
+    'None of the redirect URIs is allowed. A redirect URI must use https, or http on 127.0.0.1, [::1] or localhost. It must not contain a fragment, user information or a wildcard.',
   )
 }
 
@@ -63,14 +63,17 @@ function parseRegisteredScopes(members: ReadonlyMap<string, unknown>): readonly 
   })
 }
 
-/** Returns a string that is not empty, or null. Some clients send `null` for a missing member. */
+/**
+ * Returns a member's text, or null if the member is missing, null or empty. Some clients send `null` for a missing
+ * member.
+ */
 function findText(members: ReadonlyMap<string, unknown>, name: string): string | null {
   const value = members.get(name) ?? ''
   if (typeof value !== 'string') throw new InvalidClientMetadata(`${name} must be a string.`, { parameter: name })
   return value === '' ? null : value
 }
 
-function isListOfStrings(value: unknown): value is string[] {
+export function isListOfStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { toClientName } from './client-name.ts'
 
-/** A client chooses its name itself, and people see it when they decide. So the name must not deceive them. */
-describe('what a client calls itself', () => {
+/** A client chooses its own name, and users see the name on the consent page. So it must not deceive them. */
+describe('the name of a client', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['a name', 'Claude Code', 'Claude Code'],
     ['decomposed letters', 'Cafe\u0301', 'Café'],
@@ -23,10 +23,10 @@ describe('what a client calls itself', () => {
     ['a space at the cut', `${'a'.repeat(99)} b`, 'a'.repeat(99)],
   ]
   for (const [name, text, expected] of cases) {
-    test(`is made fit to be shown: ${name}`, () => assert.equal(toClientName(text), expected))
+    test(`is made safe to display: ${name}`, () => assert.equal(toClientName(text), expected))
   }
 
-  test('has at most 100 characters, is NFC, well-formed, without outer white space, and stays so', () => {
+  test('has at most 100 characters, is NFC, well-formed, without outer white space, and does not change when cleaned again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         const name = toClientName(text)

@@ -69,8 +69,8 @@ function parseAgent(form: RequestParameters): AgentId {
 }
 
 /**
- * Returns null without the field, for all requested scopes. An empty field is an error: the user selected none, not
- * all.
+ * Returns the scopes that the user selected. Returns null, which means all requested scopes, if the form has no field
+ * `scope`. An empty field is an error, because the user selected no scope.
  */
 function parseGrantedScopes(form: RequestParameters): Scope[] | null {
   if (!form.has('scope')) return null
@@ -79,13 +79,16 @@ function parseGrantedScopes(form: RequestParameters): Scope[] | null {
   return scopes
 }
 
-/** The parameters of the redirect back (RFC 6749, sections 4.1.2 and 4.1.2.1), with `iss` (RFC 9207, section 2). */
+/**
+ * Returns the parameters of the redirect to the client (RFC 6749, sections 4.1.2 and 4.1.2.1), with `iss` (RFC 9207,
+ * section 2).
+ */
 function formatDecided(decided: AuthorizationResponse, iss: string): Record<string, string> {
   const { state } = decided
   return decided.error === undefined ? { code: decided.code, state, iss } : { error: decided.error, state, iss }
 }
 
-/** After signing in, the user returns to the consent page. */
+/** Redirects to the sign-in page. After signing in, the user returns to the consent page. */
 function redirectToSignIn(reply: FastifyReply, handle: string): FastifyReply {
   const next = `/consent?request=${encodeURIComponent(handle)}`
   return reply.redirect(`/sign-in?next=${encodeURIComponent(next)}`, 303)

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { setRetryAfter } from '../http/set-retry-after.ts'
 import { toOauthError, type BodyKind } from './to-oauth-error.ts'
 
 /**
- * Makes the error handler of the JSON endpoints. It responds with `error` and `error_description` (RFC 6749, section
- * 5.2) to every error (D35). Only a 401 may have a challenge: on a 400, clients would not read the error.
+ * Creates the error handler of the JSON endpoints. It responds to every error with `error` and `error_description`
+ * (D35; RFC 6749, section 5.2). Only a 401 may have a challenge: if a 400 had one, clients would not read its error.
  */
 export function createJsonErrorHandler(kind: BodyKind) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -21,11 +22,17 @@ interface Fault {
   readonly cause?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly retryAfterSeconds?: number | undefined
+  /** Whether the error was logged where it happened. */
+  readonly isLogged?: boolean
 }
 
-/** Sets the status and headers of an error response, and logs the error if it is ours. The caller adds the body. */
+/**
+ * Sets the status and headers of an error response, and logs the error if its status is 500 or higher and it is not
+ * logged yet. The caller adds the body.
+ */
 export function startErrorResponse(fault: Fault, request: FastifyRequest, reply: FastifyReply): void {
-  if (fault.status >= 500) request.log.error({ err: fault.cause ?? fault, request: request.id }, fault.message)
+  if (fault.status >= 500 && fault.isLogged !== true)
+    request.log.error({ err: fault.cause ?? fault, request: request.id }, fault.message)
   void reply.code(fault.status).headers({ ...fault.headers, 'Cache-Control': 'no-store' })
-  if (fault.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(fault.retryAfterSeconds))
+  setRetryAfter(reply, fault.retryAfterSeconds)
 }

@@ -3,7 +3,7 @@ import { InvalidRequest } from './oauth-error.ts'
 import { parseParameters, type RequestParameters } from './parameters.ts'
 import { FORM } from './to-oauth-error.ts'
 
-/** Makes the endpoints of this scope accept forms only (RFC 6749, appendix B). */
+/** Makes the endpoints of this scope accept only URL-encoded forms (RFC 6749, appendix B). */
 export function acceptFormsOnly(scope: HttpServer): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(FORM.contentType, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
@@ -11,7 +11,10 @@ export function acceptFormsOnly(scope: HttpServer): void {
   )
 }
 
-/** Returns the form that was sent. Throws `invalid_request` if there is none: parameters in the query are ignored. */
+/**
+ * Returns the form in the request's body. Throws `invalid_request` if there is none. Parameters in the query are
+ * ignored.
+ */
 export function readForm(body: unknown): RequestParameters {
   if (body instanceof Map) return body
   throw new InvalidRequest(`Send the parameters in the request body, as ${FORM.contentType}.`)

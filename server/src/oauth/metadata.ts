@@ -1,27 +1,27 @@
 import { allowCrossOrigin } from '../http/cross-origin.ts'
-import { onAuthHostOnly, originOf, type Origins } from '../http/hosts.ts'
+import { onAuthHostOnly, originOf, RESOURCE_PATHS, type Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { Problem } from '../values/problem.ts'
 import { SCOPES } from '../values/scope.ts'
+import type { OauthOptions } from './oauth-options.ts'
 import { rejectOtherMethods } from './reject-other-methods.ts'
 
 const AS_PATH = '/.well-known/oauth-authorization-server'
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
-/** A resource can have a path (RFC 9728, section 3.1). Ours is that of the MCP server. */
-const RESOURCE_SUFFIXES = ['', '/mcp'] as const
 const CACHE_CONTROL = 'public, max-age=3600'
 
 /**
- * Adds the metadata that clients read first: of the authorization server (RFC 8414), and of the protected resource (RFC
- * 9728) on both hosts (D40, D40a). Every address comes from the configuration. Other well-known paths are 404, never a
- * page of the dashboard.
+ * Adds the metadata documents that clients read first. One describes the authorization server (RFC 8414). The other
+ * describes the protected resource (RFC 9728), and is served on both hosts (D40, D40a). All addresses in them come from
+ * the configuration. Every other well-known path responds with 404, never with a page of the dashboard.
  */
-export function addMetadata(scope: HttpServer, origins: Origins): void {
-  const paths = [AS_PATH, RESOURCE_PATH].flatMap((path) => RESOURCE_SUFFIXES.map((suffix) => path + suffix))
+export function addMetadata(scope: HttpServer, origins: Omit<OauthOptions, 'readSession'>): void {
+  // The URL of a resource's metadata ends with the path of the resource (RFC 9728, section 3.1).
+  const paths = [AS_PATH, RESOURCE_PATH].flatMap((path) => RESOURCE_PATHS.map((suffix) => path + suffix))
   allowCrossOrigin(scope)
-  const server = describeServer(origins.authUrl)
+  const server = describeServer(origins)
 
-  for (const suffix of RESOURCE_SUFFIXES) {
+  for (const suffix of RESOURCE_PATHS) {
     scope.get(
       AS_PATH + suffix,
       { onRequest: onAuthHostOnly(origins), schema: { hide: true } },
@@ -38,7 +38,7 @@ export function addMetadata(scope: HttpServer, origins: Origins): void {
   })
 }
 
-function describeServer(issuer: string) {
+function describeServer({ authUrl: issuer, clientDocuments }: Omit<OauthOptions, 'readSession'>) {
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -54,6 +54,7 @@ function describeServer(issuer: string) {
     code_challenge_methods_supported: ['S256'],
     // Every authorization response names its issuer (RFC 9207, section 2.3).
     authorization_response_iss_parameter_supported: true,
+    ...(clientDocuments ? { client_id_metadata_document_supported: true } : {}),
   }
 }
 

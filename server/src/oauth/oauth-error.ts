@@ -1,9 +1,12 @@
-/** A description must be ASCII, without quotes and backslashes (RFC 6749, sections 4.1.2.1 and 5.2). */
+/**
+ * Matches characters that a description must not contain. Only printable ASCII is allowed, without double quotes and
+ * backslashes (RFC 6749, sections 4.1.2.1 and 5.2).
+ */
 const DESCRIPTION_FORBIDDEN = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
 const DESCRIPTION_CHARS_MAX = 300
 
 interface Narrowing {
-  /** Replaces the error's own status. */
+  /** Replaces the default status of the error. */
   readonly status?: number
   /** The parameter or member that caused the error. */
   readonly parameter?: string
@@ -13,8 +16,8 @@ interface Narrowing {
 }
 
 /**
- * An error of the protocol: a registered `error`, a sentence for the client's developer, and the status at JSON
- * endpoints.
+ * An error of the OAuth protocol. It has a registered `error` code, a sentence for the client's developer, and the HTTP
+ * status for JSON endpoints.
  */
 export abstract class OauthError extends Error {
   abstract readonly error: string
@@ -42,8 +45,8 @@ export class InvalidRequest extends OauthError {
 }
 
 /**
- * The client is unknown. 401, with a challenge only if the client used the `Authorization` header (RFC 6749, section
- * 5.2).
+ * The client is unknown. The status is 401, and the response has a challenge only if the client used the
+ * `Authorization` header (RFC 6749, section 5.2).
  */
 export class InvalidClient extends OauthError {
   override readonly error = 'invalid_client'
@@ -53,12 +56,39 @@ export class InvalidClient extends OauthError {
   }
 }
 
+/**
+ * The client's metadata document breaks a rule of D73, or its URL does. Trying again does not help: the document's
+ * publisher must change it.
+ */
+export class InvalidClientDocument extends OauthError {
+  override readonly error = 'invalid_client'
+
+  constructor(reason: string) {
+    super(reason, { parameter: 'client_id' })
+  }
+}
+
+/** The client's metadata document could not be read now (D73). The status is 503, because trying again may help. */
+export class ClientDocumentUnavailable extends OauthError {
+  override readonly error = 'temporarily_unavailable'
+
+  constructor(reason: string, narrowing: Pick<Narrowing, 'cause' | 'retryAfterSeconds'>) {
+    super(reason, { status: 503, parameter: 'client_id', ...narrowing })
+  }
+}
+
+/**
+ * The host of the client's metadata document has no public address. Its name can also be unknown, which the error does
+ * not reveal. Waiting alone does not help.
+ */
+export class ClientHostNotPublic extends ClientDocumentUnavailable {}
+
 /** The code or refresh token is not valid, was used before, or belongs to another client (RFC 6749, section 5.2). */
 export class InvalidGrant extends OauthError {
   override readonly error = 'invalid_grant'
 }
 
-/** The token endpoint does not know this `grant_type` (RFC 6749, section 5.2). */
+/** The token endpoint does not support this `grant_type` (RFC 6749, section 5.2). */
 export class UnsupportedGrantType extends OauthError {
   override readonly error = 'unsupported_grant_type'
 }
@@ -73,7 +103,7 @@ export class InvalidScope extends OauthError {
   override readonly error = 'invalid_scope'
 }
 
-/** The `resource` is not one of ours, or not the one that was consented to (RFC 8707, section 2). */
+/** The `resource` is not one of ours, or not the one to which the user consented (RFC 8707, section 2). */
 export class InvalidTarget extends OauthError {
   override readonly error = 'invalid_target'
 }

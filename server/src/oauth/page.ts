@@ -1,4 +1,4 @@
-/** What an error page shows: plain words for the user, and the protocol's error for the application's developer. */
+/** The content of an error page: plain words for the user, and the OAuth error for the application's developer. */
 export interface ErrorPage {
   readonly title: string
   /** What the user can do now. */
@@ -11,7 +11,7 @@ export interface ErrorPage {
 
 export const STYLE_PATH = '/oauth/page.css'
 
-/** The dashboard's mark; its colours are the style's. */
+/** The dashboard's logo. Its colors are in `page.css`. */
 const MARK = `<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8"/>\
 <path d="M9 9.5h14M9 16h5M9 22.5h5m3.5-3 2.8 2.8 5-5.6"/></svg>`
 
@@ -23,13 +23,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Returns a complete page without scripts. Its style is a separate file, because our policy allows no inline style. */
+/**
+ * Returns a complete page without scripts. Its style is a separate file, because our content security policy forbids
+ * inline styles.
+ */
 export function formatErrorPage(page: ErrorPage): string {
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Error', page.error],
     ['Parameter', page.parameter],
     ['What is wrong', page.message],
-    ['Request', page.requestId],
+    ['Request ID', page.requestId],
   ]
   const rows = facts.map(([name, value]) => (value === undefined ? '' : formatFact(name, value))).join('')
   return `<!doctype html>

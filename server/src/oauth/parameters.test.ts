@@ -42,10 +42,10 @@ describe('the parameters of a request', () => {
     ['NUL in a parameter that nobody knows (A12)', Buffer.from('a=1&utm_source=%00')],
   ]
   for (const [name, bytes] of malformed) {
-    test(`are refused with ${name}`, () => assert.throws(() => parseParameters(bytes), InvalidRequest))
+    test(`are rejected with ${name}`, () => assert.throws(() => parseParameters(bytes), InvalidRequest))
   }
 
-  test('are refused when one comes twice, resource excepted (A1, A2, D18)', () => {
+  test('are rejected when one is sent twice, except resource (A1, A2, D18)', () => {
     const parameters = parse('a=1&b=2&a=1&resource=x&resource=y')
     assert.throws(() => findParameter(parameters, 'a'), { error: 'invalid_request', parameter: 'a' })
     assert.throws(() => checkNoRepetition(parameters), { error: 'invalid_request', parameter: 'a' })
@@ -53,18 +53,18 @@ describe('the parameters of a request', () => {
     assert.doesNotThrow(() => checkNoRepetition(parse('a=1&b=2&resource=x&resource=y')))
   })
 
-  test('tell a name without a value from no name at all', () => {
+  test('distinguish a name without a value from a missing name', () => {
     assert.deepEqual([parse('a=').has('a'), parse('a').has('a'), parse('b=&').has('a')], [true, true, false])
   })
 
-  test('are named when one is missing', () => {
+  test('throw an error that names a missing one', () => {
     assert.throws(() => getParameter(parse('a='), 'a'), {
       message: 'a is required and must appear exactly once.',
       parameter: 'a',
     })
   })
 
-  test('are what URLSearchParams wrote, whatever they hold', () => {
+  test('are exactly the values that URLSearchParams encoded', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
     const fitting = text.filter((text) => text.isWellFormed() && !/\p{Cc}/u.test(text))
     fc.assert(

@@ -8,14 +8,14 @@ export type RequestParameters = ReadonlyMap<string, readonly string[]>
 
 /** The only parameter that may be sent more than once (RFC 8707, section 2). */
 const REPEATABLE: readonly string[] = ['resource']
-// oxlint-disable-next-line no-control-regex -- Control characters are what it looks for.
+// oxlint-disable-next-line no-control-regex -- The pattern must match control characters.
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
 const MALFORMED = 'The parameters must be application/x-www-form-urlencoded, in UTF-8 and without control characters.'
 
 /**
- * Parses the raw bytes of a query or a form, before anything is repaired, merged or dropped. A parameter with an empty
- * value counts as missing (OAuth 2.1, section 3.1). Throws `invalid_request` for invalid percent-encoding, invalid
- * UTF-8, and control characters.
+ * Parses the raw bytes of a query or a form. Other parsers would silently repair, merge or drop invalid parts. A
+ * parameter with an empty value counts as missing (OAuth 2.1, section 3.1). Throws `invalid_request` for invalid
+ * percent-encoding, invalid UTF-8, and control characters.
  */
 export function parseParameters(bytes: Buffer): RequestParameters {
   if (!isUtf8(bytes)) throw new InvalidRequest(MALFORMED)
@@ -62,7 +62,7 @@ function decode(text: string): string {
   return decoded
 }
 
-/** Returns null for an invalid escape, and for one that is not UTF-8. */
+/** Decodes percent-encoding. Returns null if the encoding is invalid, or if the decoded bytes are not UTF-8. */
 function decodePercent(text: string): string | null {
   try {
     return decodeURIComponent(text)

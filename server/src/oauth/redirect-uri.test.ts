@@ -5,7 +5,7 @@ import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.
 
 const OWN_ORIGINS = ['https://pay.example.com', 'http://localhost:4101']
 
-/** Redirect URIs that a client may register, each with the id of its case. */
+/** Redirect URIs that a client may register. Ids such as A13 also name the test cases in `test/oauth`. */
 const ALLOWED: readonly (readonly [string, string])[] = [
   ['https', 'https://a.example/cb'],
   ['https with a port', 'https://a.example:8443/cb'],
@@ -170,7 +170,7 @@ describe('a redirect URI', () => {
     )
   })
 
-  test('by https matches nothing but itself (B1)', () => {
+  test('with https matches only itself (B1)', () => {
     const text = fc.webUrl({ validSchemes: ['https'], withQueryParameters: true })
     fc.assert(
       fc.property(text, text, (registered, requested) => {
@@ -180,7 +180,7 @@ describe('a redirect URI', () => {
     )
   })
 
-  test('is refused or read by a URL parser as it is written', () => {
+  test('is rejected, or a URL parser reads it unchanged', () => {
     const part = fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('a', '.', '@', ':', '%2e', '\\'))
     const tail = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''))
     fc.assert(
@@ -196,7 +196,7 @@ describe('a redirect URI', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response in the redirect URI', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['a URI without a query', 'https://a.example/cb', 'https://a.example/cb?code=1&state=2'],
     ['a URI without a path', 'https://a.example', 'https://a.example?code=1&state=2'],
@@ -208,7 +208,7 @@ describe('an answer', () => {
     test(`is appended to ${name}`, () => assert.equal(formatAnswerUri(uri, { code: '1', state: '2' }), expected))
   }
 
-  test('comes back out as it went in, whatever it holds (A11)', () => {
+  test('is decoded to exactly the encoded values (A11)', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 60 })
     fc.assert(
       fc.property(text, (state) => {

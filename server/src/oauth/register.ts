@@ -13,8 +13,9 @@ import { rejectOtherMethods } from './reject-other-methods.ts'
 const PATH = '/oauth/register'
 
 /**
- * Adds the registration endpoint (RFC 7591): anyone can register a public client. Metadata that we do not support is
- * replaced by what we support, and the response shows it (section 3.2.1). No URL in the metadata is ever fetched.
+ * Adds the registration endpoint (RFC 7591): anyone can register a public client. Unsupported values in the metadata
+ * are replaced by supported ones, and the response shows the registered values (section 3.2.1). No URL in the metadata
+ * is ever fetched.
  */
 export function addRegister(scope: HttpServer, ctx: Context, origins: Origins): void {
   scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {
@@ -30,7 +31,7 @@ export function addRegister(scope: HttpServer, ctx: Context, origins: Origins): 
   rejectOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
 }
 
-/** The response has everything that is registered, and no member without a value (D37). */
+/** Returns the response. It contains all registered values, and no member without a value (D37). */
 function formatClient({ id, createdAt, name, redirectUris, scopes }: Client) {
   return {
     client_id: id,

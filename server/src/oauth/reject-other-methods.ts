@@ -4,8 +4,8 @@ import { InvalidRequest } from './oauth-error.ts'
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
 
 /**
- * Responds with 405 and `Allow` to every method that the path does not support (RFC 9110, section 15.5.6), before the
- * body is read. `besides` are methods that another route handles.
+ * Adds a route that rejects every method that the path does not support, before the body is read. It responds with 405
+ * and `Allow` (RFC 9110, section 15.5.6). `besides` are methods that another route handles.
  */
 export function rejectOtherMethods(
   scope: HttpServer,

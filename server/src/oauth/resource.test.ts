@@ -19,7 +19,7 @@ describe('a resource', () => {
     ['http://localhost:4101/mcp', 'http://localhost:4101/mcp'],
   ]
   for (const [text, canonical] of ours) {
-    test(`that is ours is kept in one form (G5): ${text}`, () => assert.equal(parse(text), canonical))
+    test(`of the service is stored in canonical form (G5): ${text}`, () => assert.equal(parse(text), canonical))
   }
 
   const others = [
@@ -42,10 +42,11 @@ describe('a resource', () => {
     '\\',
   ]
   for (const text of others) {
-    test(`that is not ours is invalid_target (G6): ${text}`, () => assert.throws(() => parse(text), InvalidTarget))
+    test(`that the service does not have is invalid_target (G6): ${text}`, () =>
+      assert.throws(() => parse(text), InvalidTarget))
   }
 
-  test('may be left out, or be several of which the first is kept', () => {
+  test('may be missing; if several are sent, the first is stored', () => {
     assert.equal(parse(), null)
     assert.equal(parse('https://api.example.com/mcp/', 'https://api.example.com'), 'https://api.example.com/mcp')
     assert.throws(() => parse('https://api.example.com', 'https://evil.example'), InvalidTarget)

@@ -9,9 +9,9 @@ import { checkNoRepetition, getParameter } from './parameters.ts'
 const PATH = '/oauth/revoke'
 
 /**
- * Adds the revocation endpoint (RFC 7009). Revoking either token ends the whole connection. For an unknown token, or
- * one of another client, nothing happens and the response is the same. `token_type_hint` is ignored: tokens are found
- * without it.
+ * Adds the revocation endpoint (RFC 7009). Revoking an access token or a refresh token ends the whole connection. If
+ * the token is unknown or belongs to another client, nothing is revoked, and the response is the same.
+ * `token_type_hint` is ignored: tokens are found without it.
  */
 export function addRevoke(scope: HttpServer, ctx: Context): void {
   scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {

@@ -15,22 +15,28 @@ export interface BodyKind {
 }
 
 export const FORM: BodyKind = { contentType: 'application/x-www-form-urlencoded', Unreadable: InvalidRequest }
-/** Registration has its own error for it (RFC 7591, section 3.2.2). */
+/** The registration endpoint has its own error for a body that cannot be parsed (RFC 7591, section 3.2.2). */
 export const JSON_METADATA: BodyKind = { contentType: 'application/json', Unreadable: InvalidClientMetadata }
 
 type Conversion = (given: { readonly message: string; readonly rest: object; readonly kind: BodyKind }) => OauthError
 
-/** All other problems, such as an invalid body, become the kind's own `Unreadable` error. */
+/**
+ * How problems become OAuth errors, by their type. All other problems, such as an invalid body, become the endpoint's
+ * `Unreadable` error.
+ */
 const CONVERSIONS: Partial<Record<ProblemType, Conversion>> = {
   rate_limited: ({ message, rest }) => new TemporarilyUnavailable(message, rest),
   unavailable: ({ message, rest }) => new TemporarilyUnavailable(message, rest),
   internal: ({ message, rest }) => new ServerError(message, rest),
-  // Every error of a request is a 400 (RFC 6749, section 5.2).
+  // The status is 400, as for every error of a request (RFC 6749, section 5.2).
   unsupported_media_type: ({ kind: { Unreadable, contentType } }) =>
     new Unreadable(`Send the request body as ${contentType}.`),
 }
 
-/** Turns anything that was thrown into an error of the protocol (D35). A problem's message and status are kept. */
+/**
+ * Converts anything that was thrown into an OAuth error (D35). Keeps the message and status of a problem, except for a
+ * body of the wrong content type.
+ */
 export function toOauthError(thrown: unknown, kind: BodyKind): OauthError {
   if (thrown instanceof OauthError) return thrown
   const problem: Problem = toProblem(thrown)

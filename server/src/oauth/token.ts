@@ -1,5 +1,5 @@
 import type { Client } from '../domain/connections/client.ts'
-import type { TokenRefusal, Tokens } from '../domain/connections/tokens.ts'
+import { CODE_REFUSED, type TokenRefusal, type Tokens } from '../domain/connections/tokens.ts'
 import { exchangeCode } from '../domain/connections/exchange-code.ts'
 import { refreshTokens } from '../domain/connections/refresh-tokens.ts'
 import type { Context } from '../domain/context.ts'
@@ -11,6 +11,7 @@ import { readForm } from './form.ts'
 import { rejectOtherMethods } from './reject-other-methods.ts'
 import { InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnsupportedGrantType } from './oauth-error.ts'
 import { checkNoRepetition, findParameter, getParameter, type RequestParameters } from './parameters.ts'
+import { isRegistered, parseRedirectUri } from './redirect-uri.ts'
 import { parseResource } from './resource.ts'
 
 const PATH = '/oauth/token'
@@ -21,7 +22,7 @@ interface Asked {
   readonly origins: Origins
 }
 
-/** The supported grants (specification, part 4), by their `grant_type`. */
+/** The supported OAuth grants by their `grant_type` (specification, part 4). */
 const GRANTS: Readonly<Record<string, (ctx: Context, asked: Asked) => Promise<Tokens | TokenRefusal>>> = {
   authorization_code: exchange,
   refresh_token: refresh,
@@ -50,18 +51,28 @@ function getGrant(parameters: RequestParameters) {
   throw new UnsupportedGrantType(`The supported grant types are ${Object.keys(GRANTS).join(' and ')}.`, { parameter })
 }
 
-/** Exchanges a code for tokens (RFC 6749, section 4.1.3). A `scope` is ignored: the user decided on the scopes. */
-function exchange(ctx: Context, { parameters, client, origins }: Asked): Promise<Tokens | TokenRefusal> {
-  return exchangeCode(ctx, {
+/**
+ * Exchanges a code for tokens (RFC 6749, section 4.1.3). A `scope` is ignored: the user decided on the scopes. Rejects
+ * the code if the client's document has removed the redirect URI since the authorization (D73).
+ */
+async function exchange(ctx: Context, { parameters, client, origins }: Asked): Promise<Tokens | TokenRefusal> {
+  const redirectUri = getParameter(parameters, 'redirect_uri')
+  if (client.kind === 'document' && !isStillRegistered(redirectUri, client)) return CODE_REFUSED
+  return await exchangeCode(ctx, {
     code: getParameter(parameters, 'code'),
-    redirectUri: getParameter(parameters, 'redirect_uri'),
+    redirectUri,
     codeVerifier: getParameter(parameters, 'code_verifier'),
     clientId: client.id,
     resource: parseResource(parameters, origins),
   })
 }
 
-/** Refreshes tokens: a `scope` here can only narrow what was granted (RFC 6749, section 6). */
+function isStillRegistered(redirectUri: string, client: Client): boolean {
+  const uri = parseRedirectUri(redirectUri, [])
+  return uri !== null && isRegistered(uri, client.redirectUris)
+}
+
+/** Refreshes tokens: a `scope` here can only select some of the granted scopes (RFC 6749, section 6). */
 function refresh(ctx: Context, { parameters, client, origins }: Asked): Promise<Tokens | TokenRefusal> {
   return refreshTokens(ctx, {
     refreshToken: getParameter(parameters, 'refresh_token'),
@@ -72,13 +83,14 @@ function refresh(ctx: Context, { parameters, client, origins }: Asked): Promise<
 }
 
 /**
- * Returns null without `scope`. A scope that cannot have been granted is rejected, not dropped (RFC 6749, section 6).
+ * Returns the requested scopes, or null if there is no `scope`. Returns an empty list if an unknown scope is requested,
+ * because such a request is rejected (RFC 6749, section 6).
  */
 function parseNarrowedScopes(parameters: RequestParameters): readonly Scope[] | null {
   const text = findParameter(parameters, 'scope')
   if (text === null) return null
   const scopes = parseScopes(text)
-  // An empty list is rejected too, but only after a second use of the token has been detected.
+  // `refreshTokens` rejects an empty list, but it first detects a second use of the refresh token.
   return scopes !== null && scopes.length === new Set(text.split(' ')).size ? scopes : []
 }
 
