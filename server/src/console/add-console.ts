@@ -14,15 +14,18 @@ import { addAgentRoutes } from './routes/agents.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import { addAuthorizationRequestRoute } from './routes/authorization-requests.ts'
 import { addChangesRoute } from './routes/changes.ts'
+import { addConnectionErrorRoute } from './routes/connection-errors.ts'
 import { addConnectionRoutes } from './routes/connections.ts'
-import { addDeliveryRoutes } from './routes/deliveries.ts'
+import { addDeliveryRoutes } from './webhooks/deliveries.ts'
 import { addDepositRoute } from './routes/deposits.ts'
-import { addEventRoutes } from './routes/events.ts'
+import { addEventRoutes } from './webhooks/events.ts'
 import { addGrantRoutes } from './routes/grants.ts'
 import { addInvitationRoutes } from './routes/invitations.ts'
 import { addKeyRoutes } from './routes/keys.ts'
 import { addMemberRoutes } from './routes/members.ts'
+import { addOutageRoute } from './routes/outages.ts'
 import { addOverviewRoute } from './routes/overview.ts'
+import { addOwnerRoutes } from './routes/owners.ts'
 import { addPaymentRoutes } from './routes/payments.ts'
 import { addPasskeyRoutes } from './routes/passkeys.ts'
 import { addPlanRoute } from './routes/plan.ts'
@@ -34,8 +37,10 @@ import { addSessionListRoutes } from './routes/sessions.ts'
 import { addSignInRoutes } from './routes/sign-in.ts'
 import { addSignUpRoutes } from './routes/sign-up.ts'
 import { addVerificationRoutes } from './routes/verification.ts'
+import { addWalletPasskeyRoutes } from './routes/wallet-passkeys.ts'
 import { addWalletRoutes } from './routes/wallets.ts'
-import { addWebhookRoutes } from './routes/webhooks.ts'
+import { addWebhookRoutes } from './webhooks/webhooks.ts'
+import { addWithdrawalRoutes } from './routes/withdrawals.ts'
 import { addWorkspaceRoutes } from './routes/workspaces.ts'
 
 export interface ConsoleOptions {
@@ -56,6 +61,7 @@ const ROUTES = [
   addRecoveryRoutes,
   addVerificationRoutes,
   addPasskeyRoutes,
+  addWalletPasskeyRoutes,
   addWorkspaceRoutes,
   addPlanRoute,
   addMemberRoutes,
@@ -64,24 +70,28 @@ const ROUTES = [
   addAuthorizationRequestRoute,
   addAgentRoutes,
   addGrantRoutes,
+  addWithdrawalRoutes,
   addConnectionRoutes,
+  addConnectionErrorRoute,
   addWebhookRoutes,
   addDeliveryRoutes,
   addEventRoutes,
   addKeyRoutes,
   addWalletRoutes,
+  addOwnerRoutes,
   addDepositRoute,
   addRecipientRoutes,
   addSessionListRoutes,
   addOverviewRoute,
+  addOutageRoute,
   addPaymentRoutes,
   addRefusalRoutes,
   addChangesRoute,
 ]
 
 /**
- * Serves the dashboard, on the host of `AUTH_URL` only (D1): its pages and files, and the endpoints under `/console` that
- * the pages call with the session cookie (D47). Throws if the dashboard has not been built.
+ * Serves the dashboard, only on the host of `AUTH_URL` (D1): its pages and files, and the endpoints under `/console`,
+ * which the pages call with the session cookie (D47). Throws if the dashboard has not been built.
  */
 export async function addConsole(http: HttpServer, ctx: Context, options: ConsoleOptions): Promise<void> {
   const page = await readPage(options.dashboardDir)
@@ -99,11 +109,12 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
     await scope.register(fastifyCookie, { hook: false })
     scope.addHook('onRequest', setResponseHeaders)
     scope.addHook('onRequest', onAuthHostOnly(options))
-    scope.all('/console/*', { onRequest: rejectUnknownPath, schema: { hide: true } }, rejectUnknownPath)
+    const unknown = { config: { isUnknownPath: true }, onRequest: rejectUnknownPath, schema: { hide: true } } as const
+    scope.all('/console/*', unknown, rejectUnknownPath)
     await scope.register(async (endpoints: HttpServer) => {
       endpoints.addHook('onRequest', createAuthentication({ authUrl, readSession }))
       enforceAccess(endpoints, ctx)
-      // `/openapi.json` is the contract of `/v1`. The contract of these endpoints is in `contract/`.
+      // `/openapi.json` describes only `/v1`. The schemas of these endpoints are in `contract/`.
       endpoints.addHook('onRoute', (route) => {
         route.schema = { ...route.schema, hide: true }
       })
@@ -112,7 +123,10 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
   })
 }
 
-/** Runs as a hook too, so that an unknown path is rejected before the body is read. */
+/**
+ * Rejects a request to an unknown path with 404. Used both as the handler and as an `onRequest` hook, so that the body
+ * of such a request is not read.
+ */
 async function rejectUnknownPath(): Promise<never> {
   throw new Problem('not_found', 'There is no endpoint at this path.')
 }

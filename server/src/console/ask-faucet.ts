@@ -10,8 +10,8 @@ const RETRY_AFTER_SECONDS = 30
 const TX_HASH_PATTERN = /^0x[0-9a-f]{64}$/
 
 /**
- * Asks the faucet to send test USDC to an address, once. Returns the transaction's hash. Any failure is a 503. The faucet
- * may have sent the USDC all the same, which does no harm.
+ * Asks the faucet once to send test USDC to an address. Returns the transaction's hash. Throws 503 for any failure.
+ * Even then the faucet may have sent the USDC, which does no harm.
  */
 export async function askFaucet(
   url: string,
@@ -28,7 +28,7 @@ export async function askFaucet(
     return await readTxHash(response)
   } catch (cause) {
     const message =
-      'The faucet did not respond as expected. Try again in a minute, or send test USDC to the address from elsewhere.'
+      'The faucet did not respond as expected. Try again in a minute, or get test USDC from another faucet.'
     throw new Problem('unavailable', message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })
   }
 }

@@ -12,14 +12,18 @@ const RESPONSE_HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-/** The first hook: no cache stores a response of the dashboard's endpoints, and no other site can load one. */
+/**
+ * The hook that runs first. Its headers tell caches not to store the responses of the dashboard's endpoints, and
+ * browsers not to let other sites load them.
+ */
 export async function setResponseHeaders(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   void reply.headers(RESPONSE_HEADERS)
 }
 
 /**
- * The hook that finds out who is calling, from the session cookie alone. A request that may change something must come from
- * our own pages (D47). This is checked first, so that a request from another site costs the person nothing.
+ * Creates the hook that finds the caller's session, from the session cookie alone. A request that may change something
+ * must come from our own pages (D47). The hook checks this before it reads the session. So a request that another site
+ * makes in the person's browser does not count against their rate limit and does not keep their session alive.
  */
 export function createAuthentication({ authUrl, readSession }: { authUrl: string; readSession: ReadSession }) {
   return async function authenticate(request: FastifyRequest): Promise<void> {

@@ -2,7 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../values/problem.ts'
 import type { ConsoleContext } from './console-context.ts'
 
-/** Binds a passkey ceremony to the browser that began it, by a cookie, and returns the options for its passkey. */
+/**
+ * Returns the options that a browser needs to create or use a passkey. Sets a cookie that binds this passkey ceremony
+ * to the browser that began it.
+ */
 export function formatCeremony<Options>(
   { cookies }: ConsoleContext,
   reply: FastifyReply,
@@ -12,7 +15,10 @@ export function formatCeremony<Options>(
   return { options }
 }
 
-/** Takes the ceremony that the browser began. The cookie is cleared, since a challenge is used once. */
+/**
+ * Returns the secret of the passkey ceremony that this browser began, and clears its cookie, because each challenge is
+ * used only once. Throws `ceremony_expired` without the cookie.
+ */
 export function takeCeremony({ cookies }: ConsoleContext, request: FastifyRequest, reply: FastifyReply): string {
   const ceremony = cookies.readCeremony(request)
   if (ceremony === null) throw problem('ceremony_expired')

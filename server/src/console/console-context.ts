@@ -3,7 +3,7 @@ import type { SignUpPolicy } from '../values/sign-up-policy.ts'
 import type { Mode } from '../values/mode.ts'
 import type { Cookies } from './cookies.ts'
 
-/** What the dashboard's endpoints are given beside the domain's context. */
+/** The domain's context, and everything else that the dashboard's endpoints need. */
 export interface ConsoleContext {
   readonly ctx: Context
   readonly cookies: Cookies
@@ -17,7 +17,10 @@ export interface ConsoleContext {
   readonly signUp: SignUpPolicy
 }
 
-/** How people get test USDC: we call an `endpoint` for them; a `site` they visit themselves. */
+/**
+ * How people get test USDC. If the kind is `endpoint`, our server calls the URL for them. If it is `site`, they visit
+ * the URL themselves.
+ */
 export interface Faucet {
   readonly kind: 'endpoint' | 'site'
   readonly url: string

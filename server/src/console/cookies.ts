@@ -12,11 +12,12 @@ export interface Cookies {
 }
 
 /**
- * The two cookies of the dashboard (D47). In production a browser accepts them over HTTPS only, and from this host only
- * (`__Host-`); in development there is no HTTPS. The session cookie is `Lax`, so that it is sent when a person follows a link
- * from an application to the consent page. The ceremony cookie is `Strict`, because only our own pages need it.
+ * The two cookies of the dashboard (D47). In production their names begin with `__Host-`, so a browser accepts them
+ * only over HTTPS and only from this host. In development there is no HTTPS. The session cookie is `Lax`, so that it is
+ * sent when a person follows a link from an application to the consent page. The ceremony cookie is `Strict`, because
+ * only our own pages need it.
  *
- * `@fastify/cookie` must be registered: reading uses its parser, and `set…` and `clear…` need replies of its scope.
+ * The plugin `@fastify/cookie` must be registered, because it parses and sets the cookies.
  */
 export function createCookies({ production }: { production: boolean }): Cookies {
   const prefix = production ? '__Host-' : ''

@@ -8,14 +8,17 @@ export function setCurrentMembership(request: FastifyRequest, membership: Member
   memberships.set(request, membership)
 }
 
-/** The caller's membership in the workspace of the path, for endpoints that declare a role in it. */
+/**
+ * Returns the caller's membership in the workspace that the path names. Only for endpoints that declare a workspace
+ * role.
+ */
 export function currentMembership(request: FastifyRequest): Membership {
   const membership = memberships.get(request)
   if (membership === undefined) throw new Error('this endpoint does not declare a role in a workspace')
   return membership
 }
 
-/** The caller as the actor of a change in the workspace of the path. */
+/** Returns the caller as the actor of a change in the workspace that the path names. */
 export function callerOf(request: FastifyRequest) {
   const { account, userId } = currentMembership(request)
   return { accountId: account.id, userId, actor: actorOf(request) }

@@ -9,25 +9,28 @@ export function setCurrentSession(request: FastifyRequest, session: Session): vo
   sessions.set(request, session)
 }
 
-/** The session of an authenticated request; null if nobody is signed in. */
+/** Returns the request's session, or null if nobody is signed in. Runs after authentication. */
 export function findCurrentSession(request: FastifyRequest): Session | null {
   return sessions.get(request) ?? null
 }
 
-/** The session of an authenticated request. Throws 401 if nobody is signed in. */
+/** Returns the request's session. Throws 401 if nobody is signed in. Runs after authentication. */
 export function getCurrentSession(request: FastifyRequest): Session {
   const session = findCurrentSession(request)
   if (session === null) throw new Problem('unauthenticated', 'You are not signed in, or your session has ended.')
   return session
 }
 
-/** The signed-in person as the actor of a change, with the time of their last passkey proof. Throws 401 if nobody is. */
+/**
+ * Returns the signed-in person as the actor of a change, with the time of their last passkey proof. Throws 401 if
+ * nobody is signed in.
+ */
 export function actorOf(request: FastifyRequest): Extract<ProvenActor, { kind: 'user' }> {
   const { userId, verifiedAt } = getCurrentSession(request)
   return { kind: 'user', id: userId, verifiedAt }
 }
 
-/** What the browser calls itself, for the list of sessions and the audit log. */
+/** Returns the name of the browser from its `User-Agent` header, for the list of sessions and the audit log. */
 export function deviceOf(request: FastifyRequest): string {
   return parseDeviceName(request.headers['user-agent'] ?? 'unknown')
 }

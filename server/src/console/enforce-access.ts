@@ -23,9 +23,10 @@ const SLUG_PATTERN = /^[a-z0-9-]{1,64}$/
 type WorkspaceRequest = FastifyRequest<{ Params: { slug: string } }>
 
 /**
- * Makes every endpoint of `scope` require what its route declares. The rate is counted before the body is read (D33), so
- * that reading costs us nothing once a caller is over the limit. The role is checked right before the handler, after the
- * request was validated, so that nothing changes between the check and its use. The recent proof is checked in the domain.
+ * Makes every endpoint of `scope` enforce the role and the rate limit that its route declares. The request is counted
+ * before its body is read (D33), so that we need not read the body of a caller who is over the limit. The role is
+ * checked last, right before the handler, so that it cannot change between the check and the handler. The domain checks
+ * the recent passkey proof.
  */
 export function enforceAccess(scope: HttpServer, ctx: Context): void {
   scope.addHook('onRoute', checkDeclaration)
@@ -33,7 +34,7 @@ export function enforceAccess(scope: HttpServer, ctx: Context): void {
   scope.addHook<{ Params: { slug: string } }>('preHandler', (request) => enforceRole(ctx, request))
 }
 
-/** Runs at start-up: an endpoint that declares nothing would be open to everyone. */
+/** Checks at start-up that a route declares who may call it. Without a declaration it would be open to everyone. */
 function checkDeclaration({ method, url, config = {} }: RouteOptions): void {
   const { role } = accessOf(config)
   if (isWorkspaceRole(role) && !url.includes('/:slug')) {
@@ -41,7 +42,7 @@ function checkDeclaration({ method, url, config = {} }: RouteOptions): void {
   }
 }
 
-/** Counts a request per session, or per address if nobody is signed in; 429 above the limit. */
+/** Counts a request per session, or per IP address if nobody is signed in. Throws 429 above the limit. */
 async function enforceBucket(ctx: Context, request: FastifyRequest): Promise<void> {
   const session = findCurrentSession(request)
   const subject = session === null ? clientAddress(request) : session.secretHash.toString('hex')
@@ -57,8 +58,8 @@ async function enforceRole(ctx: Context, request: WorkspaceRequest): Promise<voi
 }
 
 /**
- * Requires that the caller has at least `role` in the workspace of the path. Throws 401 if nobody is signed in, 404 if the
- * caller does not belong to the workspace, and 403 `role_insufficient`.
+ * Requires that the caller has at least `role` in the workspace that the path names. Throws 401 if nobody is signed in,
+ * 404 if the caller is not a member of the workspace, and 403 `role_insufficient` if their role is too low.
  */
 async function requireRole(ctx: Context, request: WorkspaceRequest, role: Role): Promise<void> {
   const { userId } = getCurrentSession(request)

@@ -6,18 +6,21 @@ import type { HttpServer } from '../http/open-http.ts'
 import { setPageHeaders } from '../http/page-headers.ts'
 import { Problem } from '../values/problem.ts'
 
-/** The paths of the dashboard's pages. All of them are the same file. */
+/** The paths of the dashboard's pages. All of them return the same HTML file. */
 const PAGE_PATHS = [
   ...['/', '/sign-in', '/sign-up', '/recover', '/invite/:token', '/consent', '/account'],
   ...['/w/:slug', '/w/:slug/*'],
 ]
-/** Paths that programs call. An unknown one gets the error envelope, whatever the request accepts (D4, D5). */
+/**
+ * Paths that programs call. Under them, an unknown path gets the JSON error envelope, even if the request asks for HTML
+ * (D4, D5).
+ */
 const PROGRAM_PATHS = /^\/(?:v1|console|oauth|\.well-known|assets)(?:[/?]|$)/
 const HTML_PATTERN = /\btext\/html\b/i
-/** Assets never change: their names contain a hash of their content. */
+/** How long browsers may cache an asset. Assets never change, because their names contain a hash of their content. */
 const ASSET_SECONDS = 365 * 24 * 60 * 60
 
-/** Reads the HTML file that is every page of the dashboard. Throws if the dashboard has not been built. */
+/** Reads the HTML file that all pages of the dashboard share. Throws if the dashboard has not been built. */
 export async function readPage(dashboardDir: string): Promise<Buffer> {
   try {
     return await readFile(join(dashboardDir, 'index.html'))
@@ -26,7 +29,9 @@ export async function readPage(dashboardDir: string): Promise<Buffer> {
   }
 }
 
-/** Serves the pages and the assets. A browser that asks for an unknown path gets the page too, with status 404. */
+/**
+ * Serves the pages and the assets. If a browser requests an unknown path, it gets the same HTML file, with status 404.
+ */
 export async function addFiles(
   pages: HttpServer,
   { dashboardDir, page }: { dashboardDir: string; page: Buffer },
@@ -39,7 +44,7 @@ export async function addFiles(
   for (const path of PAGE_PATHS) {
     pages.get(path, { schema: { hide: true } }, async (_request, reply) => sendPage(reply, 200))
   }
-  pages.get('/*', { schema: { hide: true } }, async (request, reply) => {
+  pages.get('/*', { config: { isUnknownPath: true }, schema: { hide: true } }, async (request, reply) => {
     const wantsPage = HTML_PATTERN.test(request.headers.accept ?? '') && !PROGRAM_PATHS.test(request.url)
     if (!wantsPage) throw new Problem('not_found', 'There is no endpoint at this path.')
     return sendPage(reply, 404)
@@ -47,9 +52,10 @@ export async function addFiles(
   await pages.register(fastifyStatic, {
     root: join(dashboardDir, 'assets'),
     prefix: '/assets/',
-    // One route per file that exists now, so that no path can lead outside the folder.
+    // Each file that exists now gets its own route, so that no path can lead outside the folder.
     wildcard: false,
-    // The build wrote compressed copies beside the files. They are not served under their own names.
+    // The build wrote compressed copies beside the files. They are sent instead of the files, but have no routes of
+    // their own.
     preCompressed: true,
     globIgnore: ['**/*.{br,gz}'],
     decorateReply: false,

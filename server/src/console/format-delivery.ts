@@ -17,7 +17,10 @@ export function formatDelivery(delivery: Delivery): DeliveryView {
   }
 }
 
-/** The response body may hold any bytes. Those that are not UTF-8 are replaced. */
+/**
+ * Formats an attempt for the dashboard. The receiver's response body may contain any bytes; those that are not UTF-8
+ * are replaced.
+ */
 export function formatAttempt(attempt: DeliveryAttempt): AttemptView {
   return {
     number: attempt.number,

@@ -5,7 +5,10 @@ import { remainingMicro } from '../domain/grants/decide-limits.ts'
 import { formatAmount } from '../values/money.ts'
 import type { Grant } from './contract/grants.ts'
 
-/** A grant as the dashboard shows it to one person: the grant of events (D14), with its use and its place in a replacement. */
+/**
+ * Formats a grant as the dashboard shows it to one person: the same fields as in events (D14), how much of it is used,
+ * and which grant replaces which.
+ */
 export function formatGrantDetail(summary: GrantSummary, now: Date): Grant {
   const { grant, spent24hMicro } = summary
   const left = spent24hMicro === null ? null : remainingMicro(grant.dailyCapMicro, spent24hMicro)

@@ -1,7 +1,7 @@
 import type { Credential } from '../domain/reports/timeline/credential.ts'
-import { formatPayment } from '../domain/payments/format-payment.ts'
-import type { Payment } from '../domain/payments/payment.ts'
-import type { PaymentRefusal } from '../domain/payments/refusals/refusal.ts'
+import { formatPaymentOfAnyKind } from '../domain/payments/format-payment.ts'
+import type { Admission, Payment } from '../domain/payments/payment.ts'
+import type { PaymentRefusal } from '../domain/refusals/refusal.ts'
 import type { PaymentRecord } from '../domain/reports/timeline/get-payment-record.ts'
 import { formatAmount } from '../values/money.ts'
 import { PROBLEM_CODES } from '../values/problem.ts'
@@ -9,18 +9,12 @@ import type { Payment as PaymentView, PaymentDetail } from './contract/payments.
 import type { Refusal } from './contract/refusals.ts'
 import { formatDelivery } from './format-delivery.ts'
 
-/** The payment of `/v1`, with what its owner may know beside it: the agent, the grant, and why it failed or is pending. */
+/** Formats a payment as `/v1` does, with the reason why it is still pending, which only members see. */
 export function formatPaymentRow(payment: Payment): PaymentView {
-  return {
-    ...formatPayment(payment),
-    agent_id: payment.agentId,
-    grant_id: payment.grantId,
-    failure_code: payment.failureCode,
-    pending_reason: payment.pendingReason,
-  }
+  return { ...formatPaymentOfAnyKind(payment), pending_reason: payment.pendingReason }
 }
 
-/** Everything we know about a payment, without its grant. */
+/** Formats everything that we have stored about a payment, without its grant. */
 export function formatPaymentRecord({
   payment,
   admission,
@@ -35,11 +29,7 @@ export function formatPaymentRecord({
       settled_at: payment.settledAt?.toISOString() ?? null,
       block_number: payment.minedBlock === null ? null : Number(payment.minedBlock),
       credential,
-      limits: {
-        max_per_tx_usdc: formatAmount(admission.maxPerTxMicro),
-        daily_cap_usdc: formatAmount(admission.dailyCapMicro),
-        spent_24h_usdc: formatAmount(admission.spent24hMicro),
-      },
+      limits: admission === null ? null : formatAdmission(admission),
     },
     events: events.map((event) => ({
       id: event.id,
@@ -47,6 +37,14 @@ export function formatPaymentRecord({
       created_at: event.createdAt.toISOString(),
       deliveries: event.deliveries.map(({ delivery, url }) => ({ ...formatDelivery(delivery), url })),
     })),
+  }
+}
+
+function formatAdmission({ maxPerTxMicro, dailyCapMicro, spent24hMicro }: Admission) {
+  return {
+    max_per_tx_usdc: formatAmount(maxPerTxMicro),
+    daily_cap_usdc: formatAmount(dailyCapMicro),
+    spent_24h_usdc: formatAmount(spent24hMicro),
   }
 }
 

@@ -7,7 +7,10 @@ import type { ConsoleContext } from './console-context.ts'
 import type { Session as SessionView } from './contract/session.ts'
 import type { Workspace } from './contract/workspaces.ts'
 
-/** The session as the dashboard shows it: the person, their workspaces and what they can sign in with. Never its secret. */
+/**
+ * Formats a session for the dashboard: the person, their workspaces, and how many passkeys and recovery codes they
+ * have. The session's secret is never included.
+ */
 export async function formatSession({ ctx }: ConsoleContext, session: Session): Promise<SessionView> {
   const { userId } = session
   const [memberships, passkeys, codes] = await Promise.all([
@@ -22,6 +25,7 @@ export async function formatSession({ ctx }: ConsoleContext, session: Session): 
     recovery_codes_left: codes,
     verified: isProofRecent(session, ctx.clock.now()),
     expires_at: session.expiresAt.toISOString(),
+    signer_url: ctx.signer?.origin ?? null,
   }
 }
 

@@ -1,18 +1,20 @@
+import type { WalletOwner } from '../domain/wallets/wallet-owners-store.ts'
 import type { CoinBalance } from '../domain/wallets/read-coin-balance.ts'
 import type { WalletSummary } from '../domain/wallets/wallet.ts'
 import type { Address } from '../values/address.ts'
 import { formatCoin } from '../values/gas.ts'
 import { formatAmount, type MicroUsdc } from '../values/money.ts'
-import type { Wallet } from './contract/wallets.ts'
+import type { Wallet, WalletOwner as WalletOwnerView } from './contract/wallets.ts'
 
 /**
- * A wallet as the dashboard shows it to one person. A wallet that is missing in `balances` is shown without a balance: the
- * chain could not be read. `coin` is what the wallet pays its gas with; null where the gas is sponsored, and in lists.
+ * Formats a wallet as the dashboard shows it to one person. If `balances` has no entry for the wallet, the chain could
+ * not be read, and the wallet is shown without a balance. `coin` is the wallet's balance of native coin; null if its
+ * gas is sponsored, and in lists.
  */
 export function formatWallet(
   wallet: WalletSummary,
   balances: ReadonlyMap<Address, MicroUsdc>,
-  { userId, coin = null }: { userId: string; coin?: CoinBalance | null },
+  { userId, owners, coin = null }: { userId: string; owners: readonly WalletOwner[]; coin?: CoinBalance | null },
 ): Wallet {
   const { ownedBy } = wallet
   const balance = balances.get(wallet.address)
@@ -26,11 +28,39 @@ export function formatWallet(
       user_name: ownedBy?.userName ?? null,
       is_mine: ownedBy?.userId === userId,
     },
+    owners:
+      wallet.signInOwner === null
+        ? owners.map((owner) => formatOwner(owner, userId))
+        : [formatSignInOwner(wallet, userId)],
+    is_at_risk: wallet.mode === 'live' && owners.length < 2,
+    needs_move: wallet.signInOwner !== null,
     balance_usdc: balance === undefined ? null : formatAmount(balance),
     coin:
       coin === null
         ? null
         : { symbol: coin.coin, balance: coin.balanceWei === null ? null : formatCoin(coin.balanceWei) },
     grants: wallet.grants,
+  }
+}
+
+function formatOwner(owner: WalletOwner, userId: string): WalletOwnerView {
+  return {
+    credential_id: owner.credentialId,
+    name: owner.name,
+    user_name: owner.userName,
+    is_mine: owner.userId === userId,
+    has_record: owner.hasRecord,
+    added_at: owner.addedAt.toISOString(),
+  }
+}
+
+function formatSignInOwner({ signInOwner, ownedBy, createdAt }: WalletSummary, userId: string): WalletOwnerView {
+  return {
+    credential_id: signInOwner?.credentialId ?? '',
+    name: ownedBy?.passkeyName ?? null,
+    user_name: ownedBy?.userName ?? null,
+    is_mine: ownedBy?.userId === userId,
+    has_record: false,
+    added_at: createdAt.toISOString(),
   }
 }

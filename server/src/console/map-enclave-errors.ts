@@ -2,8 +2,9 @@ import { EnclaveRefused, EnclaveUnavailable } from '../enclave/errors.ts'
 import { problem, type ProblemCode } from '../values/problem.ts'
 
 /**
- * Runs an operation that calls the enclave, and maps the enclave's errors to problems. People retry without an idempotency
- * key, so the problem says no more than what is known. `noResponse` is the problem if the enclave did not respond.
+ * Waits for an operation that calls the enclave, and maps the enclave's errors to errors for the caller. People in the
+ * dashboard retry without an idempotency key, so an error must not claim more than we know. `noResponse` is the error
+ * code if the enclave did not respond.
  */
 export async function mapEnclaveErrors<Result>(
   work: Promise<Result>,

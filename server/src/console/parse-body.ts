@@ -1,36 +1,32 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Static } from 'typebox'
-import { parseAgentId, type AgentId } from '../values/agent-id.ts'
-import { parseAddress, type Address } from '../values/address.ts'
-import { Problem, problem } from '../values/problem.ts'
-import { parseTime as parseTimeText } from '../values/time.ts'
-import type { AuthenticationBody, RegistrationBody } from './contract/webauthn.ts'
+import { parseAgentId, type AgentId, AGENT_ID_RULE } from '../values/agent-id.ts'
+import { parseAddress, type Address, ADDRESS_RULE } from '../values/address.ts'
+import { parseTime as parseTimeText, TIME_RULE } from '../values/time.ts'
+import type { AuthenticationBody, OwnerAuthentication, RegistrationBody } from './contract/webauthn.ts'
+import { isId, type IdKind } from '../values/ids.ts'
+import { invalidMember } from '../values/invalid-request.ts'
 
 export function parseNewAgentId(text: string, member = 'id'): AgentId {
   const id = parseAgentId(text)
   if (id !== null) return id
-  throw invalid(
-    member,
-    'must be 1 to 64 characters, without control or invisible characters or outer white space, and not . or ..',
-  )
+  throw invalidMember(member, AGENT_ID_RULE)
 }
 
-/** Throws 400 `address_invalid` if the text is not an EVM address (D20). */
+/** Parses an EVM address. Throws 400 `address_invalid` if it is malformed (D20). */
 export function parseAddressOf(member: string, text: string): Address {
   const address = parseAddress(text)
   if (address !== null) return address
-  throw problem('address_invalid', {
-    details: [{ path: member, message: 'is not an EVM address, or its capitals (checksum) do not match' }],
-  })
+  throw invalidMember(member, ADDRESS_RULE, 'address_invalid')
 }
 
 export function parseTime(member: string, text: string): Date {
   const time = parseTimeText(text)
-  if (time === null) throw invalid(member, 'must be an ISO 8601 time with its offset')
+  if (time === null) throw invalidMember(member, TIME_RULE)
   return time
 }
 
-/** Passes on only the members that the schema checked. */
+/** Converts a passkey registration for the WebAuthn library. Keeps only the members that the schema has checked. */
 export function parseRegistration({ response: given }: Static<typeof RegistrationBody>): RegistrationResponseJSON {
   const { clientDataJSON, attestationObject, transports = [] } = given.response
   return {
@@ -42,9 +38,11 @@ export function parseRegistration({ response: given }: Static<typeof Registratio
   }
 }
 
-export function parseAuthentication({
-  response: given,
-}: Static<typeof AuthenticationBody>): AuthenticationResponseJSON {
+export function parseAuthentication({ response }: Static<typeof AuthenticationBody>): AuthenticationResponseJSON {
+  return parseAssertion(response)
+}
+
+export function parseAssertion(given: Static<typeof OwnerAuthentication>): AuthenticationResponseJSON {
   const { clientDataJSON, authenticatorData, signature, userHandle } = given.response
   return {
     id: given.id,
@@ -55,6 +53,9 @@ export function parseAuthentication({
   }
 }
 
-export function invalid(member: string, message: string): Problem {
-  return new Problem('validation_failed', `${member} ${message}.`, { details: [{ path: member, message }] })
+/** Parses the id after which a page begins. Returns null for the first page. */
+export function parseBefore(kind: IdKind, before: string | null | undefined): string | null {
+  if (before === undefined || before === null) return null
+  if (!isId(kind, before)) throw invalidMember('before', 'must be the id of the last entry of the previous page')
+  return before
 }

@@ -3,17 +3,18 @@ import { parseAddress } from '../values/address.ts'
 import { parseAgentId, type AgentId } from '../values/agent-id.ts'
 import { isId, type IdKind } from '../values/ids.ts'
 import { isStorable } from '../values/text.ts'
-import { invalid, parseTime } from './parse-body.ts'
+import { parseTime } from './parse-body.ts'
 import type { PaymentFilter as FilterQuery } from './contract/payments.ts'
+import { invalidMember } from '../values/invalid-request.ts'
 
-/** Parses the filter of a list of payments. Throws 400 that names the parameter. */
+/** Parses the filter of a list of payments. Throws 400 that names the invalid parameter. */
 export function parsePaymentFilter(query: FilterQuery): PaymentFilter {
   const { agent, wallet, status, q, from, to } = query
   const address = wallet === undefined ? undefined : parseAddress(wallet)
-  if (address === null) throw invalid('wallet', 'must be an EVM address')
+  if (address === null) throw invalidMember('wallet', 'must be an EVM address')
   const search = q?.trim()
   if (search !== undefined && !isStorable(search))
-    throw invalid('q', 'must not contain NUL characters or lone surrogates')
+    throw invalidMember('q', 'must not contain NUL characters or lone surrogates')
   return {
     agentId: parseAgent(agent) ?? undefined,
     wallet: address,
@@ -24,17 +25,20 @@ export function parsePaymentFilter(query: FilterQuery): PaymentFilter {
   }
 }
 
-/** The agent whose entries are listed; null for all agents. */
+/** Parses the `agent` parameter of a list. Returns null if it is missing, which means all agents. */
 export function parseAgent(text: string | undefined): AgentId | null {
   if (text === undefined) return null
   const id = parseAgentId(text)
-  if (id === null) throw invalid('agent', 'must be the id of an agent')
+  if (id === null) throw invalidMember('agent', 'must be the id of an agent')
   return id
 }
 
-/** The entry before which a page begins; null for the first page. */
+/**
+ * Parses the `before` parameter of a list, which is the id of the last entry of the previous page. Returns null for the
+ * first page.
+ */
 export function parseBefore(kind: IdKind, text: string | undefined): string | null {
   if (text === undefined) return null
-  if (!isId(kind, text)) throw invalid('before', 'must be the next of the previous page')
+  if (!isId(kind, text)) throw invalidMember('before', 'must be the value of next from the previous page')
   return text
 }

@@ -1,11 +1,14 @@
 import type { GrantTerms } from '../domain/grants/check-policy.ts'
-import { parseAddress, type Address } from '../values/address.ts'
-import { parseAmount, type MicroUsdc } from '../values/money.ts'
-import { Problem, type ProblemCode } from '../values/problem.ts'
+import { parseAddress, type Address, ADDRESS_RULE } from '../values/address.ts'
+import { parseAmount, type MicroUsdc, AMOUNT_RULE } from '../values/money.ts'
 import type { GrantTerms as TermsBody } from './contract/grants.ts'
 import { parseTime } from './parse-body.ts'
+import { invalidMember } from '../values/invalid-request.ts'
 
-/** Parses the terms of a grant. Throws 400 that names the member: `amount_invalid`, `address_invalid`, or no code. */
+/**
+ * Parses the terms of a grant. Throws 400 that names the invalid member. Its code is `amount_invalid`,
+ * `address_invalid` or missing.
+ */
 export function parseTerms(body: TermsBody): GrantTerms {
   return {
     maxPerTxMicro: parseUsdc('max_per_tx_usdc', body.max_per_tx_usdc),
@@ -19,17 +22,13 @@ export function parseTerms(body: TermsBody): GrantTerms {
 
 export function parseEvmAddress(path: string, text: string): Address {
   const address = parseAddress(text)
-  if (address === null)
-    throw invalidValue('address_invalid', path, 'is not an EVM address, or its capitals (checksum) do not match')
+  if (address === null) throw invalidMember(path, ADDRESS_RULE, 'address_invalid')
   return address
 }
 
-function parseUsdc(path: string, text: string): MicroUsdc {
+/** Throws 400 `amount_invalid` unless the text is a positive amount of at most 6 decimal places. */
+export function parseUsdc(path: string, text: string): MicroUsdc {
   const amount = parseAmount(text)
   if (amount !== null) return amount
-  throw invalidValue('amount_invalid', path, 'must be a positive decimal with at most 6 decimal places')
-}
-
-function invalidValue(code: ProblemCode, path: string, message: string): Problem {
-  return new Problem('validation_failed', `${path} ${message}.`, { code, details: [{ path, message }] })
+  throw invalidMember(path, AMOUNT_RULE, 'amount_invalid')
 }

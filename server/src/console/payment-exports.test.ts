@@ -8,20 +8,23 @@ import { PaymentExports } from './payment-exports.ts'
 const NOW = new Date('2026-06-01T12:00:00.000Z')
 const [ADA, BOB] = [session('ada'), session('bob')]
 
-describe('exports under way', () => {
-  test('one that takes too long is ended, while it begins or while it is read', async () => {
+describe('running exports', () => {
+  test('an export that takes too long is ended, whether it is starting or being read', async () => {
     const exports = new PaymentExports(20)
     const beginning = exports.open(ADA, async (signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       signal.throwIfAborted()
       return Readable.from([])
     })
-    await assert.rejects(beginning, { type: 'unavailable', message: 'The export took too long.' })
+    await assert.rejects(beginning, {
+      type: 'unavailable',
+      message: 'The export took too long. Choose a shorter time range.',
+    })
     await assert.rejects(text(await exports.open(ADA, never)), { code: 'ABORT_ERR' })
     assert.equal(await text(await exports.open(ADA, whole)), 'all')
   })
 
-  test('the stop ends all of them, and no other one begins', async () => {
+  test('when the service stops, all exports end and no other one begins', async () => {
     const exports = new PaymentExports()
     const open = await Promise.all([exports.open(ADA, never), exports.open(BOB, never)])
     const outcomes = open.map((source) => assert.rejects(text(source), { code: 'ABORT_ERR' }))
@@ -30,7 +33,7 @@ describe('exports under way', () => {
     await assert.rejects(exports.open(ADA, whole), { type: 'unavailable' })
   })
 
-  test('one that can not begin counts no more', async () => {
+  test('an export that fails to start no longer counts', async () => {
     const exports = new PaymentExports()
     await assert.rejects(
       exports.open(ADA, () => Promise.reject(new Error('broken'))),

@@ -3,12 +3,10 @@ import type { Session } from '../domain/sessions/session.ts'
 import { Problem } from '../values/problem.ts'
 
 const SESSION_EXPORTS_MAX = 1
-/**
- * The most exports that run at once in this process. Each occupies resources until its client has read the last page.
- */
+/** The most exports that run at once in this process. Each uses resources until its client has read the last page. */
 const EXPORTS_MAX = 3
 const FULL_RETRY_SECONDS = 30
-/** From the first query to the last byte. */
+/** The longest time of an export, from the first query to the last byte. */
 const EXPORT_MS_MAX = 5 * 60_000
 
 interface Export {
@@ -27,13 +25,17 @@ export class PaymentExports {
   }
 
   /**
-   * Starts an export and returns its stream, which ends if it takes too long or if the service stops. Throws 429 if too many
-   * are running. An export counts as running from the call of `begin` until its stream is closed.
+   * Starts an export and returns its stream. The stream ends early if it takes too long or if the service stops. Throws
+   * 429 if too many exports are running. An export counts as running from the call of `begin` until its stream is
+   * closed.
    */
   async open(session: Session, begin: (signal: AbortSignal) => Promise<Readable>): Promise<Readable> {
     const one = this.#take(session.secretHash.toString('hex'))
     const { signal } = one.ending
-    const limit = setTimeout(() => one.ending.abort(unavailable('The export took too long.')), this.#msMax)
+    const limit = setTimeout(
+      () => one.ending.abort(unavailable('The export took too long. Choose a shorter time range.')),
+      this.#msMax,
+    )
     const leave = (): void => {
       clearTimeout(limit)
       this.#open.delete(one)
@@ -70,7 +72,7 @@ export class PaymentExports {
 }
 
 function stopping(): Problem {
-  return unavailable('The service is stopping.')
+  return unavailable('The service is stopping. Try again in a few seconds.')
 }
 
 function unavailable(message: string): Problem {

@@ -12,6 +12,7 @@ const PAYMENT: Payment = {
   id: 'pay_1',
   accountId: 'acc_1',
   mode: 'test',
+  kind: 'transfer',
   agentId: 'bot',
   walletAddress: ZERO_ADDRESS,
   grantId: 'grt_1',
@@ -44,13 +45,19 @@ const PAYMENT: Payment = {
   logIndex: null,
 }
 const HEAD =
-  '\ufeffid,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id\r\n'
+  '\ufeffid,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id,kind\r\n'
 
 describe('payments as CSV', () => {
   test('a line of names, then one a payment, each with its end', async () => {
-    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,bot,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,grt_1\r\n`
+    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,bot,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,grt_1,transfer\r\n`
     assert.equal(await write([[PAYMENT]]), HEAD + line)
     assert.equal(await write([[PAYMENT], [PAYMENT, PAYMENT]]), HEAD + line + line + line)
+  })
+
+  test('a withdrawal has no agent and no grant', async () => {
+    const text = await write([[{ ...PAYMENT, kind: 'withdrawal', agentId: null, grantId: null }]])
+    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,,withdrawal\r\n`
+    assert.equal(text, HEAD + line)
   })
 
   test('without payments there are the names', async () => {
@@ -88,11 +95,11 @@ describe('payments as CSV', () => {
   for (const [memo, cell] of cells) {
     test(`${JSON.stringify(memo)} is written ${JSON.stringify(cell)}`, async () => {
       const text = await write([[{ ...PAYMENT, memo }]])
-      assert.ok(text.endsWith(`,1.50,${cell},,,grt_1\r\n`), text)
+      assert.ok(text.endsWith(`,1.50,${cell},,,grt_1,transfer\r\n`), text)
     })
   }
 
-  test('nothing is read ahead while the reader takes no more', async () => {
+  test('no page is read before the client needs it', async () => {
     let pages = 0
     const source = openCsv([PAYMENT], {
       next: async () => {
@@ -112,7 +119,7 @@ describe('payments as CSV', () => {
     await waitFor('its end', () => reader.writableFinished)
   })
 
-  test('a walk that fails breaks it off', async () => {
+  test('if reading a page fails, the stream ends with an error', async () => {
     const source = openCsv([PAYMENT], { next: () => Promise.reject(new Error('lost')) })
     await assert.rejects(read(source), /lost/)
   })

@@ -5,28 +5,31 @@ import { formatPaymentRow } from './format-payment.ts'
 
 const COLUMNS = [
   ...(['id', 'created_at', 'status', 'failure_code', 'agent_id', 'from', 'to', 'amount_usdc', 'memo'] as const),
-  ...(['idempotency_key', 'tx_hash', 'grant_id'] as const),
+  ...(['idempotency_key', 'tx_hash', 'grant_id', 'kind'] as const),
 ]
 
-/** Without it, spreadsheets read the text in a local character set. */
+/** The first character of the file. Without it, spreadsheets do not read the text as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
 const LINE_END = '\r\n'
-/** Cells with these characters are quoted (RFC 4180). Some spreadsheets end a cell at a semicolon or tab as well. */
+/**
+ * A cell with one of these characters is quoted (RFC 4180). Some spreadsheets also end a cell at a semicolon or tab.
+ */
 const QUOTED_PATTERN = /[",;\t\r\n]/
 /**
- * The places where a spreadsheet would read, and run, a formula: at the beginning of the text, and after a character that may
- * end a cell or a line. A spreadsheet that is set up for semicolons or tabs ignores quotes in the middle of a cell. Full-width
- * signs count as well.
+ * The places where a spreadsheet would run text as a formula: at the beginning of a cell, and after a character that
+ * may end a cell or a line. Quotes do not prevent the second case: a spreadsheet that separates cells by semicolons or
+ * tabs ignores quotes in the middle of a cell. Full-width signs such as `＝` also start a formula.
  */
 const FORMULA_PATTERN = /(^|[;\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r])/g
 
 /**
- * Payments as CSV (RFC 4180): a header line, then one line per payment. The first page has been read already. Each further
- * page is read when the client takes more.
+ * Returns payments as a stream of CSV (RFC 4180): a header line, then one line per payment. `first` is the first page,
+ * which the caller has read already. Each further page is read from the database when the client has received the
+ * previous page.
  */
 export function openCsv(first: readonly Payment[] | null, walk: PaymentWalk): Readable {
   const source = new Readable({
-    // With a higher mark, a page would be read ahead.
+    // With a higher number, the stream would read a page before the client needs it.
     highWaterMark: 0,
     read: () => void readOn(),
   })
@@ -55,7 +58,7 @@ function formatLine(row: ReturnType<typeof formatPaymentRow>): string {
   return COLUMNS.map((column) => formatCell(row[column] ?? '')).join(',') + LINE_END
 }
 
-/** An apostrophe in front makes a spreadsheet show a formula as text. */
+/** Formats one cell. An apostrophe in front of a formula makes a spreadsheet show it as text. */
 function formatCell(text: string): string {
   const safe = text.replace(FORMULA_PATTERN, `$1'`)
   return QUOTED_PATTERN.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -6,7 +6,10 @@ import { createCookies } from './cookies.ts'
 
 export type ReadSession = (request: FastifyRequest) => Promise<Session | null>
 
-/** Finds the session of a request's cookie; null without a cookie, or if the session has ended. */
+/**
+ * Creates a function that returns the session of a request's cookie. It returns null if there is no cookie, or if the
+ * session has ended.
+ */
 export function createSessionReader(ctx: Context, options: { production: boolean }): ReadSession {
   const cookies = createCookies(options)
   return async function readSession(request) {
@@ -16,8 +19,9 @@ export function createSessionReader(ctx: Context, options: { production: boolean
 }
 
 /**
- * Whether a person is using the page. An open page reads changes by itself and marks those requests; they must not keep the
- * session alive (D47). The request for an event stream cannot be marked, because the browser sends it.
+ * Returns whether a person caused the request. An open page also makes requests without a person, to update what it
+ * shows, and adds a header to them. Such requests must not keep the session alive (D47). The browser itself requests
+ * the event stream, so the page cannot add the header there.
  */
 function isAttended({ headers }: FastifyRequest): boolean {
   return headers['service-unattended'] === undefined && headers.accept !== 'text/event-stream'

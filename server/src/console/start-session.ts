@@ -6,7 +6,7 @@ import type { Session } from './contract/session.ts'
 import { formatSession } from './format-session.ts'
 import { findCurrentSession } from './current-session.ts'
 
-/** Sets the cookie of a new session. The browser's previous session ends, because its cookie is overwritten. */
+/** Sets the cookie of a new session. Ends the browser's previous session, whose cookie is overwritten. */
 export async function startSession(
   consoleContext: ConsoleContext,
   request: FastifyRequest,
@@ -18,7 +18,7 @@ export async function startSession(
   return await setSession(consoleContext, reply, issued)
 }
 
-/** Sets the cookie of the session that a passkey proof has put in the place of the previous one. */
+/** Sets the cookie of a session that has replaced the browser's previous session after a passkey proof. */
 export async function setSession(
   consoleContext: ConsoleContext,
   reply: FastifyReply,

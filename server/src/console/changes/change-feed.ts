@@ -6,12 +6,17 @@ import { startLoop, type Loop } from '../../lib/loop.ts'
 const INTERVAL_MS = 1_000
 
 export interface ChangeListener {
-  /** From now on, `change` is called for every change that becomes visible. */
+  /**
+   * Called when the feed starts to report changes. From then on, it calls `change` for every change that becomes
+   * visible.
+   */
   ready(): void
   change(kinds: readonly ChangeKind[]): void
 }
 
-/** A place that someone listens to, and the ids of the changes that the last query found; null before the first query. */
+/**
+ * A place that has listeners. `seen` has the ids of the changes that the last query found; null before the first query.
+ */
 interface Watch {
   readonly place: Place
   readonly listeners: Set<ChangeListener>
@@ -19,8 +24,9 @@ interface Watch {
 }
 
 /**
- * Notifies listeners of changes in their place, that is, a workspace in one mode. One query a second covers all places of this
- * process; there is none while nobody listens. PostgreSQL's LISTEN would be faster, but compatible databases lack it.
+ * Notifies listeners of changes in their place. A place is one workspace in one mode. Once a second, one query covers
+ * all places that have listeners in this process. Without listeners there is no query. PostgreSQL's LISTEN would be
+ * faster, but some compatible databases do not support it.
  */
 export class ChangeFeed {
   readonly #ctx: Pick<Context, 'db' | 'clock' | 'logger'>
@@ -32,7 +38,7 @@ export class ChangeFeed {
     this.#ctx = ctx
   }
 
-  /** Returns a function that stops listening. */
+  /** Adds a listener, and returns a function that removes it. */
   listen(place: Place, listener: ChangeListener): () => void {
     const key = keyOf(place)
     const watch = this.#watches.get(key) ?? { place, listeners: new Set(), seen: null }
@@ -47,7 +53,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Waits until a query that is running has finished. */
+  /** Waits until the query that is running, if any, has finished. */
   async stopped(): Promise<void> {
     await this.#stopped
   }

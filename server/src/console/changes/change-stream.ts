@@ -4,9 +4,9 @@ import type { Logger } from '../../lib/logger.ts'
 import type { ChangeFeed } from './change-feed.ts'
 
 export interface StreamTimes {
-  /** How often a comment is sent, so that no proxy closes the connection as idle. */
+  /** How often we send a comment, so that no proxy closes the connection because it is idle. */
   readonly heartbeatMs: number
-  /** How often the person's session and membership are checked. */
+  /** How often we check whether the person is still signed in and still a member. */
   readonly checkMs: number
   /** After this time the stream ends, and the browser reconnects. */
   readonly lifetimeMs: number
@@ -15,21 +15,27 @@ export interface StreamTimes {
 export const STREAM_TIMES: StreamTimes = { heartbeatMs: 15_000, checkMs: 30_000, lifetimeMs: 10 * 60_000 }
 /** How long the browser waits before it reconnects. */
 const RETRY_MS = 3_000
-/** How long it waits if a newer stream replaced this one, so that two pages do not replace each other all the time. */
+/**
+ * How long the browser waits if a newer stream has replaced this one. It is long, so that two pages do not keep
+ * replacing each other's streams.
+ */
 const RETRY_AFTER_GIVING_WAY_MS = 60_000
-/** A client that leaves this much unread is disconnected. It is about a hundred changes. */
+/** A client that has not read this much data, about a hundred changes, is disconnected. */
 const UNREAD_BYTES_MAX = 4_096
 
 export interface ChangeStream {
-  /** The text of the event stream (HTML, section 9.2.5). */
+  /** The stream of server-sent events (HTML, section 9.2.5). */
   readonly source: Readable
   /** Ends the stream at once. */
   end(): void
-  /** Ends the stream at once, and tells the browser to reconnect later. */
+  /** Ends the stream at once, because a newer stream replaces it. Makes the browser wait before it reconnects. */
   giveWay(): void
 }
 
-/** Tells one browser that something has changed, and in which lists. It never sends data: the page reads that again itself. */
+/**
+ * Opens a stream that tells one browser that something has changed, and in which lists. It never sends the changed
+ * data; the page requests that from the other endpoints.
+ */
 export function openChangeStream(
   feed: ChangeFeed,
   {
@@ -70,7 +76,8 @@ export function openChangeStream(
     try {
       if (!(await isSessionActive())) end()
     } catch (error) {
-      // The stream stays open: while the database is unreachable, no change can be sent either.
+      // The stream stays open although the check failed. While the database is unreachable, no change can be sent
+      // anyway.
       logger.warn({ err: error }, 'the session of a change stream could not be checked')
     }
   }

@@ -26,17 +26,17 @@ describe('streams of changes', () => {
   })
   after(() => given.close())
 
-  test('somebody who hears nothing hears that it is still there', async () => {
+  test('a stream without changes sends heartbeats', async () => {
     const { text } = await listen({ heartbeatMs: 20 })
     await waitFor('two heartbeats', () => text().split(': still here\n\n').length > 2)
   })
 
-  test('it ends after its time', async () => {
+  test('a stream ends after its lifetime', async () => {
     const { isOver } = await listen({ lifetimeMs: 20 })
     await waitFor('its end', isOver)
   })
 
-  test('it ends when the session has ended', async () => {
+  test('a stream ends when its session has ended', async () => {
     const { isOver, text } = await listen({ checkMs: 20 })
     await waitFor('a look', () => text().includes('ready'))
     assert.equal(isOver(), false)
@@ -44,13 +44,13 @@ describe('streams of changes', () => {
     await waitFor('its end', isOver)
   })
 
-  test('it ends when its person belongs to the workspace no more', async () => {
+  test('a stream ends when its person is no longer a member of the workspace', async () => {
     const { isOver } = await listen({ checkMs: 20 })
     await readRows(given.context.db, 'delete from members where user_id = $1', [person.userId])
     await waitFor('its end', isOver)
   })
 
-  test('that a page listens is nobody being there', async () => {
+  test('a listening page does not count as a person who uses it', async () => {
     const { text } = await listen({ checkMs: 20, heartbeatMs: 100 })
     const long = new Date(given.clock.now().getTime() - 60 * 60_000)
     await readRows(given.context.db, 'update sessions set last_seen_at = $1 where user_id = $2', [long, person.userId])
@@ -61,13 +61,13 @@ describe('streams of changes', () => {
     assert.deepEqual(row?.['last_seen_at'], long)
   })
 
-  test('a reader who does not read is dropped, and nothing is kept for them', async () => {
+  test('a client that does not read is disconnected, and its data is not kept', async () => {
     const { source } = await open({ heartbeatMs: 1 })
     await waitFor('being dropped', () => source.destroyed)
     assert.ok(source.readableLength < 5_000)
   })
 
-  test('the sixth of a session, and the eleventh of a person, takes the place of the oldest one', async () => {
+  test('the sixth stream of a session, and the eleventh of a person, replaces the oldest one', async () => {
     const streams = makeStreams()
     const person = await seedOwner(given.context, account, 'viewer')
     const other = (await signInPerson(given.context, person)).session
@@ -88,16 +88,16 @@ describe('streams of changes', () => {
     assert.equal([...all, ...last].filter(({ isOver }) => isOver()).length, 1)
   })
 
-  test('a reader who is gone without a word keeps nobody out', async () => {
+  test('a client that disappeared without closing its stream keeps nobody out', async () => {
     const streams = makeStreams()
     const { session } = await seedOwner(given.context, account, 'viewer')
-    // Nobody reads these streams, so they never end by themselves.
+    // Nobody reads these streams, like those of a client that has disappeared.
     for (let count = 0; count < 12; count += 1) openFor(streams, session)
     const { text } = read(openFor(streams, session))
     await waitFor('a look', () => text().includes('ready'))
   })
 
-  test('a workspace has 50 of them at the most; in a process of 200 the oldest of whoever has the most makes room', async () => {
+  test('a workspace has at most 50 streams; at 200 in the process, the person with the most loses their oldest one', async () => {
     const streams = makeStreams()
     const accounts = [
       account,
@@ -125,16 +125,17 @@ describe('streams of changes', () => {
     const over = () => quiet.flatMap(({ isOver }, index) => (isOver() ? [index] : []))
     assert.deepEqual([over(), newcomer.isOver()], [[0], false])
     assert.match(quiet[0]?.text() ?? '', /retry: 60000\n\n$/)
-    // Everybody has four streams now. The next one to be closed belongs to somebody with five, never to the newcomer.
+    // The first person has four streams now, and 39 people still have five. The next stream that is replaced belongs to
+    // one of these 39, never to a new person.
     const { session: another } = await seedOwner(given.context, last, 'viewer')
     read(openFor(streams, another, last))
     await waitFor('the end of another', () => over().length === 2)
     assert.deepEqual(over(), [0, 5])
-    // First a workspace that has room again, then one that has none.
+    // The first workspace has lost two streams, but this one still has 50, which is the limit.
     await refusesIn(streams, others[0] ?? first)
   })
 
-  test('nobody looks while nobody listens', async () => {
+  test('without listeners there are no queries', async () => {
     const [ours, others] = [countLooks(), countLooks()]
     const { session } = await seedOwner(given.context, account, 'viewer')
     const source = openFor(ours.streams, session)
@@ -144,13 +145,13 @@ describe('streams of changes', () => {
     await waitFor('its end', () => source.closed)
     const [before, beforeOfOthers] = [ours.count(), others.count()]
     await waitFor('some time, told by the looks of others', () => others.count() > beforeOfOthers + 2)
-    // One poll may have been in progress.
+    // One more poll is possible, because it may have been in progress.
     assert.ok(ours.count() <= before + 1)
     await ours.streams.close()
     assert.throws(() => openFor(ours.streams, session), { type: 'unavailable' })
   })
 
-  test('it goes on when the database was away', async () => {
+  test('the feed continues after the database was unreachable', async () => {
     let failures = 0
     const logger = Object.assign(Object.create(given.context.logger) as typeof given.context.logger, {
       warn: () => {

@@ -6,15 +6,21 @@ import { Problem } from '../../values/problem.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { openChangeStream, STREAM_TIMES, type ChangeStream, type StreamTimes } from './change-stream.ts'
 
-/** A browser opens at most six connections to one host, and needs one of them for requests. */
+/**
+ * The most streams of one session. A browser opens at most six connections to one host, and needs one of them for other
+ * requests.
+ */
 const SESSION_STREAMS_MAX = 5
 const USER_STREAMS_MAX = 10
 const ACCOUNT_STREAMS_MAX = 50
-/** Each is a connection, and a place to query every second. */
+/**
+ * The most streams in this process. Each stream costs a connection, and makes the query that runs every second take
+ * longer.
+ */
 const STREAMS_MAX = 200
 const FULL_RETRY_SECONDS = 30
 
-/** Who listens to a stream, and to which workspace. */
+/** The session and person that opened a stream, and the workspace that it reports. */
 interface Listener {
   readonly session: string
   readonly userId: string
@@ -26,7 +32,7 @@ export class ChangeStreams {
   readonly #ctx: Context
   readonly #times: StreamTimes
   readonly #feed: ChangeFeed
-  /** The oldest first. */
+  /** The open streams, the oldest first. */
   readonly #open = new Map<ChangeStream, Listener>()
   #isClosed = false
 
@@ -37,12 +43,14 @@ export class ChangeStreams {
   }
 
   /**
-   * Opens a stream for a member of the workspace. If a session or a person has reached its limit, the new stream replaces its
-   * oldest one, which may belong to a page that no longer exists. If the process has reached its limit, it replaces the oldest
-   * one of the person with the most streams, so that nobody can keep others out. Throws 429 if the workspace has reached its.
+   * Opens a stream for a member of the workspace. If the session or the person has reached the limit, the new stream
+   * replaces their oldest stream, which may belong to a page that no longer exists. If the process has reached its
+   * limit, the new stream replaces the oldest stream of the person with the most streams, so that nobody can keep
+   * others out. Throws 429 if the workspace has reached its limit.
    */
   open({ place, session, slug }: { place: Place; session: Session; slug: string }): ChangeStream['source'] {
-    if (this.#isClosed) throw new Problem('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })
+    if (this.#isClosed)
+      throw new Problem('unavailable', 'The service is stopping. Try again in a few seconds.', { retryAfterSeconds: 1 })
     const listener = {
       session: session.secretHash.toString('hex'),
       userId: session.userId,
@@ -60,7 +68,7 @@ export class ChangeStreams {
     return stream.source
   }
 
-  /** Ends all streams, and waits until no query is running any more. */
+  /** Ends all streams, and waits until the last query has finished. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const stream of this.#open.keys()) stream.end()
@@ -77,10 +85,14 @@ export class ChangeStreams {
     const others = all.filter((entry) => entry !== oldest)
     const ofAccount = others.filter(([, other]) => other.accountId === accountId)
     if (ofAccount.length >= ACCOUNT_STREAMS_MAX) {
-      throw new Problem('rate_limited', 'Too many pages of this workspace are open. Close some and reload this one.', {
-        code: 'rate_limit_exceeded',
-        retryAfterSeconds: FULL_RETRY_SECONDS,
-      })
+      throw new Problem(
+        'rate_limited',
+        'Too many pages of this workspace are open. Close some of them and reload this page.',
+        {
+          code: 'rate_limit_exceeded',
+          retryAfterSeconds: FULL_RETRY_SECONDS,
+        },
+      )
     }
     const ending = [oldest, others.length >= STREAMS_MAX ? oldestOfFullest(others) : undefined]
     for (const [stream] of ending.filter((entry) => entry !== undefined)) {
@@ -90,10 +102,13 @@ export class ChangeStreams {
   }
 }
 
-/** The oldest stream of the person with the most streams. If several people have as many, the oldest of theirs. */
+/**
+ * Returns the oldest stream of the person with the most streams. If several people have the same number, returns the
+ * oldest stream of all of theirs.
+ */
 function oldestOfFullest<Entry extends readonly [unknown, Listener]>(entries: readonly Entry[]): Entry | undefined {
   const byUser = [...Map.groupBy(entries, ([, { userId }]) => userId).values()]
   const most = Math.max(...byUser.map((own) => own.length))
-  // The entries are in the order of opening, so the first person with this many has the oldest stream.
+  // The entries are in the order in which they were opened, so the first person found has the oldest stream.
   return byUser.find((own) => own.length === most)?.[0]
 }

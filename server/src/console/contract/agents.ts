@@ -1,15 +1,19 @@
 import { Type } from 'typebox'
+import { AGENT_STATES } from '../../domain/agents/agent-state.ts'
 import { AgentSchema as PublicAgentSchema } from '../../domain/grants/agent-schema.ts'
 import { list } from '../../values/schema-fields.ts'
 import { agentId, Empty, mode, ModeQuery, SlugIdParams, SlugParams } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
-/** The agent of `/v1`. The path already names the workspace. */
 const { account_slug: _, ...agent } = PublicAgentSchema.properties
-const AgentSchema = Type.Object(agent)
+/**
+ * The same fields as an agent in `/v1`, except for the workspace, which the path already names. `state` says whether the
+ * agent can pay now, and why not; unlike `status`, it is not active if all grants are suspended or expired.
+ */
+const AgentSchema = Type.Object({ ...agent, state: Type.Enum([...AGENT_STATES]) })
 
 export type Agent = Shape<typeof AgentSchema>
-export type AgentWallet = Agent['wallets'][number]
+export type AgentState = Agent['state']
 
 export const AGENT_ROUTES = {
   list: {
@@ -22,7 +26,7 @@ export const AGENT_ROUTES = {
       response: { 200: Type.Object({ agents: list(AgentSchema) }) },
     },
   },
-  /** Returns the existing agent if there is one with this id. */
+  /** Creates an agent. If there is already an agent with this id, returns that agent. */
   create: {
     method: 'POST',
     url: '/console/workspaces/:slug/agents',

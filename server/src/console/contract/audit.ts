@@ -4,7 +4,7 @@ import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { id, next, SlugParams } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
-/** `former`: the person is no longer a member. */
+/** An entry of the audit log. `former` is true if the person is no longer a member. */
 const AuditEntrySchema = Type.Object({
   id: Type.String(),
   at: isoTime(),
@@ -16,7 +16,10 @@ const AuditEntrySchema = Type.Object({
   }),
   action: Type.Enum([...AUDIT_ACTIONS]),
   subject: nullable(Type.String()),
-  /** The person whom the action concerned, if it concerned a person. */
+  /**
+   * The person who was the subject of the action, for example a member who was removed. Null if the subject is not a
+   * person.
+   */
   subject_user: nullable(Type.Object({ name: Type.String(), former: Type.Boolean() })),
   details: Type.Record(Type.String(), Type.Unknown()),
 })
@@ -24,7 +27,7 @@ const AuditEntrySchema = Type.Object({
 export type AuditEntry = Shape<typeof AuditEntrySchema>
 
 export const AUDIT_ROUTES = {
-  /** The newest first. */
+  /** Lists the entries, the newest first. */
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/audit',

@@ -6,23 +6,33 @@ import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const scopes = list(Type.Enum([...SCOPES]))
 
+/** An application, as lists show it. */
+export const ClientSchema = Type.Object({
+  name: Type.String(),
+  /** The host of the client's metadata document, which identifies the client; null for a client that registered. */
+  document_host: nullable(Type.String()),
+  redirect_hosts: list(Type.String()),
+})
+
 const ConnectionSchema = Type.Object({
   id: Type.String(),
-  client: Type.Object({ name: Type.String(), redirect_hosts: list(Type.String()) }),
+  client: ClientSchema,
   mode,
   agent_id: Type.String(),
   scopes,
   user_name: Type.String(),
   created_at: isoTime(),
   expires_at: isoTime(),
-  /** When a request with one of its tokens was last counted; null: never. */
+  /** When a request last used one of the connection's tokens; null if none ever did. */
   last_used_at: nullable(isoTime()),
 })
 
 const AuthorizationRequestSchema = Type.Object({
   client: Type.Object({
-    /** What the client calls itself. Nobody has checked it. */
+    /** The name that the client gave itself. Nobody has verified it. */
     name: Type.String(),
+    /** The host of the client's metadata document, which identifies the client; null for a client that registered. */
+    document_host: nullable(Type.String()),
     redirect_host: Type.String(),
     redirect_uri_kind: Type.Enum(['https', 'loopback']),
     registered_at: isoTime(),
@@ -53,7 +63,9 @@ export const CONNECTION_ROUTES = {
     config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: Empty } },
   },
-  /** What an application asks for. The person decides by a form post to `oauth/`, not here. */
+  /**
+   * Returns what an application asks for. The page sends the person's decision to an endpoint of `oauth/`, as a form.
+   */
   getAuthorizationRequest: {
     method: 'GET',
     url: '/console/authorization-requests/:handle',

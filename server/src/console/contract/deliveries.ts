@@ -32,7 +32,10 @@ const DeliveryAttemptSchema = Type.Object({
 
 const DeliveryPageSchema = Type.Object({ deliveries: list(DeliverySchema), next })
 
-/** `body` is the request's body as it was sent, byte for byte; null once its event is older than 30 days. */
+/**
+ * A delivery and its attempts. `body` is the body of the webhook request, byte for byte; null if the event is older
+ * than 30 days.
+ */
 const DeliveryDetailSchema = Type.Object({
   delivery: DeliverySchema,
   attempts: list(DeliveryAttemptSchema),
@@ -56,7 +59,7 @@ export type DeliveryDetail = Shape<typeof DeliveryDetailSchema>
 export type DeliveryQuery = Shape<typeof DeliveriesQuery>
 
 export const DELIVERY_ROUTES = {
-  /** The newest first. */
+  /** Lists the deliveries, the newest first. */
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/deliveries',
@@ -69,7 +72,7 @@ export const DELIVERY_ROUTES = {
     config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: DeliveryDetailSchema } },
   },
-  /** Sends the event to the same address again, as a new delivery. */
+  /** Sends the event again to the same webhook endpoint, as a new delivery. */
   replay: {
     method: 'POST',
     url: '/console/workspaces/:slug/deliveries/:id/replay',

@@ -6,7 +6,7 @@ import { DeliverySchema } from './deliveries.ts'
 import { id, mode, ModeQuery, next, SlugIdParams, SlugParams } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
-/** The event of `/v1`. Its data is shown as it was written, which may be an older shape than today's. */
+/** The event as webhooks receive it. `data` is shown as it was stored, so an old event may have an older format. */
 const EventEnvelopeSchema = Type.Object({
   ...EnvelopeSchema.properties,
   data: Type.Record(Type.String(), Type.Unknown()),
@@ -14,7 +14,7 @@ const EventEnvelopeSchema = Type.Object({
 
 const EventPageSchema = Type.Object({ events: list(EventEnvelopeSchema), next })
 
-/** `body` is the envelope as JSON, byte for byte as receivers get it. */
+/** An event and its deliveries. `body` is the event as JSON, byte for byte as webhooks receive it. */
 const EventDetailSchema = Type.Object({
   body: Type.String(),
   event: EventEnvelopeSchema,
@@ -26,7 +26,7 @@ export type EventPage = Shape<typeof EventPageSchema>
 export type EventDetail = Shape<typeof EventDetailSchema>
 
 export const EVENT_ROUTES = {
-  /** The newest first. */
+  /** Lists the events, the newest first. */
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/events',

@@ -3,8 +3,8 @@ import { ROLES } from '../../domain/members/role.ts'
 import { MODES } from '../../values/mode.ts'
 
 /**
- * The parts that several endpoints share. Every text that we accept has a limit. The limits are far above any valid value:
- * the parsers decide what is valid, and their messages are better.
+ * The parts of schemas that several endpoints share. Every text that we accept has a maximum length, far above that of
+ * any valid value. The parsers behind the schemas decide what is valid, and their error messages are better.
  */
 
 export const AGENT_ID_CHARS_MAX = 256
@@ -27,7 +27,7 @@ export const time = Type.String({ maxLength: TIME_CHARS_MAX })
 export const ModeQuery = Type.Object({ mode })
 export const ModeBody = Type.Object({ mode })
 export const EmptyBody = Type.Object({})
-/** The response of an endpoint that has nothing to say. */
+/** The response of an endpoint that returns no data. */
 export const Empty = Type.Object({})
 
 const text = Type.String()
@@ -36,5 +36,8 @@ export const SlugParams = Type.Object({ slug: text })
 export const SlugIdParams = Type.Object({ slug: text, id: text })
 export const SlugAddressParams = Type.Object({ slug: text, address: text })
 
-/** What to ask for as `before` to get the older ones; null at the end. A page may be empty and still have a `next`. */
+/**
+ * The value of `before` with which the caller gets the next, older page; null after the last page. A page may be empty
+ * and still have a `next`.
+ */
 export const next = Type.Union([Type.String(), Type.Null()])

@@ -1,51 +1,57 @@
 import { Type } from 'typebox'
 import { GRANT_STATES } from '../../domain/grants/grant-state.ts'
 import { GrantSchema as PublicGrantSchema } from '../../domain/grants/grant-schema.ts'
-import { GRANT_RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
+import { GRANT_CHANGES, GRANT_RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { ADDRESS_CHARS_MAX, agentId, EmptyBody, mode, SlugIdParams, SlugParams, time } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
-import { AuthenticationBody } from './webauthn.ts'
+import { OwnerAuthenticationBody } from './webauthn.ts'
 
 const AMOUNT_CHARS_MAX = 100
 const amount = Type.String({ maxLength: AMOUNT_CHARS_MAX })
 const address = Type.String({ maxLength: ADDRESS_CHARS_MAX })
 
 /**
- * The state that people see. It is more specific than the status: a grant that is not revoked can be suspended or
- * expired.
+ * The grant's status as people see it. It is more specific than the stored status, because an active grant may be
+ * suspended or expired.
  */
 export const grantState = Type.Enum([...GRANT_STATES])
 
-/** The grant of events, with what the dashboard shows beside it. */
+/** The same fields as a grant in events, and further fields for the dashboard. */
 export const GrantSchema = Type.Object({
   ...PublicGrantSchema.properties,
   mode,
   wallet_name: Type.String(),
   state: grantState,
-  /** What the agent spent from the wallet in the last 24 hours, under any grant. Null once the grant is revoked. */
+  /**
+   * What the agent spent from the wallet in the last 24 hours, under all of its grants together. Null if the grant is
+   * revoked.
+   */
   spent_24h_usdc: nullable(Type.String()),
   remaining_24h_usdc: nullable(Type.String()),
-  /** The grant that it replaces, or replaced, by being signed. */
+  /** The grant that this grant replaces as soon as the owner signs it. */
   replaces: nullable(Type.String()),
-  /** The grant that replaced it. */
+  /** The grant that has replaced this grant. */
   replaced_by: nullable(Type.String()),
-  /** Who submitted the owner's signature. Null if nobody has yet, or if it was the operator. */
+  /** Who submitted the owner's signature. Null if nobody has submitted it yet, or if the operator did. */
   activated_by: nullable(Type.String()),
   /** Whether a passkey of the caller owns the wallet. */
   is_mine_to_sign: Type.Boolean(),
 })
 
-/** `PublicKeyCredentialRequestOptionsJSON` (Web Authentication, section 5.5). The challenge is the enclave request itself. */
-const SigningOptionsSchema = Type.Object({
-  challenge: Type.String(),
-  rpId: Type.String(),
-  allowCredentials: Type.Array(Type.Object({ id: Type.String(), type: Type.Literal('public-key') })),
-  userVerification: Type.Literal('required'),
-  timeout: Type.Integer(),
-})
+/** The rules of the enclave's policy, in the enclave's own form. */
+const RulesSchema = Type.Array(Type.Unknown())
 
-const SigningRequestSchema = Type.Object({ options: SigningOptionsSchema, expires_at: isoTime() })
+/** What an owner signs on the signer page. */
+export const SigningRequestSchema = Type.Object({
+  /** base64url of the exact request to the enclave, in canonical JSON. It is the WebAuthn challenge. */
+  payload: Type.String(),
+  expires_at: isoTime(),
+  /** The wallet passkeys that may sign it. `public_key` is base64 of its SPKI. */
+  credentials: list(Type.Object({ id: Type.String(), public_key: Type.String(), name: Type.String() })),
+  /** The rules that it replaces; null if it changes no rules. */
+  before: nullable(RulesSchema),
+})
 
 const terms = {
   max_per_tx_usdc: amount,
@@ -98,14 +104,17 @@ export const GRANT_ROUTES = {
     config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: TermsBody, response: { 201: grantAnswer } },
   },
-  /** `signing_request` is null if nothing has to be signed: a pending grant is revoked at once. */
+  /**
+   * Returns what the owner must sign to activate or revoke the grant. `signing_request` is null if no signature is
+   * needed: a pending grant is revoked at once.
+   */
   issueSigningRequest: {
     method: 'POST',
     url: '/console/workspaces/:slug/grants/:id/signing-request',
     config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
     schema: {
       params: SlugIdParams,
-      body: Type.Object({ change: Type.Enum(['activate', 'revoke']) }),
+      body: Type.Object({ change: Type.Enum([...GRANT_CHANGES]) }),
       response: { 200: Type.Object({ grant: GrantSchema, signing_request: nullable(SigningRequestSchema) }) },
     },
   },
@@ -117,7 +126,7 @@ export const GRANT_ROUTES = {
       proof: { notNeeded: 'is the signature of the owner’s passkey over the grant itself' },
       bucket: 'dashboard',
     },
-    schema: { params: SlugIdParams, body: AuthenticationBody, response: { 200: grantAnswer } },
+    schema: { params: SlugIdParams, body: OwnerAuthenticationBody, response: { 200: grantAnswer } },
   },
   suspend: {
     method: 'POST',

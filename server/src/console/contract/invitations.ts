@@ -12,10 +12,10 @@ const InvitationSchema = Type.Object({
   expires_at: isoTime(),
 })
 
-/** `url` is the link, which is returned only this once. */
+/** A new invitation. `url` is its link, which only this response contains. */
 const IssuedInvitationSchema = Type.Object({ ...InvitationSchema.properties, url: Type.String() })
 
-/** What the holder of the link may know about the invitation. */
+/** What we show about the invitation to anyone who has its link. */
 const OfferedInvitationSchema = Type.Object({
   workspace: Type.Object({ slug: Type.String(), name: Type.String() }),
   role,
@@ -27,7 +27,7 @@ export type Invitation = Shape<typeof InvitationSchema>
 export type IssuedInvitation = Shape<typeof IssuedInvitationSchema>
 export type OfferedInvitation = Shape<typeof OfferedInvitationSchema>
 
-/** The secret in the link. */
+/** A request that contains the secret from the invitation's link. */
 const TokenBody = Type.Object({ token: secret })
 const THE_INVITER_PROVED = {
   notNeeded: 'uses up the invitation’s secret, whose issuer has proved their presence',
@@ -43,7 +43,7 @@ export const INVITATION_ROUTES = {
   create: {
     method: 'POST',
     url: '/console/workspaces/:slug/invitations',
-    // Needs a proof if the invitation makes someone an owner or admin.
+    // Requires a passkey proof if the invitation makes someone an owner or admin.
     config: { role: 'admin', proof: 'conditional', bucket: 'dashboard' },
     schema: {
       params: SlugParams,
@@ -57,7 +57,10 @@ export const INVITATION_ROUTES = {
     config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: Empty } },
   },
-  /** For anyone who has the link, so that its page can say where it leads before anyone signs up. */
+  /**
+   * Returns the workspace and role of an invitation to anyone who has its link, so that the page can show them before
+   * the person signs up.
+   */
   lookUp: {
     method: 'POST',
     url: '/console/invitations/look-up',

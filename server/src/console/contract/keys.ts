@@ -1,31 +1,50 @@
 import { Type } from 'typebox'
 import { KEY_STATES } from '../../domain/keys/api-key.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
-import { EmptyBody, mode, ModeQuery, name, SlugIdParams, SlugParams } from './fields.ts'
+import { SCOPES } from '../../values/scope.ts'
+import { agentId, EmptyBody, mode, ModeQuery, name, SlugIdParams, SlugParams } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
+
+const scope = Type.Enum([...SCOPES])
 
 const ApiKeySchema = Type.Object({
   id: Type.String(),
   mode,
   name: Type.String(),
+  /** The only agent as which the key may pay. Null if it may pay as every agent. */
+  agent_id: nullable(Type.String()),
+  /** Null if the key has all scopes. */
+  scopes: nullable(list(scope)),
+  /** The last four characters of the secret. Null for keys that were created before they were stored. */
+  last4: nullable(Type.String()),
   created_at: isoTime(),
-  /** Null: the operator. */
+  /** The person who created the key. Null if the operator did. */
   created_by: nullable(Type.String()),
-  /** After a rotation: until when the old key still authenticates. */
+  /** Until when the old key still authenticates after a rotation. */
   grace_until: nullable(isoTime()),
   revoked_at: nullable(isoTime()),
   state: Type.Enum([...KEY_STATES]),
   last_used_at: nullable(isoTime()),
 })
 
-/** A new key with its secret, which is returned only this once. */
+/** What people choose when they create a key. */
+const KeyTermsSchema = Type.Object({
+  name,
+  /** Binds the key to this agent. */
+  agent_id: Type.Optional(agentId),
+  /** Limits the key to these scopes. */
+  scopes: Type.Optional(Type.Array(scope, { minItems: 1, uniqueItems: true })),
+})
+
+/** A new key with its secret. Only this response contains the secret. */
 const IssuedApiKeySchema = Type.Object({
   key: ApiKeySchema,
   secret: Type.String(),
-  /** After a rotation: until when the old key still authenticates. */
+  /** Until when the old key still authenticates after a rotation. */
   grace_until: Type.Optional(isoTime()),
 })
 
+export type KeyTerms = Shape<typeof KeyTermsSchema>
 export type ApiKey = Shape<typeof ApiKeySchema>
 export type IssuedApiKey = Shape<typeof IssuedApiKeySchema>
 
@@ -44,9 +63,13 @@ export const KEY_ROUTES = {
     method: 'POST',
     url: '/console/workspaces/:slug/keys',
     config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
-    schema: { params: SlugParams, body: Type.Object({ mode, name }), response: { 201: IssuedApiKeySchema } },
+    schema: {
+      params: SlugParams,
+      body: Type.Object({ mode, ...KeyTermsSchema.properties }),
+      response: { 201: IssuedApiKeySchema },
+    },
   },
-  /** Issues a new key of the same name. */
+  /** Creates a new key with the same name and restrictions and a new secret, which replaces the old key. */
   rotate: {
     method: 'POST',
     url: '/console/workspaces/:slug/keys/:id/rotate',

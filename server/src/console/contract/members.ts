@@ -24,14 +24,15 @@ export const MEMBER_ROUTES = {
   changeRole: {
     method: 'PATCH',
     url: '/console/workspaces/:slug/members/:user_id',
-    // Needs a proof if someone is, or becomes, an owner or admin.
+    // Requires a passkey proof if the person's old or new role is owner or admin.
     config: { role: 'admin', proof: 'conditional', bucket: 'dashboard' },
     schema: { params: UserParams, body: Type.Object({ role }), response: { 200: Empty } },
   },
   remove: {
     method: 'DELETE',
     url: '/console/workspaces/:slug/members/:user_id',
-    // Viewers may call it because every member may leave. Removing an owner or admin needs a proof.
+    // Viewers may call this endpoint, because every member may remove themselves. Removing an owner or admin requires a
+    // passkey proof.
     config: { role: 'viewer', proof: 'conditional', bucket: 'dashboard' },
     schema: { params: UserParams, response: { 200: Empty } },
   },

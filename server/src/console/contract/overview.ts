@@ -11,7 +11,7 @@ const range = Type.Enum(['24h', '7d', '30d'])
 const SpendSchema = Type.Object({
   agent_id: nullable(Type.String()),
   total_usdc: Type.String(),
-  /** One amount per bar. */
+  /** What the agent spent, one amount for each bar of the chart. */
   bars_usdc: list(Type.String()),
 })
 
@@ -31,23 +31,25 @@ const OverviewSchema = Type.Object({
   /** When each bar of the chart begins, and how long a bar lasts. */
   bars_at: list(isoTime()),
   bar_seconds: Type.Integer(),
-  /** What was spent in the range: confirmed and pending payments. */
+  /** What agents spent in the range: their confirmed and pending payments. */
   spent_usdc: Type.String(),
+  /** What owners withdrew in the range: confirmed and pending withdrawals. */
+  withdrawn_usdc: Type.String(),
   /** The agents that spent most; then, if there are more, one entry with `agent_id: null` for all others. */
   spend: list(SpendSchema),
-  /** How many requests in the range had which result. */
+  /** How many requests of agents in the range had which result. */
   counts: Type.Object({
     confirmed: Type.Integer(),
     pending: Type.Integer(),
     failed: Type.Integer(),
     refused: Type.Integer(),
   }),
-  /** What the last 24 hours used of each active grant's cap, the fullest first, at most 8. */
+  /** How much of each active grant's cap was used in the last 24 hours. At most 8 grants, the most used first. */
   caps: list(CapSchema),
-  /** At most 5 each, the newest first. */
+  /** At most 5 each, the newest first. Payments include withdrawals. */
   payments: list(PaymentSchema),
   deposits: list(DepositSchema),
-  /** What the workspace already has, for the checklist of a new workspace. */
+  /** Which steps the workspace has done already, for the checklist of a new workspace. */
   steps: Type.Object({
     wallet: Type.Boolean(),
     deposit: Type.Boolean(),
@@ -72,7 +74,7 @@ export const OVERVIEW_ROUTES = {
       response: { 200: Type.Object({ overview: OverviewSchema }) },
     },
   },
-  /** A stream of server-sent events: that something changed, never what. */
+  /** A stream of server-sent events. An event says in which lists something has changed, but not what. */
   listenToChanges: {
     method: 'GET',
     url: '/console/workspaces/:slug/changes',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PaymentSchema as PublicPaymentSchema } from '../../domain/payments/payment-schema.ts'
-import { FAILURE_CODES, PAYMENT_STATUSES, PENDING_REASONS } from '../../domain/payments/payment.ts'
+import { PAYMENT_KINDS, PAYMENT_STATUSES, PENDING_REASONS } from '../../domain/payments/payment.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
 import { AGENT_ID_CHARS_MAX, mode, ModeQuery, next, SlugIdParams, SlugParams, TIME_CHARS_MAX } from './fields.ts'
@@ -9,21 +9,29 @@ import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const ADDRESS_CHARS_MAX = 64
 const ID_CHARS_MAX = 64
-/** A memo has 200 code points, each of which may be two of JavaScript's characters. */
+/** The longest search text. A memo has at most 200 code points, and each may take two characters in JavaScript. */
 const SEARCH_CHARS_MAX = 400
 
-/** The payment of `/v1`, with what its owner may know beside it. */
+/**
+ * The same fields as a payment in `/v1`, and why it is still pending. Members also see withdrawals, which `/v1` does not
+ * show.
+ */
 export const PaymentSchema = Type.Object({
   ...PublicPaymentSchema.properties,
-  agent_id: Type.String(),
-  grant_id: Type.String(),
-  /** Why it failed. */
-  failure_code: nullable(Type.Enum([...FAILURE_CODES])),
-  /** Why it is still pending, if someone should look into it. */
+  /** A `transfer` was requested by an agent. A `withdrawal` was signed by an owner of the wallet. */
+  kind: Type.Enum([...PAYMENT_KINDS]),
+  /** Null exactly for a withdrawal. */
+  agent_id: nullable(Type.String()),
+  /** Null exactly for a withdrawal. */
+  grant_id: nullable(Type.String()),
+  /** Why the payment is still pending, if someone should find out what is wrong. Otherwise null. */
   pending_reason: nullable(Type.Enum([...PENDING_REASONS])),
 })
 
-/** Which credential asked: an API key, by its name, or a connection, by what its client calls itself. */
+/**
+ * The credential that requested the payment: an API key with its name, or a connection with the name that its client
+ * gave itself.
+ */
 export const CredentialSchema = Type.Object({
   kind: Type.Enum(['key', 'connection']),
   id: Type.String(),
@@ -41,23 +49,25 @@ const PaymentDetailSchema = Type.Object({
   payment: Type.Object({
     ...PaymentSchema.properties,
     mode,
-    /** When the enclave accepted it. */
+    /** When the enclave accepted the payment. */
     accepted_at: nullable(isoTime()),
-    /** When it was confirmed, or failed. */
+    /** When the payment was confirmed, or failed. */
     settled_at: nullable(isoTime()),
     block_number: nullable(Type.Integer()),
-    /** Null for payments from before this was stored. */
+    /** Null for a withdrawal, and for payments from before this was stored. */
     credential: nullable(CredentialSchema),
-    /** The limits that it was admitted under, and what the agent had spent in the 24 hours before. */
-    limits: Type.Object({
-      max_per_tx_usdc: Type.String(),
-      daily_cap_usdc: Type.String(),
-      spent_24h_usdc: Type.String(),
-    }),
+    /** The limits that it was admitted under, and what the agent had spent in the 24 hours before. Null for a withdrawal. */
+    limits: nullable(
+      Type.Object({
+        max_per_tx_usdc: Type.String(),
+        daily_cap_usdc: Type.String(),
+        spent_24h_usdc: Type.String(),
+      }),
+    ),
   }),
-  /** The grant that it was made under. */
-  grant: GrantSchema,
-  /** Its events, the oldest first, and where each was sent. */
+  /** The grant that it was made under. Null for a withdrawal. */
+  grant: nullable(GrantSchema),
+  /** Its events, the oldest first, and where each was sent. A withdrawal has none. */
   events: list(PaymentEventSchema),
 })
 
@@ -86,7 +96,7 @@ export type PaymentFilter = Shape<typeof FilterSchema>
 export type PaymentStatus = Payment['status']
 
 export const PAYMENT_ROUTES = {
-  /** The newest first. */
+  /** Lists the payments, the newest first. */
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/payments',
@@ -97,7 +107,7 @@ export const PAYMENT_ROUTES = {
       response: { 200: Type.Object({ payments: list(PaymentSchema), next }) },
     },
   },
-  /** A stream of CSV, the newest first. More than 100,000 rows are refused. */
+  /** Returns payments as a stream of CSV, the newest first. More than 100,000 rows are rejected. */
   export: {
     method: 'GET',
     url: '/console/workspaces/:slug/payments/export',

@@ -11,7 +11,7 @@ const RefusalSchema = Type.Object({
   /** The code of the error response, such as `daily_cap_exceeded`. */
   code: Type.String(),
   message: Type.String(),
-  /** The `details` of the error response: the limit, and how much of it was used then. */
+  /** The `details` of the error response: the limit, and how much of it was used at that time. */
   details: Type.Record(Type.String(), Type.Unknown()),
   agent_id: Type.String(),
   wallet: Type.String(),
@@ -26,7 +26,7 @@ const RefusalSchema = Type.Object({
 export type Refusal = Shape<typeof RefusalSchema>
 
 export const REFUSAL_ROUTES = {
-  /** Those of the last 30 days, the newest first. */
+  /** Lists the rejected requests of the last 30 days, the newest first. */
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/refusals',

@@ -1,19 +1,26 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Role } from '../../domain/members/role.ts'
 
-/** Who may call an endpoint, and how often. `enforce-access.ts` enforces the role and the bucket. */
+/** Who may call an endpoint, and how often. `enforce-access.ts` enforces the role and the rate limit. */
 export interface Access {
-  /** The least that the caller must be: anyone, signed in, or a member of the path's workspace with at least this role. */
+  /**
+   * Who may call the endpoint. `none`: anyone. `session`: anyone who is signed in. Otherwise: a member of the workspace
+   * that the path names, with at least this role.
+   */
   readonly role: 'none' | 'session' | Role
   readonly proof: Proof
-  /** Every request counts against `dashboard`. Those that begin a ceremony count per address as well, in a bucket of their own. */
+  /**
+   * The rate limit. Every request counts against `dashboard`. A request that begins to sign in or sign up also counts
+   * against the limit that is named here, per IP address.
+   */
   readonly bucket: 'dashboard' | 'sign_in' | 'sign_up'
 }
 
 /**
- * Whether the caller must have proved their presence by passkey in the last ten minutes: always, for some requests only, or
- * never, for a reason that is stated. This is a declaration. The operation in the domain checks it, so that a new way in
- * cannot forget it, and `test/console/stolen-cookie.test.ts` checks that both agree.
+ * Whether the caller must have proved their presence with a passkey in the last ten minutes: always, only for some
+ * requests, or never. In the last case, `notNeeded` states the reason. This value is only a declaration: the domain
+ * function that the endpoint calls makes the check, so every other caller of that function is checked too.
+ * `test/console/stolen-cookie.test.ts` checks that the declaration agrees with the domain.
  */
 export type Proof = 'required' | 'conditional' | { readonly notNeeded: string }
 
@@ -26,27 +33,36 @@ export interface ConsoleRoute {
     readonly params?: TObject
     readonly querystring?: TObject
     readonly body?: TObject
-    /** By the status of success. Missing where the response is a stream. Members that are not listed are never sent. */
+    /**
+     * The schema of the response, by the status of success. Missing if the response is a stream. Members that are not
+     * in the schema are never sent.
+     */
     readonly response?: { readonly 200: TObject } | { readonly 201: TObject }
   }
 }
 
 export type ConsoleRoutes = Readonly<Record<string, ConsoleRoute>>
 
-/** Why an endpoint that only reads needs no proof. */
+/** The reason why an endpoint that only reads needs no passkey proof. */
 export const READS = { notNeeded: 'only reads' } as const
-/** Why an endpoint that revokes or stops something needs no proof: it must never have to wait. */
+/**
+ * The reason why an endpoint that revokes or stops something needs no passkey proof: in an emergency, the proof would
+ * only delay it.
+ */
 export const ENDS_POWER = { notNeeded: 'only ends power' } as const
 
-/** The type of what a schema describes. Read only, so that TypeScript can narrow its members. */
+/**
+ * The type of the values that a schema describes. It is read-only, so that TypeScript can narrow the types of its
+ * members.
+ */
 export type Shape<Schema extends TSchema> = Readonly<Static<Schema>>
 
-/** What a caller sends: `params`, `query` and `body`, each only if the route has one. */
+/** The type of what a caller sends: `params`, `query` and `body`, each only if the route declares it. */
 export type InputOf<Route extends ConsoleRoute> = Part<'params', Route['schema']['params']> &
   Part<'query', Route['schema']['querystring']> &
   Part<'body', Route['schema']['body']>
 
-/** What a caller receives. */
+/** The type of what a caller receives. */
 export type OutputOf<Route extends ConsoleRoute> = Route['schema'] extends { readonly response: infer Response }
   ? StaticOf<Response[keyof Response]>
   : never

@@ -5,7 +5,7 @@ import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { AuthenticationBody, CreationOptions, RegistrationBody, RequestOptions } from './webauthn.ts'
 import { WorkspaceSchema } from './workspaces.ts'
 
-/** Signing up, signing in, proving one's presence, and signing out. */
+/** The endpoints for signing up, signing in, passkey proofs and signing out. */
 
 const SessionSchema = Type.Object({
   user: Type.Object({ id: Type.String(), name: Type.String() }),
@@ -15,6 +15,8 @@ const SessionSchema = Type.Object({
   /** Whether the person proved their presence by passkey in the last ten minutes. */
   verified: Type.Boolean(),
   expires_at: isoTime(),
+  /** The origin of the signer page, where owners use their wallet passkeys (D60). Null if the operator has set none. */
+  signer_url: nullable(Type.String()),
 })
 
 export type Session = Shape<typeof SessionSchema>
@@ -25,7 +27,9 @@ const BEGINS_A_CEREMONY = { notNeeded: 'begins a ceremony' } as const
 const IS_THE_PROOF = { notNeeded: 'is a passkey’s own proof' } as const
 
 export const SESSION_ROUTES = {
-  /** `session` is null when nobody is signed in. `sign_up` says who may sign up, for the page where people do. */
+  /**
+   * Returns the current session, or null if nobody is signed in. `sign_up` says who may sign up, for the sign-up page.
+   */
   find: {
     method: 'GET',
     url: '/console/session',
@@ -37,10 +41,10 @@ export const SESSION_ROUTES = {
   openSignUp: {
     method: 'POST',
     url: '/console/sign-up/options',
-    // Each sign-up leaves a user behind, so its bucket is small.
+    // Each sign-up creates a user, so its rate limit is low.
     config: { role: 'none', proof: BEGINS_A_CEREMONY, bucket: 'sign_up' },
     schema: {
-      /** `invitation` is its secret, needed where only invited people may sign up. */
+      /** `invitation` is the secret of an invitation. It is required if only invited people may sign up. */
       body: Type.Object({ name, invitation: Type.Optional(secret) }),
       response: { 200: CreationOptions },
     },
@@ -72,7 +76,7 @@ export const SESSION_ROUTES = {
     config: { role: 'none', proof: { notNeeded: 'uses up a recovery code' }, bucket: 'sign_in' },
     schema: { body: Type.Object({ code: secret }), response: signedIn },
   },
-  /** Issues ten new recovery codes. The earlier ones stop working. */
+  /** Generates ten new recovery codes. The earlier codes stop working. */
   issueRecoveryCodes: {
     method: 'POST',
     url: '/console/recovery-codes',
@@ -101,7 +105,7 @@ export const SESSION_ROUTES = {
     method: 'POST',
     url: '/console/sign-out-elsewhere',
     config: { role: 'session', proof: ENDS_POWER, bucket: 'dashboard' },
-    /** `ended` counts the sessions that ended. */
+    /** `ended` is how many sessions this request has ended. */
     schema: { body: EmptyBody, response: { 200: Type.Object({ ended: Type.Integer() }) } },
   },
 } as const satisfies ConsoleRoutes

@@ -3,15 +3,15 @@ import { isoTime, list } from '../../values/schema-fields.ts'
 import { Empty, IdParams } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
-/** A browser in which the person is signed in. */
+/** A session of the person, that is, a browser in which they are signed in. */
 const SessionEntrySchema = Type.Object({
   id: Type.String(),
-  /** What the browser calls itself (its User-Agent). */
+  /** The name of the browser, from its `User-Agent` header. */
   device: Type.String(),
   created_at: isoTime(),
   last_seen_at: isoTime(),
   expires_at: isoTime(),
-  /** Whether it is the browser that sent this request. */
+  /** Whether this session made the request. */
   current: Type.Boolean(),
 })
 

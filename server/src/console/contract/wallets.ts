@@ -15,39 +15,61 @@ import {
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { credentialId } from './webauthn.ts'
 
+const OwnerSchema = Type.Object({
+  credential_id: Type.String(),
+  /** The names are null for a sign-in passkey that its person has removed. */
+  name: nullable(Type.String()),
+  user_name: nullable(Type.String()),
+  /** Whether it is a passkey of the caller. */
+  is_mine: Type.Boolean(),
+  /** Whether the owner has signed the record of the wallet. The signer page signs nothing for one who has not. */
+  has_record: Type.Boolean(),
+  added_at: isoTime(),
+})
+
 const WalletSchema = Type.Object({
   address: Type.String(),
   mode,
   name: Type.String(),
   created_at: isoTime(),
-  /** The passkey that owns the wallet, and the person it belongs to. The names are null once that passkey was removed. */
+  /**
+   * The passkey that owns the wallet, and the person whose passkey it is. Both names are null if the passkey was
+   * removed.
+   */
   owner: Type.Object({
     passkey_name: nullable(Type.String()),
     user_name: nullable(Type.String()),
-    /** Whether it is a passkey of the caller. */
+    /** Whether the passkey belongs to the caller. */
     is_mine: Type.Boolean(),
   }),
+  /** All owners, the first one first. If a sign-in passkey owns the wallet, it is the only owner. */
+  owners: list(OwnerSchema),
+  /** Whether one lost passkey would lose the money: a live wallet with one owner (D61). */
+  is_at_risk: Type.Boolean(),
+  /** Whether a sign-in passkey owns the wallet. It has to be moved to a wallet passkey. */
+  needs_move: Type.Boolean(),
   /** From the chain; null while the chain cannot be reached. */
   balance_usdc: nullable(Type.String()),
-  /** What the wallet pays its gas with. Null in lists, and where the gas is sponsored. */
+  /** The native coin with which the wallet pays its gas. Null in lists, and if the gas is sponsored. */
   coin: nullable(
     Type.Object({
       symbol: Type.String(),
-      /** In whole coins; null while the chain cannot be reached. */
+      /** The balance in units of the native coin, such as `0.15` ETH; null while the chain cannot be reached. */
       balance: nullable(Type.String()),
     }),
   ),
-  /** How many grants on it are not revoked. */
+  /** How many grants of this wallet are not revoked. */
   grants: Type.Integer(),
 })
 
 const DepositPageSchema = Type.Object({ deposits: list(DepositSchema), next })
 
 export type Wallet = Shape<typeof WalletSchema>
+export type WalletOwner = Shape<typeof OwnerSchema>
 export type Deposit = Shape<typeof DepositSchema>
 export type DepositPage = Shape<typeof DepositPageSchema>
 
-const walletAnswer = Type.Object({ wallet: WalletSchema })
+export const walletAnswer = Type.Object({ wallet: WalletSchema })
 
 export const WALLET_ROUTES = {
   list: {
@@ -66,8 +88,8 @@ export const WALLET_ROUTES = {
     config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
     schema: {
       params: SlugParams,
-      /** `credential_id` is the passkey that will own the wallet. */
-      body: Type.Object({ mode, name, credential_id: Type.Optional(credentialId) }),
+      /** `credential_id` is the caller's wallet passkey that will own the wallet. */
+      body: Type.Object({ mode, name, credential_id: credentialId }),
       response: { 201: walletAnswer },
     },
   },
@@ -81,7 +103,8 @@ export const WALLET_ROUTES = {
   requestTestUsdc: {
     method: 'POST',
     url: '/console/workspaces/:slug/wallets/:address/faucet',
-    // The handler also counts it per workspace, right before it asks the faucet, so that a bad request costs nothing.
+    // The handler also counts the request against a limit per workspace. It does so right before it calls the faucet,
+    // so that an invalid request is not counted.
     config: { role: 'admin', proof: { notNeeded: 'only brings money in' }, bucket: 'dashboard' },
     schema: {
       params: SlugAddressParams,
@@ -89,7 +112,7 @@ export const WALLET_ROUTES = {
       response: { 201: Type.Object({ tx_hash: Type.String(), amount_usdc: Type.String() }) },
     },
   },
-  /** The newest first. */
+  /** Lists the deposits, the newest first. */
   listDeposits: {
     method: 'GET',
     url: '/console/workspaces/:slug/deposits',

@@ -4,12 +4,17 @@ import type {
 } from '@simplewebauthn/server'
 import { Type } from 'typebox'
 
-/** What a browser's passkey API takes and returns (Web Authentication, section 5). */
+/**
+ * Schemas of the values that a browser's passkey API takes and returns (Web Authentication, section 5), with the
+ * lengths that we accept.
+ */
 
 const CREDENTIAL_ID_CHARS_MAX = 1_364
 const CLIENT_DATA_CHARS_MAX = 4_096
+/** It contains the whole request to the enclave, or the record of a wallet with all its slots. */
+const OWNER_CLIENT_DATA_CHARS_MAX = 32_768
 const AUTHENTICATOR_DATA_CHARS_MAX = 8_192
-/** It may contain a chain of certificates. */
+/** Long, because an attestation may contain a chain of certificates. */
 const ATTESTATION_CHARS_MAX = 32_768
 const SIGNATURE_CHARS_MAX = 2_048
 const USER_HANDLE_CHARS_MAX = 128
@@ -45,9 +50,24 @@ const Authentication = Type.Object({
   }),
 })
 
+/** The same for what an owner of a wallet signs. */
+export const OwnerAuthentication = Type.Object({
+  ...credential,
+  response: Type.Object({
+    clientDataJSON: base64url(OWNER_CLIENT_DATA_CHARS_MAX),
+    authenticatorData: base64url(AUTHENTICATOR_DATA_CHARS_MAX),
+    signature: base64url(SIGNATURE_CHARS_MAX),
+    userHandle: Type.Optional(base64url(USER_HANDLE_CHARS_MAX)),
+  }),
+})
+
 export const RegistrationBody = Type.Object({ response: Registration })
 export const AuthenticationBody = Type.Object({ response: Authentication })
+export const OwnerAuthenticationBody = Type.Object({ response: OwnerAuthentication })
 
-/** The options are the standard's, not ours: they are sent whole, whatever members a version of the library adds. */
+/**
+ * The WebAuthn library makes the options, and the standard defines them. So the schema lets every member through,
+ * including any that a new version of the library adds.
+ */
 export const CreationOptions = Type.Object({ options: Type.Unsafe<PublicKeyCredentialCreationOptionsJSON>({}) })
 export const RequestOptions = Type.Object({ options: Type.Unsafe<PublicKeyCredentialRequestOptionsJSON>({}) })

@@ -17,7 +17,7 @@ const WebhookSchema = Type.Object({
   created_at: isoTime(),
 })
 
-/** A webhook with its signing secret, which is returned only this once. */
+/** A webhook endpoint with its new signing secret. Only this response contains the secret. */
 const IssuedWebhookSchema = Type.Object({ ...WebhookSchema.properties, secret: Type.String() })
 
 const url = Type.String({ minLength: 1, maxLength: URL_CHARS_MAX })
@@ -61,7 +61,7 @@ export const WEBHOOK_ROUTES = {
   change: {
     method: 'PATCH',
     url: '/console/workspaces/:slug/webhooks/:id',
-    // Needs a proof if the URL changes: events would go elsewhere.
+    // Requires a passkey proof if the URL changes, because the events would then be sent to another server.
     config: { role: 'admin', proof: 'conditional', bucket: 'dashboard' },
     schema: {
       params: SlugIdParams,
@@ -87,7 +87,7 @@ export const WEBHOOK_ROUTES = {
     config: { role: 'admin', proof: THE_URL_STAYS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: EmptyBody, response: { 201: Type.Object({ delivery: DeliverySchema }) } },
   },
-  /** `replayed` counts the deliveries that it created. */
+  /** Sends the events of a time range again. `replayed` is how many deliveries this created. */
   replay: {
     method: 'POST',
     url: '/console/workspaces/:slug/webhooks/:id/replay',

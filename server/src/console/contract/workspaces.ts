@@ -15,7 +15,10 @@ const ChainInfoSchema = Type.Object({
   usdc: Type.String(),
   /** The origin of a block explorer, such as `https://basescan.org`; null for a chain without one. */
   explorer_url: nullable(Type.String()),
-  /** How people get test USDC: from our own endpoint, or at someone else's site. Null in live mode, or without a faucet. */
+  /**
+   * How people get test USDC: through our own endpoint, or on a site of somebody else. Null in live mode, and if no
+   * faucet is configured.
+   */
   faucet: Type.Union([
     Type.Object({ kind: Type.Literal('endpoint') }),
     Type.Object({ kind: Type.Literal('site'), url: Type.String() }),
@@ -31,13 +34,13 @@ const WorkspaceDetailSchema = Type.Object({
   chains: Type.Object({ test: ChainInfoSchema, live: ChainInfoSchema }),
 })
 
-/** `limit` null: no limit. */
+/** How much of a limit is used. `limit` is null if there is no limit. */
 const UseSchema = Type.Object({ used: Type.Integer(), limit: nullable(Type.Integer()) })
 const UseByModeSchema = Type.Object({ test: UseSchema, live: UseSchema })
 
 const PlanUseSchema = Type.Object({
   plan,
-  /** Live payments that the enclave accepted in this UTC calendar month. */
+  /** How many live payments the enclave has accepted in this calendar month (UTC). */
   allowance: Type.Object({ ...UseSchema.properties, resets_at: isoTime() }),
   agents: UseByModeSchema,
   wallets: UseByModeSchema,

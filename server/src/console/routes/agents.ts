@@ -1,12 +1,12 @@
 import { createAgent } from '../../domain/agents/create-agent.ts'
 import { getAgent, listAgents } from '../../domain/agents/queries.ts'
 import { deleteAgent } from '../../domain/grants/delete-agent.ts'
-import { formatAgent } from '../../domain/grants/format-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { AGENT_ROUTES } from '../contract/agents.ts'
 import { currentMembership } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
+import { formatAgentDetail } from '../format-agent.ts'
 import { parseNewAgentId } from '../parse-body.ts'
 
 export function addAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
@@ -15,7 +15,7 @@ export function addAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
     handler: async (request) => {
       const { account } = currentMembership(request)
       const agents = await listAgents(ctx, { accountId: account.id, mode: request.query.mode })
-      return { agents: agents.map(formatAgent) }
+      return { agents: agents.map(formatAgentDetail) }
     },
   })
 
@@ -30,7 +30,7 @@ export function addAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
         id: parseNewAgentId(id),
         actor: actorOf(request),
       })
-      return reply.code(201).send({ agent: formatAgent(agent) })
+      return reply.code(201).send({ agent: formatAgentDetail(agent) })
     },
   })
 
@@ -40,7 +40,7 @@ export function addAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
       const { account } = currentMembership(request)
       const { mode } = request.query
       return {
-        agent: formatAgent(await getAgent(ctx, { accountId: account.id, mode, id: request.params.id })),
+        agent: formatAgentDetail(await getAgent(ctx, { accountId: account.id, mode, id: request.params.id })),
       }
     },
   })

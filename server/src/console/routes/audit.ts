@@ -3,22 +3,20 @@ import { listAudit } from '../../domain/audit/list-audit.ts'
 import { listKnownPeople } from '../../domain/members/queries.ts'
 import type { KnownPerson } from '../../domain/members/member.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { isId } from '../../values/ids.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { AUDIT_ROUTES, type AuditEntry as EntryView } from '../contract/audit.ts'
 import { currentMembership } from '../current-membership.ts'
-import { invalid } from '../parse-body.ts'
+import { parseBefore } from '../parse-body.ts'
 
 const PAGE_ENTRIES = 50
 
-/** The audit log (D48), the newest first. */
+/** Adds the endpoint that lists the audit log (D48), the newest entry first. */
 export function addAuditRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...AUDIT_ROUTES.list,
     handler: async (request) => {
       const { account } = currentMembership(request)
-      const before = request.query.before ?? null
-      if (before !== null && !isId('auditEntry', before)) throw invalid('before', 'must be the id of an entry')
+      const before = parseBefore('auditEntry', request.query.before)
       const entries = await listAudit(ctx, { accountId: account.id, before, limit: PAGE_ENTRIES })
       const userIds = [...new Set(entries.flatMap(listUserIds))]
       const known = await listKnownPeople(ctx, { accountId: account.id, userIds })
@@ -31,7 +29,7 @@ export function addAuditRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   })
 }
 
-/** The people whom an entry names. */
+/** Returns the ids of the people who appear in an entry. */
 function listUserIds(entry: AuditEntry): string[] {
   return [actingUserOf(entry), subjectUserOf(entry)].filter((id) => id !== null)
 }
@@ -41,8 +39,8 @@ function actingUserOf({ actor }: AuditEntry): string | null {
 }
 
 /**
- * Returns the user that the entry is about, or null. The action decides, because an agent's id can look like a user's
- * id.
+ * Returns the user who is the subject of the entry, or null. We look at the action and not at the form of the id,
+ * because an agent's id can look like a user's id.
  */
 function subjectUserOf({ action, subject }: AuditEntry): string | null {
   return action.startsWith('member.') ? subject : null

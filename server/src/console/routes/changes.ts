@@ -5,14 +5,14 @@ import { OVERVIEW_ROUTES } from '../contract/overview.ts'
 import { currentMembership } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 
-/** Tells a page that something has changed, by server-sent events. */
+/** Adds the endpoint that tells a page that something has changed, with server-sent events. */
 export function addChangesRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   const streams = new ChangeStreams(ctx)
   http.addHook('preClose', () => streams.close())
 
   http.route({
     ...OVERVIEW_ROUTES.listenToChanges,
-    // A HEAD response has no body to listen to.
+    // There is no HEAD route, because a HEAD response has no body and so no events.
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const { account } = currentMembership(request)

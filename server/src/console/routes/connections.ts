@@ -1,4 +1,3 @@
-import type { ConnectionSummary } from '../../domain/connections/connection.ts'
 import { listConnections } from '../../domain/connections/queries.ts'
 import { revokeConnection } from '../../domain/connections/revoke-connection.ts'
 import type { HttpServer } from '../../http/open-http.ts'
@@ -6,6 +5,7 @@ import type { ConsoleContext } from '../console-context.ts'
 import { CONNECTION_ROUTES } from '../contract/connections.ts'
 import { currentMembership } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
+import { formatConnection } from '../format-connection.ts'
 
 export function addConnectionRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
@@ -27,18 +27,4 @@ export function addConnectionRoutes(http: HttpServer, { ctx }: ConsoleContext): 
       return {}
     },
   })
-}
-
-function formatConnection(connection: ConnectionSummary) {
-  return {
-    id: connection.id,
-    client: { name: connection.client.name, redirect_hosts: connection.client.redirectHosts },
-    mode: connection.mode,
-    agent_id: connection.agentId,
-    scopes: connection.scopes,
-    user_name: connection.userName,
-    created_at: connection.createdAt.toISOString(),
-    expires_at: connection.expiresAt.toISOString(),
-    last_used_at: connection.lastUsedAt?.toISOString() ?? null,
-  }
 }

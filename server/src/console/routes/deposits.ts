@@ -1,22 +1,21 @@
 import { formatDeposit } from '../../domain/deposits/format-deposit.ts'
 import { listDeposits } from '../../domain/deposits/list-deposits.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { isId } from '../../values/ids.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { WALLET_ROUTES } from '../contract/wallets.ts'
 import { currentMembership } from '../current-membership.ts'
-import { invalid, parseAddressOf } from '../parse-body.ts'
+import { parseAddressOf, parseBefore } from '../parse-body.ts'
 
 const PAGE_DEPOSITS = 50
 
-/** Deposits to a workspace's wallets, the newest first. */
+/** Adds the endpoint that lists the deposits to a workspace's wallets, the newest first. */
 export function addDepositRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...WALLET_ROUTES.listDeposits,
     handler: async (request) => {
       const { account } = currentMembership(request)
-      const { mode, wallet, before = null } = request.query
-      if (before !== null && !isId('deposit', before)) throw invalid('before', 'must be the id of a deposit')
+      const { mode, wallet } = request.query
+      const before = parseBefore('deposit', request.query.before)
       const found = await listDeposits(ctx, {
         accountId: account.id,
         mode,

@@ -1,21 +1,22 @@
 import { getGrantSummary, listGrantSummaries } from '../../domain/grants/queries.ts'
-import { issueSigningRequest, type SigningRequest } from '../../domain/grants/issue-signing-request.ts'
+import { issueSigningRequest } from '../../domain/grants/issue-signing-request.ts'
 import { openGrant } from '../../domain/grants/open-grant.ts'
 import { openReplacement } from '../../domain/grants/open-replacement.ts'
 import { submitSignature } from '../../domain/grants/submit-signature.ts'
 import { suspendGrant } from '../../domain/grants/suspend-grant.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import { GRANT_ROUTES, type SigningRequest as SigningRequestView } from '../contract/grants.ts'
+import { GRANT_ROUTES } from '../contract/grants.ts'
 import { callerOf, currentMembership } from '../current-membership.ts'
 import { formatGrantDetail } from '../format-grant.ts'
+import { formatSigningRequest } from '../format-signing-request.ts'
 import { parseAuthentication, parseNewAgentId } from '../parse-body.ts'
 import { parseEvmAddress, parseTerms } from '../parse-terms.ts'
 import { mapEnclaveErrors } from '../map-enclave-errors.ts'
 
 /**
- * A workspace's grants. Admins open and replace them, and the wallet's owner signs; any admin may submit the owner's
- * signature (D15). Suspending a grant needs no signature.
+ * Adds the endpoints for a workspace's grants. Admins create and replace grants, and the wallet's owner signs them. Any
+ * admin may submit the owner's signature (D15). Suspending a grant needs no signature.
  */
 export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   const showGrant = async (asked: { accountId: string; grantId: string; userId: string }) =>
@@ -59,7 +60,7 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
         ...parseTerms(body),
         actor,
       }
-      const grant = await mapEnclaveErrors(openGrant(ctx, asked))
+      const grant = await openGrant(ctx, asked)
       return reply.code(201).send({ grant: await showGrant({ accountId, grantId: grant.id, userId }) })
     },
   })
@@ -81,10 +82,10 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
       const { accountId, userId, actor } = callerOf(request)
       const grantId = request.params.id
       const asked = { accountId, grantId, change: request.body.change, actor }
-      const issued = await mapEnclaveErrors(issueSigningRequest(ctx, asked))
+      const { request: issued } = await mapEnclaveErrors(issueSigningRequest(ctx, asked))
       return {
         grant: await showGrant({ accountId, grantId, userId }),
-        signing_request: issued.challenge === null ? null : formatSigningRequest(issued, ctx.clock.now()),
+        signing_request: issued === null ? null : formatSigningRequest(issued),
       }
     },
   })
@@ -109,18 +110,4 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
       return { grant: await showGrant({ accountId, grantId, userId }) }
     },
   })
-}
-
-/** The challenge is the enclave request itself, so the passkey signs exactly what the enclave will carry out (D15). */
-function formatSigningRequest(issued: SigningRequest, now: Date): SigningRequestView {
-  return {
-    options: {
-      challenge: Buffer.from(issued.challenge).toString('base64url'),
-      rpId: issued.rpId,
-      allowCredentials: [{ id: issued.credentialId, type: 'public-key' }],
-      userVerification: 'required',
-      timeout: issued.expiresAt.getTime() - now.getTime(),
-    },
-    expires_at: issued.expiresAt.toISOString(),
-  }
 }

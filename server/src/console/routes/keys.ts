@@ -1,17 +1,18 @@
 import { getKey, listKeys } from '../../domain/keys/queries.ts'
-import { issueKey, type IssuedKey } from '../../domain/keys/issue-key.ts'
+import { issueKey } from '../../domain/keys/issue-key.ts'
 import { revokeKey } from '../../domain/keys/revoke-key.ts'
 import { rotateKey } from '../../domain/keys/rotate-key.ts'
-import type { Session } from '../../domain/sessions/session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
+import { toScopes } from '../../values/scope.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import { KEY_ROUTES, type IssuedApiKey } from '../contract/keys.ts'
+import { KEY_ROUTES } from '../contract/keys.ts'
 import { callerOf, currentMembership } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
-import { formatKey } from '../format-key.ts'
+import { formatIssuedKey, formatKey } from '../format-key.ts'
+import { parseNewAgentId } from '../parse-body.ts'
 
-/** A workspace's API keys. Issuing and rotating one require a recent passkey proof (D59). */
+/** Adds the endpoints for a workspace's API keys. Creating and rotating a key require a recent passkey proof (D59). */
 export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.list,
@@ -26,10 +27,17 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
     ...KEY_ROUTES.issue,
     handler: async (request, reply) => {
       const { accountId, actor } = callerOf(request)
-      const { mode } = request.body
+      const { mode, agent_id: agentId, scopes } = request.body
       const name = checkName(request.body.name)
-      const issued = await issueKey(ctx, { accountId, mode, name, actor })
-      return reply.code(201).send(formatIssued(issued, getCurrentSession(request)))
+      const issued = await issueKey(ctx, {
+        accountId,
+        mode,
+        name,
+        agentId: agentId === undefined ? null : parseNewAgentId(agentId, 'agent_id'),
+        scopes: scopes === undefined ? null : toScopes(scopes),
+        actor,
+      })
+      return reply.code(201).send(formatIssuedKey(issued, getCurrentSession(request)))
     },
   })
 
@@ -41,7 +49,7 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
       const { graceUntil, ...issued } = await rotateKey(ctx, { accountId, id, actor })
       return reply
         .code(201)
-        .send({ ...formatIssued(issued, getCurrentSession(request)), grace_until: graceUntil.toISOString() })
+        .send({ ...formatIssuedKey(issued, getCurrentSession(request)), grace_until: graceUntil.toISOString() })
     },
   })
 
@@ -54,12 +62,4 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
       return { key: formatKey(await getKey(ctx, { accountId, id }), ctx.clock.now()) }
     },
   })
-}
-
-/**
- * The only response that contains the secret. It is made of what is already in memory: if reading failed now, the secret
- * would be lost.
- */
-function formatIssued({ key, secret }: IssuedKey, { userName }: Session): IssuedApiKey {
-  return { key: formatKey({ ...key, createdByName: userName, lastUsedAt: null }, key.createdAt), secret }
 }

@@ -14,7 +14,10 @@ import { formatPaymentRow } from '../format-payment.ts'
 
 const DEPOSITS_SHOWN = 5
 
-/** What a workspace's agents spent, what is left of their caps, and the latest payments and deposits. */
+/**
+ * Adds the endpoint for the overview: what a workspace's agents spent, how much of their caps is left, and the latest
+ * payments and deposits.
+ */
 export function addOverviewRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   const reads = new SharedReads<ReturnType<typeof formatAll>>()
 
@@ -24,7 +27,7 @@ export function addOverviewRoute(http: HttpServer, { ctx }: ConsoleContext): voi
       const { account } = currentMembership(request)
       const { mode, range } = request.query
       const place = { accountId: account.id, mode }
-      // After every change, all open pages of a workspace ask for the same overview.
+      // After every change, all open pages of a workspace request the same overview, so they share one read.
       return await reads.read(`${account.id} ${mode} ${range}`, async () => {
         const [overview, deposits] = await Promise.all([
           getOverview(ctx, { ...place, range }),
@@ -44,6 +47,7 @@ function formatOverview({
   range,
   bars,
   spentMicro,
+  withdrawnMicro,
   spend,
   counts,
   caps,
@@ -55,6 +59,7 @@ function formatOverview({
     bars_at: bars.starts.map((start) => start.toISOString()),
     bar_seconds: bars.barMs / 1_000,
     spent_usdc: formatAmount(spentMicro),
+    withdrawn_usdc: formatAmount(withdrawnMicro),
     spend: spend.map(({ agentId, totalMicro, barsMicro }) => ({
       agent_id: agentId,
       total_usdc: formatAmount(totalMicro),

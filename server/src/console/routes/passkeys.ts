@@ -13,7 +13,7 @@ import { PASSKEY_ROUTES, type Passkey as PasskeyView } from '../contract/passkey
 import { getCurrentSession } from '../current-session.ts'
 import { parseRegistration } from '../parse-body.ts'
 
-/** Base64url. No passkey has any other id. */
+/** The ids of passkeys are base64url. */
 const CREDENTIAL_ID_PATTERN = /^[\w-]+$/
 
 export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContext): void {

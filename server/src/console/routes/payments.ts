@@ -15,7 +15,10 @@ import { openCsv } from '../payments-csv.ts'
 
 const PAGE_PAYMENTS = 50
 
-/** Payments, the newest first, their export, and everything we know about one payment. */
+/**
+ * Adds the endpoints for payments: the list, the newest first, its export, and everything that we have stored about one
+ * payment.
+ */
 export function addPaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   const exports = new PaymentExports()
   http.addHook('preClose', async () => exports.close())
@@ -37,7 +40,7 @@ export function addPaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
 
   http.route({
     ...PAYMENT_ROUTES.export,
-    // A HEAD would read as much as a GET.
+    // There is no HEAD route, because it would read as much as GET.
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const { account } = currentMembership(request)
@@ -45,7 +48,7 @@ export function addPaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
       const filter = parsePaymentFilter(request.query)
       const source = await exports.open(getCurrentSession(request), async (signal) => {
         const walk = await walkPayments(ctx, { accountId: account.id, mode, filter, signal })
-        // If the first page cannot be read, the response can still be an error.
+        // Read the first page before the response begins. If that fails, the response can still be an error.
         return openCsv(await walk.next(), walk)
       })
       const day = ctx.clock.now().toISOString().slice(0, 'YYYY-MM-DD'.length)
@@ -64,8 +67,12 @@ export function addPaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
       const { account, userId } = currentMembership(request)
       const accountId = account.id
       const record = await getPaymentRecord(ctx, { accountId, mode: request.query.mode, id: request.params.id })
-      const grant = await getGrantSummary(ctx, { accountId, grantId: record.payment.grantId, userId })
-      return { ...formatPaymentRecord(record), grant: formatGrantDetail(grant, ctx.clock.now()) }
+      const { grantId } = record.payment
+      const grant = grantId === null ? null : await getGrantSummary(ctx, { accountId, grantId, userId })
+      return {
+        ...formatPaymentRecord(record),
+        grant: grant === null ? null : formatGrantDetail(grant, ctx.clock.now()),
+      }
     },
   })
 }

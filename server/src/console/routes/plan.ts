@@ -5,7 +5,7 @@ import type { ConsoleContext } from '../console-context.ts'
 import { WORKSPACE_ROUTES } from '../contract/workspaces.ts'
 import { currentMembership } from '../current-membership.ts'
 
-/** How much of its plan a workspace has used. */
+/** Adds the endpoint that returns how much of its plan a workspace has used. */
 export function addPlanRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...WORKSPACE_ROUTES.getPlanUse,

@@ -11,8 +11,9 @@ import { RECIPIENT_ROUTES } from '../contract/recipients.ts'
 import { currentMembership } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
 import { parseAddressOf } from '../parse-body.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
 
-/** The labels that a workspace gives to the addresses it pays. */
+/** Adds the endpoints for the labels that a workspace gives to the addresses that it pays. */
 export function addRecipientRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...RECIPIENT_ROUTES.list,
@@ -30,8 +31,7 @@ export function addRecipientRoutes(http: HttpServer, { ctx }: ConsoleContext): v
       const { mode } = request.body
       const address = parseAddressOf('address', request.body.address)
       if (address === ZERO_ADDRESS || address === ctx.chains[mode].usdc) {
-        const message = 'must not be the zero address or the USDC contract'
-        throw problem('address_invalid', { details: [{ path: 'address', message }] })
+        throw invalidMember('address', 'must not be the zero address or the USDC contract', 'address_invalid')
       }
       const label = checkName(request.body.label, 'label')
       const actor = actorOf(request)

@@ -6,7 +6,7 @@ import { SESSION_ROUTES } from '../contract/session.ts'
 import { getCurrentSession, deviceOf } from '../current-session.ts'
 import { startSession } from '../start-session.ts'
 
-/** Signing in with a recovery code, and issuing new codes. */
+/** Adds the endpoints for signing in with a recovery code, and for generating new codes. */
 export function addRecoveryRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
   const { ctx } = consoleContext
 

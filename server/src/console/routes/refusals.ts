@@ -1,5 +1,5 @@
 import { findCredentials } from '../../domain/reports/timeline/find-credentials.ts'
-import { getRefusal, listRefusals } from '../../domain/payments/refusals/queries.ts'
+import { getRefusal, listRefusals } from '../../domain/refusals/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { REFUSAL_ROUTES } from '../contract/refusals.ts'
@@ -9,7 +9,7 @@ import { parseAgent, parseBefore } from '../parse-payment-filter.ts'
 
 const PAGE_REFUSALS = 50
 
-/** Requests of the last 30 days that a limit rejected, the newest first. */
+/** Adds the endpoint that lists the requests of the last 30 days that a limit rejected, the newest first. */
 export function addRefusalRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...REFUSAL_ROUTES.list,

@@ -6,7 +6,7 @@ import { SESSION_ROUTES } from '../contract/session.ts'
 import { findCurrentSession, getCurrentSession } from '../current-session.ts'
 import { formatSession } from '../format-session.ts'
 
-/** Reads and ends the current session. */
+/** Adds the endpoints that read and end the current session. */
 export function addSessionRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
   const { ctx } = consoleContext
 

@@ -7,7 +7,7 @@ import type { ConsoleContext } from '../console-context.ts'
 import { SESSION_LIST_ROUTES } from '../contract/sessions.ts'
 import { getCurrentSession } from '../current-session.ts'
 
-/** Lists and ends the person's sessions in all browsers. */
+/** Adds the endpoints that list and end the person's sessions in all browsers. */
 export function addSessionListRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
   const { ctx } = consoleContext
 

@@ -8,7 +8,10 @@ import { getCurrentSession } from '../current-session.ts'
 import { parseAuthentication } from '../parse-body.ts'
 import { setSession } from '../start-session.ts'
 
-/** Proving presence by passkey, for actions that the session cookie alone does not allow. */
+/**
+ * Adds the endpoints with which a person proves their presence by passkey. Some actions require this proof in addition
+ * to the session cookie.
+ */
 export function addVerificationRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
   const { ctx } = consoleContext
 

@@ -47,7 +47,7 @@ function formatChain({ ctx, explorerUrls, faucet }: ConsoleContext, mode: Mode):
   }
 }
 
-/** Only our server calls an `endpoint`, so its URL is not shown. */
+/** Leaves out the URL of an `endpoint`, because only our server calls it. */
 function formatFaucet({ kind, url }: Faucet): ChainInfo['faucet'] {
   return kind === 'endpoint' ? { kind } : { kind, url }
 }

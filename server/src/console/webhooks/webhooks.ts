@@ -11,9 +11,13 @@ import type { ConsoleContext } from '../console-context.ts'
 import { WEBHOOK_ROUTES, type IssuedWebhook, type Webhook } from '../contract/webhooks.ts'
 import { callerOf, currentMembership } from '../current-membership.ts'
 import { formatDelivery } from '../format-delivery.ts'
-import { invalid, parseTime } from '../parse-body.ts'
+import { parseTime } from '../parse-body.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
 
-/** A workspace's webhook endpoints (D45). Members who may change an endpoint may also send its events again. */
+/**
+ * Adds the routes for a workspace's webhook endpoints (D45). Members who may change an endpoint may also send its
+ * events again.
+ */
 export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...WEBHOOK_ROUTES.list,
@@ -88,7 +92,7 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
     handler: async (request, reply) => {
       const { accountId, actor } = callerOf(request)
       const [from, to] = [parseTime('from', request.body.from), parseTime('to', request.body.to)]
-      if (from >= to) throw invalid('to', 'must be later than from')
+      if (from >= to) throw invalidMember('to', 'must be later than from')
       const { only } = request.body
       const replayed = await replayRange(ctx, { accountId, endpointId: request.params.id, from, to, only, actor })
       return reply.code(201).send({ replayed })
@@ -109,7 +113,7 @@ function formatWebhook(endpoint: WebhookEndpoint): Webhook {
   }
 }
 
-/** The only response that contains the secret. */
+/** Formats a webhook endpoint with its new secret. This is the only response that contains the secret. */
 function formatWithSecret({ endpoint, secret }: EndpointWithSecret): IssuedWebhook {
   return { ...formatWebhook(endpoint), secret }
 }

@@ -4,25 +4,27 @@ import { getEvent } from '../../domain/events/queries.ts'
 import { listEvents } from '../../domain/events/list-events.ts'
 import { listDeliveries } from '../../domain/webhooks/list-deliveries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { isId } from '../../values/ids.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { EVENT_ROUTES, type EventEnvelope } from '../contract/events.ts'
 import { currentMembership } from '../current-membership.ts'
+import { parseBefore } from '../parse-body.ts'
 import { formatDelivery } from '../format-delivery.ts'
-import { invalid } from '../parse-body.ts'
 
 const PAGE_EVENTS = 50
-/** Room for one delivery per webhook endpoint, and for the newest replays. */
+/**
+ * The most deliveries of an event that we show: enough for one delivery per webhook endpoint, and for the newest
+ * replays.
+ */
 const DELIVERIES_MAX = 100
 
-/** The events of the last 30 days, the newest first, and where each was sent. */
+/** Adds the endpoints for the events of the last 30 days, the newest first, and for the deliveries of each event. */
 export function addEventRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...EVENT_ROUTES.list,
     handler: async (request) => {
       const { account } = currentMembership(request)
-      const { mode, type, before = null } = request.query
-      if (before !== null && !isId('event', before)) throw invalid('before', 'must be the id of an event')
+      const { mode, type } = request.query
+      const before = parseBefore('event', request.query.before)
       const { events, nextCursor } = await listEvents(ctx, {
         accountId: account.id,
         mode,
@@ -47,7 +49,7 @@ export function addEventRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
         limit: DELIVERIES_MAX,
       })
       return {
-        // Byte for byte as it is sent.
+        // The body, byte for byte as we send it to webhook endpoints.
         body: formatEvent(event, account.slug),
         event: readEnvelope(event, account.slug),
         deliveries: deliveries.map(formatDelivery),
@@ -56,7 +58,7 @@ export function addEventRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   })
 }
 
-/** The envelope as it was written. Parsing the text that is sent keeps this equal to it. */
+/** Returns the event as webhooks receive it. It parses the text that we send, so the two can never differ. */
 function readEnvelope(event: StoredEvent, slug: string): EventEnvelope {
   return JSON.parse(formatEvent(event, slug)) as EventEnvelope
 }

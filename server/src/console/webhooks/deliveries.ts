@@ -11,11 +11,15 @@ import { DELIVERY_ROUTES, type DeliveryQuery } from '../contract/deliveries.ts'
 import { currentMembership } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
 import { formatAttempt, formatDelivery } from '../format-delivery.ts'
-import { invalid, parseTime } from '../parse-body.ts'
+import { parseTime } from '../parse-body.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
 
 const PAGE_DELIVERIES = 50
 
-/** The delivery log, the newest first: what was sent where, each attempt, and its response. */
+/**
+ * Adds the endpoints of the delivery log, the newest delivery first: what we sent to which endpoint, each attempt, and
+ * its response.
+ */
 export function addDeliveryRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...DELIVERY_ROUTES.list,
@@ -43,7 +47,7 @@ export function addDeliveryRoutes(http: HttpServer, { ctx }: ConsoleContext): vo
       return {
         delivery: formatDelivery(delivery),
         attempts: attempts.map(formatAttempt),
-        // Byte for byte as it was sent; null once the event is older than 30 days.
+        // The body, byte for byte as it was sent; null if the event is older than 30 days.
         body: event === null ? null : formatEvent(event, account.slug),
       }
     },
@@ -62,9 +66,9 @@ export function addDeliveryRoutes(http: HttpServer, { ctx }: ConsoleContext): vo
 
 function parseQuery(query: DeliveryQuery) {
   const { mode, webhook, type, status, event, from, to, before } = query
-  if (webhook !== undefined && !isId('endpoint', webhook)) throw invalid('webhook', 'must be the id of a webhook')
-  if (event !== undefined && !isId('event', event)) throw invalid('event', 'must be the id of an event')
-  if (before !== undefined && !isDeliveryId(before)) throw invalid('before', 'must be the id of a delivery')
+  if (webhook !== undefined && !isId('endpoint', webhook)) throw invalidMember('webhook', 'must be the id of a webhook')
+  if (event !== undefined && !isId('event', event)) throw invalidMember('event', 'must be the id of an event')
+  if (before !== undefined && !isDeliveryId(before)) throw invalidMember('before', 'must be the id of a delivery')
   const filter = {
     ...(webhook === undefined ? {} : { endpointId: webhook }),
     ...(type === undefined ? {} : { eventType: type }),
