@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Finding } from './finding.ts'
 
-/** Checks the dashboard's files. Without them the service does not start, except as a worker, which serves none. */
+/**
+ * Checks that the dashboard's files exist. Without them the service does not start, except as a worker, which does not
+ * serve the dashboard.
+ */
 export async function checkDashboard({ role, dashboardDir }: Config): Promise<readonly Finding[]> {
   if (role === 'worker') return []
   const name = 'dashboard'

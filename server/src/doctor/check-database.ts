@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { nameOf, type Finding } from './finding.ts'
 import { assessSkew } from './assess-skew.ts'
 
-/** PostgreSQL's and the system's codes for common mistakes in DATABASE_URL. */
+/** What the error codes of PostgreSQL and of the operating system say about common mistakes in DATABASE_URL. */
 const CONNECT_FAULTS: Readonly<Record<string, string>> = {
   '28P01': 'the user or password was rejected',
   '28000': 'the user was rejected',
@@ -13,7 +13,10 @@ const CONNECT_FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name cannot be resolved',
 }
 
-/** Checks that the database is reachable and writable, has this version's schema, and that its clock agrees with ours. */
+/**
+ * Checks that the database can be reached, accepts writes and has this version's schema, and that its clock agrees with
+ * ours.
+ */
 export async function checkDatabase(databaseUrl: string, clock: Clock): Promise<readonly Finding[]> {
   try {
     const { askedAt, ...facts } = await inspectDatabase(databaseUrl, () => clock.now())

@@ -4,12 +4,14 @@ import { nameOf, type Finding } from './finding.ts'
 import { assessSkew } from './assess-skew.ts'
 
 const REQUEST_MS_MAX = 8_000
-/** A well-formed id that no wallet has. The provider returns 404 for it only if the credentials are right. */
+/**
+ * The path of a well-formed id that no wallet has. The enclave returns 404 for it only if the credentials are right.
+ */
 const ABSENT_WALLET_PATH = '/v1/wallets/c00000000000000000000000'
-/** `Date` has whole seconds, so on average it is half a second behind. */
+/** A `Date` header has whole seconds, so on average it is half a second behind. */
 const DATE_ROUNDING_MS = 500
 
-/** Checks that the enclave provider is reachable and accepts our credentials, and that its clock agrees with ours. */
+/** Checks that the enclave can be reached and accepts our credentials, and that its clock agrees with ours. */
 export async function checkEnclave(
   { apiUrl, appId, appSecret }: Config['enclave'],
   clock: Clock,

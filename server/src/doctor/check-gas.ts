@@ -14,8 +14,8 @@ const WALLETS_NAMED_MAX = 5
 const WORKSPACES_MAX = 100
 
 /**
- * Checks who pays for gas on one chain. The provider does not report whether it sponsors a chain, so the only evidence is
- * a confirmed payment. If wallets pay for themselves, their balances are checked.
+ * Checks that gas can be paid on one chain. The enclave does not report whether its provider sponsors gas on a chain,
+ * so the only evidence is a confirmed payment. If wallets pay their own gas, checks their balances of native coin.
  */
 export async function checkGas(
   db: Database,

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Finding } from './finding.ts'
 
 const CALL_MS_MAX = 5_000
-/** The first is the largest batch that the service sends. */
+/** The batch sizes to try. The first is the largest batch that the service sends. */
 const BATCH_SIZES = [100, 50, 20, 10, 5, 1]
 const LOG_RANGES = [1_000n, 500n, 100n, 10n]
 const HEAD_AGE_WARN_SECONDS = 60
@@ -15,7 +15,7 @@ const HEAD_AGE_FAIL_SECONDS = 300
 const USDC_DECIMALS = 6
 const MS_PER_SECOND = 1_000
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-/** Nobody owns this address, so the responses are short. */
+/** Nobody has transfers to this address, so the responses are short. */
 const NOBODY = `0x${'0'.repeat(63)}1`
 
 const TOKEN_ABI = [
@@ -25,7 +25,9 @@ const TOKEN_ABI = [
 
 type Ask = (calls: readonly RpcCall[]) => Promise<unknown[]>
 
-/** Checks one RPC address of a chain. Nodes do not report their limits, so they are found by trying. */
+/**
+ * Checks one RPC address of a chain. Nodes do not report their limits, so the doctor tries requests of several sizes.
+ */
 export async function checkNode(
   { mode, chainId, usdc }: ChainSettings,
   { rpcUrl, position, clock }: { rpcUrl: string; position: number; clock: Clock },
@@ -115,7 +117,7 @@ async function checkLogs(
     if (answer === null) continue
     return { level: range === LOG_RANGES[0] ? 'ok' : 'warn', name, observed: `${range} blocks at once`, advice }
   }
-  const observed = `refused, down to ${LOG_RANGES.at(-1) ?? 0n} blocks at once`
+  const observed = `rejected, even for only ${LOG_RANGES.at(-1) ?? 0n} blocks at once`
   return { level: 'fail', name, observed, advice: 'Deposits cannot be read from this node. Use another one.' }
 }
 
@@ -126,7 +128,7 @@ async function checkBatches(ask: Ask, name: string): Promise<Finding> {
     if ((await ask(calls).catch(giveUp)) === null) continue
     return { level: size === BATCH_SIZES[0] ? 'ok' : 'warn', name, observed: `${size} calls in a request`, advice }
   }
-  return { level: 'fail', name, observed: 'accepts no batch of any size', advice: 'Use another node.' }
+  return { level: 'fail', name, observed: 'does not accept batches', advice: 'Use another node.' }
 }
 
 function giveUp(error: unknown): null {

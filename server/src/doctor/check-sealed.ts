@@ -1,18 +1,20 @@
 import type { Database } from '../db/database.ts'
 import { signerSealContext } from '../domain/agents/signer-seal-context.ts'
+import { slotSealContext } from '../domain/wallets/slot-seal-context.ts'
 import { secretSealContext } from '../domain/webhooks/endpoint.ts'
 import { createSealer } from '../lib/sealing.ts'
 import type { Finding } from './finding.ts'
-import { listSealedSecrets, listSealedSigners } from './store.ts'
+import { listSealedSecrets, listSealedSigners, listSealedSlots } from './store.ts'
 
-/** How many secrets of each kind are tried. One key encrypts all of them, so a few are enough. */
+/** How many secrets of each kind are decrypted. One key encrypts all of them, so a few are enough. */
 const SAMPLES_MAX = 20
 
 /** Checks that the encryption key can decrypt the secrets in the database. */
 export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<readonly Finding[]> {
   const sealer = createSealer(encryptionKey)
-  const [signers, secrets] = await db.runSlowBatch([
+  const [signers, slots, secrets] = await db.runSlowBatch([
     listSealedSigners(SAMPLES_MAX),
+    listSealedSlots(SAMPLES_MAX),
     listSealedSecrets(SAMPLES_MAX),
   ] as const)
   const samples = [
@@ -20,6 +22,7 @@ export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<
       sealed,
       context: signerSealContext(accountId, mode, agentId),
     })),
+    ...slots.map(({ slot, sealed, ...wallet }) => ({ sealed, context: slotSealContext(wallet, slot) })),
     ...secrets.map(({ accountId, endpointId, sealed }) => ({
       sealed,
       context: secretSealContext(accountId, endpointId),

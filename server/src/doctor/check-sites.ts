@@ -23,7 +23,10 @@ interface SiteOptions {
   readonly ca?: string
 }
 
-/** Checks our own two addresses as clients see them: reachable, with a valid certificate, and served by this service. */
+/**
+ * Checks our own two addresses, `BASE_URL` and `AUTH_URL`, as clients would: that they can be reached, have a valid
+ * certificate, and belong to this service.
+ */
 export async function checkSites(config: Config, options: SiteOptions): Promise<readonly Finding[]> {
   const sites = await Promise.all([
     checkSite('BASE_URL', config.baseUrl, { ...options, path: '/openapi.json', isOurs: isContract }),
@@ -31,6 +34,7 @@ export async function checkSites(config: Config, options: SiteOptions): Promise<
       ...options,
       path: '/.well-known/oauth-authorization-server',
       isOurs: (body) => readMember(body, 'issuer') === config.authUrl,
+      assess: (body) => assessClientDocuments(body, config),
     }),
   ])
   return [...checkProxies(config), ...sites.flat()]
@@ -47,7 +51,13 @@ function checkProxies({ production, trustedProxies }: Config): readonly Finding[
 async function checkSite(
   name: string,
   origin: string,
-  { path, isOurs, clock, ca }: SiteOptions & { path: string; isOurs: (body: unknown) => boolean },
+  {
+    path,
+    isOurs,
+    assess,
+    clock,
+    ca,
+  }: SiteOptions & { path: string; isOurs: (body: unknown) => boolean; assess?: (body: unknown) => Finding },
 ): Promise<readonly Finding[]> {
   let response: SiteResponse
   try {
@@ -56,7 +66,9 @@ async function checkSite(
     const advice = 'Start the service and the TLS proxy, and check that the host name points to them.'
     return [{ level: 'fail', name, observed: `${origin} cannot be reached (${nameOf(error)})`, advice }]
   }
-  return [assessResponse(name, origin, { response, isOurs }), ...assessCertificate(`${name}, TLS`, response, clock)]
+  const finding = assessResponse(name, origin, { response, isOurs })
+  const more = finding.level === 'ok' && assess !== undefined ? [assess(response.body)] : []
+  return [finding, ...more, ...assessCertificate(`${name}, TLS`, response, clock)]
 }
 
 function assessResponse(
@@ -73,8 +85,22 @@ function assessResponse(
   return { level: 'fail', name, observed: `it responds with ${status}, but not as this service does`, advice }
 }
 
+/**
+ * Checks that the running service offers client metadata documents as these settings say (D73). Clients that read the
+ * offer do not register, so a process with another setting would reject them.
+ */
+function assessClientDocuments(metadata: unknown, { clientDocuments }: Config): Finding {
+  const name = 'OAUTH_CIMD'
+  const [ours, theirs] = [clientDocuments, readMember(metadata, 'client_id_metadata_document_supported') === true].map(
+    (isOn) => (isOn ? 'on' : 'off'),
+  )
+  if (ours === theirs) return { level: 'ok', name, observed: `${ours}, and the service agrees` }
+  const advice = 'Start every process with the same OAUTH_CIMD. A cache in front of the service may be an hour behind.'
+  return { level: 'warn', name, observed: `${ours} here, but the service at AUTH_URL has it ${theirs}`, advice }
+}
+
 function assessCertificate(name: string, { certificate }: SiteResponse, clock: Clock): readonly Finding[] {
-  // Plain http is allowed only for loopback, which the configuration checks.
+  // Without a certificate the address uses plain http. The configuration allows that only for loopback.
   if (certificate === null) return []
   const { fault, validTo } = certificate
   if (fault !== null) {
@@ -89,7 +115,10 @@ function assessCertificate(name: string, { certificate }: SiteResponse, clock: C
   ]
 }
 
-/** Accepts invalid certificates, because finding them is the purpose. Nothing secret is sent. */
+/**
+ * Requests a page of a site. Accepts invalid certificates, because the doctor reports them. The request contains
+ * nothing secret.
+ */
 async function fetchSite(url: URL, ca: string | undefined): Promise<SiteResponse> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   return await new Promise((resolve, reject) => {
@@ -107,7 +136,7 @@ async function fetchSite(url: URL, ca: string | undefined): Promise<SiteResponse
 }
 
 function readCertificate(socket: TLSSocket): NonNullable<SiteResponse['certificate']> {
-  // Node's types say it is an error, but it is an error code.
+  // Node's types say that `authorizationError` is an error, but it is an error code.
   const fault = socket.authorized ? null : String(socket.authorizationError)
   return { fault, validTo: new Date(socket.getPeerCertificate().valid_to) }
 }

@@ -1,20 +1,20 @@
 import { DatabaseUnavailable } from '../db/errors.ts'
 
-/** The result of a check. `fail` keeps the service from working; `warn` needs attention. */
+/** The result of a check. `fail`: the service does not work like this. `warn`: the operator should look at it. */
 export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail'
   readonly name: string
-  /** What was observed: never a secret, and only the host of an address. */
+  /** What the check observed. Never contains a secret, and contains only the host of a URL. */
   readonly observed: string
   /** What the operator should do. */
   readonly advice?: string
 }
 
-/** Longer than all requests of a check together can take by their own time limits. */
+/** The time limit of a check. It is longer than the time limits of all requests of a check together. */
 const CHECK_MS_MAX = 45_000
 const LEVEL_CHARS = 4
 const NOT_CHECKED = 'not checked'
-/** PostgreSQL's codes for an undefined table and an undefined column. */
+/** PostgreSQL's error codes for an undefined table and an undefined column. */
 const SCHEMA_FAULTS: readonly string[] = ['42P01', '42703']
 
 /** Formats a finding as one line, and one more line with the advice. */
@@ -23,7 +23,7 @@ export function formatFinding({ level, name, observed, advice }: Finding): strin
   return advice === undefined || level === 'ok' ? line : `${line}      → ${advice}\n`
 }
 
-/** Runs a check with a time limit. A check that throws or does not end has failed. */
+/** Runs a check with a time limit. If a check throws or does not end, it has failed. */
 export async function runCheck(name: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   const limit = AbortSignal.timeout(CHECK_MS_MAX)
   const late = new Promise<never>((_resolve, reject) => {
@@ -54,7 +54,9 @@ class CheckTimedOut extends Error {
   override readonly name = `no result in ${CHECK_MS_MAX} ms`
 }
 
-/** Returns the error's code, or else its name. Messages are left out because they may repeat what was sent. */
+/**
+ * Returns the error's code or, if it has none, its name. The message is left out because it may repeat what was sent.
+ */
 export function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const cause = error.cause instanceof Error ? error.cause : error

@@ -22,6 +22,9 @@ const SYMBOL_CALL = '0x95d89b41'
 const SECRET = 'APP-SECRET'
 const SYMBOL_ABI = [{ type: 'function', name: 'symbol', inputs: [], outputs: [{ type: 'string' }] }] as const
 
+/** What the metadata of the authorization server says by default about client metadata documents. */
+const OFFER = { client_id_metadata_document_supported: true }
+
 const HEALTHY = {
   chainId: undefined,
   code: '0x6080',
@@ -32,7 +35,7 @@ const HEALTHY = {
   logRangeMax: 1_000,
 }
 
-/** The chain's report about itself. Tests change single fields. */
+/** What the fake chain reports. Tests change single fields. */
 interface ReportedFacts {
   chainId: string | undefined
   code: string
@@ -62,7 +65,7 @@ describe('the doctor', () => {
   })
   beforeEach(() => {
     reported = { ...HEALTHY }
-    answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: site.url })
+    answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: site.url, ...OFFER })
     config = given.config
     given.chains.test.down = false
     given.chains.test.head = 5_000n
@@ -72,7 +75,7 @@ describe('the doctor', () => {
     await site.close()
   })
 
-  /** Responds as `reported` says for the test chain, and as healthy for the live chain. */
+  /** Responds for the test chain with the facts in `reported`, and for the live chain as if all is well. */
   function respond(mode: string, chain: FakeChain, { id, method, params }: RpcCall): unknown {
     const [first] = params as [{ data: string; fromBlock: string; toBlock: string } | string]
     const is: ReportedFacts = mode === 'test' ? reported : HEALTHY
@@ -124,7 +127,7 @@ describe('the doctor', () => {
     const { exitCode, text, bad } = await examine()
     assert.deepEqual(bad, [], text)
     assert.equal(exitCode, 0)
-    assert.equal(text.split('\n').length - 1, 23)
+    assert.equal(text.split('\n').length - 1, 24)
     assert.match(text, /^ok {4}test chain, node 1 \(127\.0\.0\.1\): chain 84532$/m)
     assert.match(text, /^ok {4}ENCRYPTION_KEY: it decrypts the stored secrets \(2 checked\)$/m)
     assert.match(text, /^ok {4}test gas: sponsored; a payment was confirmed on 2026-01-02T03:04:07\.000Z$/m)
@@ -209,7 +212,7 @@ describe('the doctor', () => {
       reported.logRangeMax = 100
       await expectOne(/^warn {2}test chain.*logs: 100 blocks at once\n/)
       reported.logRangeMax = 0
-      await expectOne(/^fail {2}test chain.*logs: refused, down to 10 blocks at once\n/)
+      await expectOne(/^fail {2}test chain.*logs: rejected, even for only 10 blocks at once\n/)
     })
 
     test('that wallets that pay their own gas have too little for it', async () => {
@@ -321,14 +324,24 @@ describe('the doctor', () => {
       await expectOne(/^fail {2}AUTH_URL: it responds with 200, but not as this service does\n/)
       const gone = await startFakeServer(() => undefined)
       await gone.close()
-      answerSite = () => ({ issuer: site.url })
+      answerSite = () => ({ issuer: site.url, ...OFFER })
       config = { ...config, baseUrl: gone.url }
       await expectOne(/^fail {2}BASE_URL: http:\/\/127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)\n/)
     })
 
+    test('that the service offers client metadata documents although these settings do not, or the reverse', async () => {
+      config = { ...config, clientDocuments: false }
+      await expectOne(/^warn {2}OAUTH_CIMD: off here, but the service at AUTH_URL has it on\n/)
+      config = { ...config, clientDocuments: true }
+      answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: site.url })
+      await expectOne(/^warn {2}OAUTH_CIMD: on here, but the service at AUTH_URL has it off\n/)
+    })
+
     test('that the proxy does not say that a request came over TLS', async () => {
       answerSite = (path) =>
-        path === '/openapi.json' ? { error: { type: 'forbidden', code: 'https_required' } } : { issuer: site.url }
+        path === '/openapi.json'
+          ? { error: { type: 'forbidden', code: 'https_required' } }
+          : { issuer: site.url, ...OFFER }
       await expectOne(/^fail {2}BASE_URL: the service treats requests as plain HTTP\n/)
     })
 

@@ -12,10 +12,10 @@ import { checkSites } from './check-sites.ts'
 import { runCheck, type Finding } from './finding.ts'
 
 export interface DoctorOptions {
-  /** Throws a `ConfigError` that says what is wrong. */
+  /** Reads the configuration. Throws a `ConfigError` that says what is wrong. */
   readonly readConfig: () => Config
   readonly clock: Clock
-  /** Receives each finding, in order. */
+  /** Called with each finding, in the order of the report. */
   readonly report: (finding: Finding) => void
   /** Certificate authorities to trust instead of the usual ones. */
   readonly ca?: string
@@ -69,7 +69,10 @@ export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions
   return failed ? 1 : 0
 }
 
-/** Development allows a movable clock and webhooks to loopback, so a public address must use production. */
+/**
+ * Outside production, the clock can be moved and webhooks may be sent to loopback. So a service with a public address
+ * must run in production.
+ */
 function checkEnvironment(name: string, { production, baseUrl }: Config): Finding {
   if (production) return { level: 'ok', name, observed: 'complete, for production' }
   const { protocol, hostname } = new URL(baseUrl)

@@ -1,16 +1,27 @@
-import { computed, nullable, pick, required } from '../db/column.ts'
+import { computed, narrow, nullable, pick, required } from '../db/column.ts'
 import { all, one, rowsOf, type Query } from '../db/query.ts'
 import { tables } from '../db/tables.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import type { Mode } from '../values/mode.ts'
 
-const { agents, wallets, webhook_endpoints } = tables
+const { agents, wallet_slots, wallets, webhook_endpoints } = tables
 
-/** An encrypted secret, and what it is bound to. The doctor reads the tables of other rooms and writes none. */
+/**
+ * The encrypted key of an agent's signer, and the agent to which the encryption binds it. The doctor only reads the
+ * tables that other parts of the service write.
+ */
 export interface SealedSigner {
   readonly accountId: string
   readonly mode: Mode
   readonly agentId: string
+  readonly sealed: Buffer
+}
+
+export interface SealedSlot {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly walletAddress: string
+  readonly slot: number
   readonly sealed: Buffer
 }
 
@@ -41,6 +52,26 @@ export function listSealedSigners(countMax: number): Query<SealedSigner[]> {
   }
 }
 
+export function listSealedSlots(countMax: number): Query<SealedSlot[]> {
+  return {
+    name: 'doctor_sealed_slots',
+    text: 'select account_id, mode, wallet_address, slot, signer_private_key_sealed from wallet_slots limit $1',
+    values: [countMax],
+    read: all(SEALED_SLOT_ROW, (row) => ({
+      accountId: row.account_id,
+      mode: row.mode,
+      walletAddress: row.wallet_address,
+      slot: row.slot,
+      sealed: row.signer_private_key_sealed,
+    })),
+  }
+}
+
+const SEALED_SLOT_ROW = {
+  ...pick(wallet_slots, 'account_id', 'wallet_address', 'slot', 'signer_private_key_sealed'),
+  mode: narrow<Mode>(wallet_slots.mode),
+}
+
 export function listSealedSecrets(countMax: number): Query<SealedSecret[]> {
   return {
     name: 'doctor_sealed_secrets',
@@ -64,8 +95,8 @@ export function listWalletAddresses(mode: Mode, countMax: number): Query<Address
 }
 
 /**
- * When the most recently confirmed payment of a mode was confirmed; null when none was. Looks at a bounded number of
- * workspaces. Uses the index `payments_listed`.
+ * Returns when a payment of a mode was last confirmed, or null if none was. Reads a limited number of workspaces. Uses
+ * the index `payments_listed`.
  */
 export function findLastConfirmed(mode: Mode, countMax: number): Query<Date | null> {
   return {

@@ -22,11 +22,14 @@ const SIGNATURE_ABI = [
     outputs: [{ name: '', type: 'bytes4' }],
   },
 ] as const
-/** The result of a valid signature (ERC-1271). */
+/** What a contract returns for a valid signature (ERC-1271). */
 const VALID_SIGNATURE = '0x1626ba7e'
 const ADDRESS_WORD_PREFIX = `0x${'0'.repeat(24)}`
 
-/** Reads from the first node of the test chain what the service's own driver does not read. @throws NodeFault */
+/**
+ * Makes functions that read the test chain, from its first node. Only the provider check needs these functions. @throws
+ * NodeFault
+ */
 export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' | 'usdc'>) {
   const endpoint = parseEndpoint(rpcUrls[0] ?? '')
 
@@ -42,13 +45,16 @@ export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' |
       const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address] })
       return parseQuantity(await ask('eth_call', [{ to: usdc, data }, 'latest']))
     },
-    /** Returns whether the transaction is mined and moved exactly this amount from `from` to `to`. */
+    /** Returns whether the transaction is mined and has moved exactly this amount of USDC from `from` to `to`. */
     hasTransfer: async (hash: Hash, move: { from: Address; to: Address; amountMicro: bigint }): Promise<boolean> => {
       const receipt = await ask('eth_getTransactionReceipt', [hash])
       const logs = isRecord(receipt) && Array.isArray(receipt['logs']) ? (receipt['logs'] as unknown[]) : []
       return logs.some((log) => isTransfer(log, { ...move, usdc }))
     },
-    /** Returns whether the code at an address accepts a signature as its own. False for an address without code. */
+    /**
+     * Returns whether the contract at an address says that a signature is its own. Returns false for an address without
+     * a contract.
+     */
     acceptsSignature: async (address: Address, hash: Hash, signature: Hex): Promise<boolean> => {
       const call = { abi: SIGNATURE_ABI, functionName: 'isValidSignature' } as const
       const data = encodeFunctionData({ ...call, args: [hash, signature] })

@@ -7,15 +7,17 @@ import type { CheckPasskey } from './create-passkey.ts'
 import type { Outcome } from './outcome.ts'
 import type { ProviderWire, Sign } from './provider-wire.ts'
 
-/** What all steps of one run share. */
+/** What all steps of one run of the provider check share. */
 export interface CheckRun {
   readonly wire: ProviderWire
   readonly chain: ChainView
   readonly settings: ChainSettings
   readonly clock: Clock
   readonly passkey: CheckPasskey
+  /** Becomes an owner too (step 13). */
+  readonly secondPasskey: CheckPasskey
   readonly agent: { readonly publicKey: string; readonly sign: Sign }
-  /** Makes idempotency keys and reference ids of this run unique. */
+  /** Part of all idempotency keys and reference ids of this run, so that they are unique. */
   readonly runId: string
 }
 
@@ -23,6 +25,8 @@ export interface CheckWallet {
   readonly id: string
   readonly address: Address
   readonly ownerId: string
+  /** The wallet's one signer, and the policy that limits it. */
+  readonly slot: CheckGrant
 }
 
 export interface CheckGrant {
@@ -30,7 +34,7 @@ export interface CheckGrant {
   readonly policyId: string
 }
 
-/** Each transfer moves this amount from the wallet to itself, so that nothing is spent. */
+/** The amount of each transfer. A transfer goes from the wallet to itself, so that nothing is spent. */
 export const AMOUNT_MICRO = microUsdc(1n)
 /** How long a signed request is valid. */
 const REQUEST_LIFE_MS = 60_000
@@ -39,7 +43,7 @@ export function expiryOf({ clock }: CheckRun): Date {
   return new Date(clock.now().getTime() + REQUEST_LIFE_MS)
 }
 
-/** The terms of the test policy: up to a hundred times the amount, to the wallet itself. */
+/** Returns the terms of the test policy: up to a hundred times the amount of a transfer, only to the wallet itself. */
 export function termsOf({ settings }: CheckRun, wallet: CheckWallet) {
   return {
     chainId: settings.chainId,

@@ -1,16 +1,17 @@
 import type { Hash } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
 import { erc20Abi } from '../values/erc20.ts'
+import type { Address } from '../values/address.ts'
 import { AMOUNT_MICRO, expiryOf, compare, type CheckRun, type CheckWallet } from './check-run.ts'
 import { describeResponse, type Outcome } from './outcome.ts'
 import { poll } from './poll.ts'
-import { toRecord, type ProviderResponse } from './provider-wire.ts'
+import { toRecord, type ProviderResponse, type Sign } from './provider-wire.ts'
 
 export const SENDS_AT_ONCE = 5
 const LAND_MS_MAX = 120_000
 const LAND_POLL_MS = 1_000
 const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/
-/** Statuses after which the provider does not update a transaction any more. */
+/** The final statuses of a transaction at the enclave, which never change again. */
 const FINAL_STATUSES: readonly string[] = [
   'confirmed',
   'finalized',
@@ -21,13 +22,13 @@ const FINAL_STATUSES: readonly string[] = [
 ]
 
 interface Landing {
-  /** In the order in which they were observed. */
+  /** The statuses in the order in which we observed them. */
   readonly statuses: readonly string[]
   readonly hash: Hash | null
   readonly isOnChain: boolean
 }
 
-/** Step 3: one sponsored transfer, from the request to the chain. */
+/** Step 3: sends one sponsored transfer and follows it until it is on the chain. */
 export async function checkSponsoredSend(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const title = 'a sponsored send'
   const expected = '200, no hash yet, a transaction id, a user operation; then confirmed, the transfer on the chain'
@@ -45,7 +46,7 @@ export async function checkSponsoredSend(run: CheckRun, wallet: CheckWallet): Pr
   return compare(isSame, { title, expected, actual: `${actual}; then ${describeLanding(landing)}` })
 }
 
-/** Step 4: several transfers at once. The provider does not publish how many it accepts from one wallet. */
+/** Step 4: sends several transfers at once. The provider does not publish how many it accepts from one wallet. */
 export async function checkSendsAtOnce(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const numbers = Array.from({ length: SENDS_AT_ONCE }, (_, index) => index)
   const responses = await Promise.all(
@@ -63,7 +64,7 @@ export async function checkSendsAtOnce(run: CheckRun, wallet: CheckWallet): Prom
   })
 }
 
-/** Step 5: the reference id of the first transfer again, with another idempotency key. */
+/** Step 5: sends the reference id of the first transfer again, with another idempotency key. */
 export async function checkDuplicateReference(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const response = await sendTransfer(run, wallet, { reference: 'send-1', attempt: 'again' })
   const found = await run.wire.get(`/v1/transactions?reference_id=${run.runId}-send-1`)
@@ -77,7 +78,7 @@ export async function checkDuplicateReference(run: CheckRun, wallet: CheckWallet
   })
 }
 
-/** Step 6: a request whose signed expiry has already passed. */
+/** Step 6: sends a request whose signed expiry is already in the past. */
 export async function checkExpiredRequest(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const expiresAt = new Date(run.clock.now().getTime() - EXPIRED_SINCE_MS)
   const response = await sendTransfer(run, wallet, { reference: 'expired', expiresAt })
@@ -89,21 +90,29 @@ export async function checkExpiredRequest(run: CheckRun, wallet: CheckWallet): P
   })
 }
 
-/** More than any difference between the clocks that the doctor accepts. */
+/**
+ * How long ago the request of step 6 expired. It is longer than any difference between the clocks that the doctor
+ * accepts.
+ */
 const EXPIRED_SINCE_MS = 60_000
 
-async function sendTransfer(
+/** Sends USDC from the wallet to itself. `sign` is the signer's signature if nothing else is given. */
+export async function sendTransfer(
   run: CheckRun,
   wallet: CheckWallet,
   {
     reference,
     attempt = 'first',
     expiresAt = expiryOf(run),
-  }: { reference: string; attempt?: string; expiresAt?: Date },
+    sign = run.agent.sign,
+    from,
+    amountMicro = AMOUNT_MICRO,
+  }: { reference: string; attempt?: string; expiresAt?: Date; sign?: Sign; from?: Address; amountMicro?: bigint },
 ): Promise<ProviderResponse> {
-  const { settings, runId, agent } = run
-  const args = [wallet.address, AMOUNT_MICRO] as const
+  const { settings, runId } = run
+  const args = [wallet.address, amountMicro] as const
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args })
+  const transaction = { to: settings.usdc, data, value: '0x0', chain_id: settings.chainId }
   return await run.wire.post(`/v1/wallets/${wallet.id}/rpc`, {
     body: {
       method: 'eth_sendTransaction',
@@ -111,15 +120,15 @@ async function sendTransfer(
       caip2: `eip155:${settings.chainId}`,
       sponsor: true,
       reference_id: `${runId}-${reference}`,
-      params: { transaction: { to: settings.usdc, data, value: '0x0', chain_id: settings.chainId } },
+      params: { transaction: from === undefined ? transaction : { ...transaction, from } },
     },
     idempotencyKey: `${runId}-${reference}-${attempt}`,
     expiresAt,
-    sign: agent.sign,
+    sign,
   })
 }
 
-function dataOf({ status, body }: ProviderResponse) {
+export function dataOf({ status, body }: ProviderResponse) {
   const { transaction_id: id, hash, user_operation_hash: operation } = toRecord(body['data'])
   return {
     transactionId: status === 200 && typeof id === 'string' && id !== '' ? id : null,
@@ -128,8 +137,8 @@ function dataOf({ status, body }: ProviderResponse) {
   }
 }
 
-/** Follows a transaction at the provider until its final status, then looks for the transfer on the chain. */
-async function awaitLanding({ wire, chain }: CheckRun, wallet: CheckWallet, id: string): Promise<Landing> {
+/** Polls a transaction at the enclave until its status is final, then looks for the transfer on the chain. */
+export async function awaitLanding({ wire, chain }: CheckRun, wallet: CheckWallet, id: string): Promise<Landing> {
   const statuses: string[] = []
   let hash: Hash | null = null
   const limits = { intervalMs: LAND_POLL_MS, timeoutMs: LAND_MS_MAX }
@@ -150,14 +159,14 @@ async function awaitLanding({ wire, chain }: CheckRun, wallet: CheckWallet, id: 
   return { statuses, hash: landedHash, isOnChain: seen === true }
 }
 
-/** Our node may be a few blocks behind the provider's. */
+/** How long we look for the transfer. Our node may be a few blocks behind the enclave's. */
 const CHAIN_MS_MAX = 20_000
 
-function hasLanded({ statuses, isOnChain }: Landing): boolean {
+export function hasLanded({ statuses, isOnChain }: Landing): boolean {
   return isOnChain && ['confirmed', 'finalized'].includes(statuses.at(-1) ?? '')
 }
 
-function describeLanding({ statuses, hash, isOnChain }: Landing): string {
+export function describeLanding({ statuses, hash, isOnChain }: Landing): string {
   const text = statuses.length === 0 ? 'no status' : statuses.join(' → ')
   return `${text}, ${hash === null ? 'no hash' : isOnChain ? 'the transfer on the chain' : 'no transfer on the chain'}`
 }

@@ -36,7 +36,12 @@ describe('signatures of a wallet that a sponsored transfer has upgraded', () => 
   let provider: FakeServer
   let node: FakeChain
   let run: CheckRun
-  const wallet = { id: 'wallet', address: address(privateKeyToAccount(KEY).address), ownerId: 'owner' }
+  const wallet = {
+    id: 'wallet',
+    address: address(privateKeyToAccount(KEY).address),
+    ownerId: 'owner',
+    slot: { signerId: 'signer', policyId: 'policy' },
+  }
   let signingKey = KEY
   let verdict: 'valid' | 'invalid' | 'revert' = 'valid'
   let code = `0xef0100${'12'.repeat(20)}`
@@ -62,6 +67,7 @@ describe('signatures of a wallet that a sponsored transfer has upgraded', () => 
       settings: { ...settings, gas: 'sponsored', explorerUrl: null },
       clock: createClock(),
       passkey: createPasskey('http://localhost:4101'),
+      secondPasskey: createPasskey('http://localhost:4101'),
       agent: { publicKey: '', sign: () => '' },
       runId: 'check-1',
     }
@@ -83,7 +89,7 @@ describe('signatures of a wallet that a sponsored transfer has upgraded', () => 
     return await sign({ hash: digest, privateKey: signingKey, to: 'hex' })
   }
 
-  test('are as expected from the wallet’s key and for its code', async () => {
+  test('are as expected if the wallet’s key made them and its code accepts them', async () => {
     const { verdict, actual } = await checkTypedData(run, wallet)
     assert.equal(actual, "ecdsa: 200, by the wallet's key; erc1271: 200, accepted by the wallet's code")
     assert.equal(verdict, 'same')

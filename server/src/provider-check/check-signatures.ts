@@ -17,14 +17,17 @@ const TYPES = {
 } as const
 const NONCE: Hash = `0x${'00'.repeat(32)}`
 const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2})+$/
-/** The code of an EIP-7702 delegation: the prefix, and the address of the delegate. */
+/** The code at an address that delegates to a contract (EIP-7702): a fixed prefix, and the contract's address. */
 const DELEGATED_PATTERN = /^0xef0100[0-9a-f]{40}$/i
 
-/** Step 9: typed-data signatures, one by the wallet's key and one for the wallet's code. The owner signs; no policy limits the owner. */
+/**
+ * Step 9: requests two typed-data signatures, one from the wallet's key and one that the wallet's contract code must
+ * accept. The owner authorizes the requests, because no policy limits the owner.
+ */
 export async function checkTypedData(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const { settings, chain } = run
   const domain = { name: 'USDC', version: '2', chainId: settings.chainId, verifyingContract: settings.usdc }
-  // This message was valid for one second in 1970, and moves nothing.
+  // This transfer authorization was valid for one second in 1970, so nobody can use it.
   const message = {
     from: wallet.address,
     to: wallet.address,
@@ -57,7 +60,7 @@ export async function checkTypedData(run: CheckRun, wallet: CheckWallet): Promis
   })
 }
 
-/** Step 10: the code at the wallet's address after a sponsored transfer. */
+/** Step 10: reads the code at the wallet's address after a sponsored transfer. */
 export async function checkCode({ chain }: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const code = await chain.readCode(wallet.address).catch(() => null)
   return compare(code !== null && DELEGATED_PATTERN.test(code), {

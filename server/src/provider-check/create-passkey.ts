@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import type { Sign } from './provider-wire.ts'
 
 export interface CheckPasskey {
-  /** Base64 SPKI DER. */
+  /** The public key, as base64 SPKI DER. */
   readonly publicKey: string
   readonly sign: Sign
 }
@@ -11,8 +11,9 @@ export interface CheckPasskey {
 const FLAGS = 0x01 | 0x04
 
 /**
- * Creates a passkey that exists only during this run. It signs requests to the provider as a browser would, with the
- * canonical request as the challenge. Its key is not stored, so afterwards nobody can control what it owns.
+ * Creates a passkey that exists only during this run. It signs requests to the enclave as a browser would, with the
+ * canonical request as the challenge. Its private key is not stored, so afterwards nobody can control what the passkey
+ * owns.
  */
 export function createPasskey(origin: string): CheckPasskey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -9,13 +9,13 @@ export interface Funding {
   readonly waitMs: number
 }
 
-/** The transfers go from the wallet to itself, so this amount is never used up. */
+/** How much USDC the wallet needs. The transfers go from the wallet to itself, so the amount is never used up. */
 const ENOUGH_MICRO = AMOUNT_MICRO * BigInt(SENDS_AT_ONCE + 1)
 const ASKED_USDC = '0.01'
 const FAUCET_MS_MAX = 20_000
 const POLL_MS = 1_000
 
-/** Says where to send USDC, and waits until the wallet has enough. */
+/** Prints where to send test USDC, or asks the faucet for it, and waits until the wallet has enough. */
 export async function fundWallet(
   { chain, settings }: CheckRun,
   wallet: CheckWallet,

@@ -5,7 +5,7 @@ import { runProviderCheck } from './run-provider-check.ts'
 
 const USAGE = `npm run provider:check -- [--faucet] [--wait-minutes <0 to 120>]
 
-Makes the ten calls that the service relies on, at the provider of PRIVY_API_URL and on the test chain.
+Makes the fourteen checks of what the service relies on, at the provider of PRIVY_API_URL and on the test chain.
   --faucet        get the test USDC from FAUCET_URL, instead of sending it by hand
   --wait-minutes  how long to wait for the test USDC (default 15)
 `
@@ -15,7 +15,7 @@ const MS_PER_MINUTE = 60_000
 
 const print = (text: string): void => void process.stdout.write(text)
 
-/** The arguments or settings are not valid. The message says why. */
+/** The arguments or settings are not valid. The error's message says why. */
 class UsageError extends Error {}
 
 try {
@@ -30,7 +30,7 @@ try {
     print,
   })
 } catch (error) {
-  // Messages of other errors might repeat what was sent.
+  // Print only messages that we wrote. Messages of other errors might repeat what was sent.
   const isOurs = error instanceof ConfigError || error instanceof UsageError
   print(isOurs ? `${error.message}\n\n${USAGE}` : `The check failed unexpectedly (${nameOf(error)}). Run it again.\n`)
   process.exitCode = 1

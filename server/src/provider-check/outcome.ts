@@ -1,6 +1,6 @@
 import type { ProviderResponse } from './provider-wire.ts'
 
-/** The result of one step: what our driver expects, and what the provider returned. */
+/** The result of one step: what our code in `enclave/` expects, and what the enclave returned. */
 export interface Outcome {
   readonly verdict: 'same' | 'differs' | 'skipped'
   readonly title: string
@@ -16,7 +16,9 @@ export function formatOutcome(number: number, { verdict, title, expected, actual
   return `${head}             expected: ${expected}\n             actual:   ${actual}\n`
 }
 
-/** Describes a response by its status, and for an error by its code and message. Neither contains what was sent. */
+/**
+ * Describes a response by its status. For an error it adds the code and the message, which do not repeat what we sent.
+ */
 export function describeResponse({ status, body }: ProviderResponse): string {
   const { error, code } = body
   const message =

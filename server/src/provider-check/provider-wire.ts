@@ -1,13 +1,13 @@
 import { formatRequestForAuthorizationSignature } from '@privy-io/node'
 import type { Config } from '../config.ts'
 
-/** A response, unchanged. The status is null if there was none. */
+/** A response of the enclave, unchanged. The status is null if there was no response. */
 export interface ProviderResponse {
   readonly status: number | null
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Signs a request's canonical form. Returns the value of the signature header. */
+/** Signs the canonical form of a request. Returns the value of the signature header. */
 export type Sign = (payload: Uint8Array) => string
 
 export interface WireRequest {
@@ -22,8 +22,8 @@ export type ProviderWire = ReturnType<typeof openProviderWire>
 const REQUEST_MS_MAX = 20_000
 
 /**
- * Calls the provider's REST API without the SDK and without our driver, so that responses are unchanged. A request is never
- * repeated.
+ * Makes functions that call the enclave's REST API without the SDK and without our code in `enclave/`, so that we see
+ * its responses unchanged. A request is never repeated.
  */
 export function openProviderWire({ apiUrl, appId, appSecret }: Config['enclave']) {
   const credentials = Buffer.from(`${appId}:${appSecret}`).toString('base64')
@@ -35,7 +35,7 @@ export function openProviderWire({ apiUrl, appId, appSecret }: Config['enclave']
   ): Promise<ProviderResponse> {
     const { body, sign, idempotencyKey, expiresAt } = request
     const url = `${apiUrl}${path}`
-    // Exactly the headers of this list that are sent must be signed.
+    // The signature must cover each of these headers that the request has, and no other header.
     const signed = {
       'privy-app-id': appId,
       ...(idempotencyKey === undefined ? {} : { 'privy-idempotency-key': idempotencyKey }),
@@ -72,7 +72,7 @@ export function openProviderWire({ apiUrl, appId, appSecret }: Config['enclave']
   }
 }
 
-/** Returns a member of a response that should be an object, or an empty object. */
+/** Returns a value that should be an object. If it is not an object, returns an empty one. */
 export function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }

@@ -4,6 +4,7 @@ import { generateSignerKey, parseSignerKey, signPayload } from '../enclave/signe
 import type { Clock } from '../lib/clock.ts'
 import { openChainView } from './chain-view.ts'
 import type { CheckRun, CheckWallet } from './check-run.ts'
+import { checkAllSlots, checkOwners, checkRevocation, checkWithdrawal } from './check-owners.ts'
 import { checkDuplicateReference, checkExpiredRequest, checkSendsAtOnce, checkSponsoredSend } from './check-sends.ts'
 import { checkCode, checkTypedData } from './check-signatures.ts'
 import { checkGrant, checkReadBack, checkUnknownWallet, checkWalletCreation } from './check-wallet.ts'
@@ -19,7 +20,10 @@ export interface ProviderCheckOptions {
   readonly print: (text: string) => void
 }
 
-/** Test chains with USDC, and local ones: Sepolia and its layer 2 chains, Amoy, Fuji, Monad testnet, and anvil. */
+/**
+ * The ids of test chains with USDC, and of local chains: Sepolia and its layer 2 chains, Amoy, Fuji, Monad testnet, and
+ * anvil.
+ */
 const TEST_CHAINS: readonly number[] = [1301, 1337, 4801, 10143, 31337, 43113, 80002, 84532, 421614, 11155111, 11155420]
 const NO_WALLET = 'not tried: there is no wallet'
 const NO_GRANT = 'not tried: the agent cannot sign'
@@ -27,8 +31,8 @@ const NO_FUNDS = 'not tried: the wallet was not funded'
 
 /**
  * Makes the calls that the driver relies on, with real credentials on the test chain, and prints the expected and the
- * actual result of each. Returns the exit code: 0 if all are as expected. It leaves a wallet, a key quorum and a policy
- * behind, whose keys nobody has.
+ * actual result of each. Returns the exit code: 0 if all are as expected. It leaves two wallets, with
+ * their key quorums and policies, behind. Nobody has their keys.
  */
 export async function runProviderCheck({ config, clock, funding, print }: ProviderCheckOptions): Promise<number> {
   const settings = config.chains.test
@@ -46,6 +50,7 @@ export async function runProviderCheck({ config, clock, funding, print }: Provid
     settings,
     clock,
     passkey: createPasskey(config.authUrl),
+    secondPasskey: createPasskey(config.authUrl),
     agent: { publicKey: key.publicKey, sign: (payload) => signPayload(signingKey, payload) },
     runId: `check-${randomUUID().slice(0, RUN_ID_CHARS)}`,
   }
@@ -55,7 +60,7 @@ export async function runProviderCheck({ config, clock, funding, print }: Provid
 
 const RUN_ID_CHARS = 13
 
-/** Runs the steps in the order of the README's list. Skips a step if one that it needs has failed. */
+/** Runs the steps in the order of the list in the README. Skips a step if an earlier step that it needs has failed. */
 async function runSteps(
   run: CheckRun,
   { funding, print }: Pick<ProviderCheckOptions, 'funding' | 'print'>,
@@ -70,7 +75,7 @@ async function runSteps(
   const [created, wallet] = await checkWalletCreation(run)
   report(created)
   const [granted, grant] =
-    wallet === null ? [skip('a signer under a policy', NO_WALLET), null] : await checkGrant(run, wallet)
+    wallet === null ? [skip('rules for a policy', NO_WALLET), null] : await checkGrant(run, wallet)
   report(granted)
   const isFunded = wallet !== null && grant !== null && (await fundWallet(run, wallet, { funding, print }))
   if (wallet !== null && grant !== null && !isFunded) {
@@ -79,36 +84,43 @@ async function runSteps(
     )
   }
   const canSend = grant === null ? NO_GRANT : isFunded ? null : NO_FUNDS
-  const sends: readonly (readonly [string, string | null, (wallet: CheckWallet) => Promise<Outcome>])[] = [
-    ['a sponsored send', canSend, async (wallet) => await checkSponsoredSend(run, wallet)],
-    ['sends at once', canSend, async (wallet) => await checkSendsAtOnce(run, wallet)],
-    ['a duplicate reference id', canSend, async (wallet) => await checkDuplicateReference(run, wallet)],
-    ['an expired request', grant === null ? NO_GRANT : null, async (wallet) => await checkExpiredRequest(run, wallet)],
-  ]
-  for (const [title, obstacle, check] of sends) {
-    if (wallet === null || obstacle !== null) report(skip(title, wallet === null ? NO_WALLET : (obstacle ?? '')))
-    else report(await check(wallet))
+  const needsGrant = grant === null ? NO_GRANT : null
+  const runAll = async (steps: readonly Step[]): Promise<void> => {
+    for (const [title, obstacle, check] of steps) {
+      if (wallet === null || obstacle !== null) report(skip(title, wallet === null ? NO_WALLET : (obstacle ?? '')))
+      else report(await check(run, wallet))
+    }
   }
-  report(
-    wallet === null || grant === null
-      ? skip('the policy read back', NO_GRANT)
-      : await checkReadBack(run, wallet, grant),
-  )
+  await runAll([
+    ['a sponsored send', canSend, checkSponsoredSend],
+    ['sends at once', canSend, checkSendsAtOnce],
+    ['a duplicate reference id', canSend, checkDuplicateReference],
+    ['an expired request', needsGrant, checkExpiredRequest],
+    ['the policy read back', needsGrant, checkReadBack],
+  ])
   report(await checkUnknownWallet(run))
-  report(wallet === null ? skip('a typed-data signature', NO_WALLET) : await checkTypedData(run, wallet))
-  report(
-    wallet === null || !isFunded
-      ? skip("the wallet's code afterwards", wallet === null ? NO_WALLET : NO_FUNDS)
-      : await checkCode(run, wallet),
-  )
+  await runAll([
+    ['a typed-data signature', null, checkTypedData],
+    ["the wallet's code afterwards", isFunded ? null : NO_FUNDS, checkCode],
+    ['a wallet with all signers', null, checkAllSlots],
+    ['an emptied policy', needsGrant, checkRevocation],
+    ['a second passkey for the owners', null, checkOwners],
+    ["an owner's transfer", isFunded ? null : NO_FUNDS, checkWithdrawal],
+  ])
   return isAllSame ? 0 : 1
 }
+
+/** The title of a step, why it cannot be tried (or null), and the step itself. All of these steps need the wallet. */
+type Step = readonly [string, string | null, (run: CheckRun, wallet: CheckWallet) => Promise<Outcome>]
 
 function skip(title: string, actual: string): Outcome {
   return { verdict: 'skipped', title, expected: 'to be tried', actual }
 }
 
-/** Returns why the check must not run: it could touch real money, or the chain cannot be read. Null if it may run. */
+/**
+ * Returns why the check must not run: it could move real money, or the chain cannot be read. Returns null if the check
+ * may run.
+ */
 async function findRefusal(
   { chains: { test, live } }: Config,
   chain: ReturnType<typeof openChainView>,
