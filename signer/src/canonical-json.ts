@@ -1,0 +1,30 @@
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json }
+
+/**
+ * Formats a value as canonical JSON (RFC 8785): members sorted by UTF-16 code units, no white space. `JSON.stringify`
+ * already formats strings and numbers as the RFC demands.
+ */
+export function canonicalJson(value: Json): string {
+  if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`
+}
+
+/**
+ * Parses bytes that must be canonical JSON in UTF-8. Returns undefined for anything else, also for JSON that is merely
+ * equivalent: two readings of the same bytes must be impossible, for example of a member that occurs twice.
+ */
+export function parseCanonicalJson(bytes: Uint8Array): Json | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    const value = JSON.parse(text) as Json
+    return canonicalJson(value) === text ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,15 @@
+const CHARS_MAX = 80
+/** Characters that are not visible, or that change the direction of the text around them. */
+const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
+/** More marks on one letter would cover the lines above and below. */
+const MARKS_SURPLUS = /(\p{M}{2})\p{M}+/gu
+
+/**
+ * Returns a text that somebody else wrote as one short line of visible characters, so that it cannot look like a part
+ * of this page.
+ */
+export function cleanText(text: string): string {
+  const line = text.replaceAll(/\s+/gu, ' ').replaceAll(INVISIBLE, '').replaceAll(MARKS_SURPLUS, '$1').trim()
+  const characters = Array.from(line)
+  return characters.length > CHARS_MAX ? `${characters.slice(0, CHARS_MAX).join('')}…` : line
+}

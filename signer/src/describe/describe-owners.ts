@@ -1,0 +1,53 @@
+import type { WalletRecord } from '../decode/record.ts'
+import type { Claims } from '../read-message.ts'
+import type { Description, Line } from './description.ts'
+
+/** Fingerprints of public keys (base64 SPKI), and which of the keys this page knows without asking the service. */
+export interface KnownKeys {
+  readonly fingerprints: ReadonlyMap<string, string>
+  /** The only key whose signature would be handed over. Null if there are several. */
+  readonly signing: string | null
+  /** The keys of passkeys that were created on this page since it was opened. */
+  readonly created: readonly string[]
+  /** The keys of passkeys that were created or used in this browser before. */
+  readonly remembered: readonly string[]
+}
+
+/** Describes the complete list of passkeys that own the wallet after the change. */
+export function describeOwners(
+  publicKeys: readonly string[],
+  { record, claims, keys }: { record: WalletRecord; claims: Claims; keys: KnownKeys },
+): Description {
+  const hasUnknown = publicKeys.some((key) => nameKnownKey(key, keys) === null)
+  return {
+    title: 'Change the passkeys of the wallet',
+    summary:
+      publicKeys.length === 1
+        ? 'After this, one passkey alone controls the wallet and everything in it.'
+        : `After this, any one of these ${publicKeys.length} passkeys is enough to control the wallet and everything in it.`,
+    facts: [
+      { label: 'Wallet', lines: [{ text: record.address }] },
+      ...publicKeys.map((key, index) => ({
+        label: `Passkey ${index + 1}`,
+        lines: [describeKey(key, { claims, keys })],
+      })),
+    ],
+    warnings: hasUnknown
+      ? ['This page cannot tell who has a passkey that it does not know. Sign only if you know its fingerprint.']
+      : [],
+    button: 'Sign the change',
+  }
+}
+
+function describeKey(key: string, { claims, keys }: { claims: Claims; keys: KnownKeys }): Line {
+  const text = `Fingerprint ${keys.fingerprints.get(key) ?? ''} (${nameKnownKey(key, keys) ?? 'not known to this page'})`
+  const claim = claims.keyNames.get(key)
+  return claim === undefined ? { text } : { text, claim }
+}
+
+/** Whoever controls the service can also send keys of their own, so what it says about a key counts for nothing here. */
+function nameKnownKey(key: string, { signing, created, remembered }: KnownKeys): string | null {
+  if (signing === key) return 'the passkey that you sign with'
+  if (created.includes(key)) return 'created on this page just now'
+  return remembered.includes(key) ? 'used in this browser before' : null
+}

@@ -1,0 +1,96 @@
+import type { Json } from '../canonical-json.ts'
+import type { WalletRecord } from '../decode/record.ts'
+import { decodeRules, type RuleTerms } from '../decode/rules.ts'
+import type { Claims } from '../read-message.ts'
+import type { Description, Fact, Line } from './description.ts'
+import { formatAmount, formatChain, formatTime, isUsdc } from './format.ts'
+import { nameAddress } from './name-address.ts'
+
+/** Describes the complete terms of a grant, and how they differ from those that the service says are in force. */
+export function describeTerms(
+  terms: RuleTerms,
+  { record, claims }: { record: WalletRecord; claims: Claims },
+): Description {
+  const before = decodeBefore(claims)
+  const { amountMax, recipients, endsAt } = terms
+  const compare = (format: (one: RuleTerms) => string): Pick<Fact, 'lines' | 'before'> => {
+    const text = format(terms)
+    const old = before === null ? text : format(before)
+    return { lines: [{ text }], before: old === text ? undefined : [{ text: old }] }
+  }
+  const hasUnknownToken = [terms, ...(before === null ? [] : [before])].some((one) => !isInUsdc(one))
+  return {
+    title: before === null ? 'Let an agent pay from your wallet' : 'Change what an agent may pay',
+    summary: `An agent may send up to ${formatAmount(amountMax)}${unitOf(terms)} in each payment, without asking you again.`,
+    facts: [
+      { label: 'Wallet', lines: [{ text: record.address }] },
+      { label: 'At most in one payment', ...compare((one) => `${formatAmount(one.amountMax)}${unitOf(one)}`) },
+      {
+        label: recipients === null ? 'Recipients' : `Recipients (${recipients.length})`,
+        lines: formatRecipients(recipients, claims),
+        before: before === null ? undefined : compareRecipients(recipients, before.recipients, claims),
+      },
+      {
+        label: 'Ends',
+        ...compare((one) => (one.endsAt === null ? 'when you revoke it' : formatTime(one.endsAt))),
+      },
+      { label: 'Network', ...compare((one) => formatChain(one.chainId)) },
+      ...(hasUnknownToken
+        ? [{ label: 'Token contract', ...compare(({ tokens }) => tokens.toSorted().join(', ')) }]
+        : []),
+    ],
+    warnings: [
+      ...(recipients === null ? ['The agent may pay anybody. This is safer with a list of recipients.'] : []),
+      ...(endsAt === null ? ['The grant has no end date.'] : []),
+      ...(isInUsdc(terms)
+        ? []
+        : ['The token is not the USDC that this page knows. The amount is shown with 6 decimals.']),
+      'The grant may also limit what the agent spends in 24 hours. Your signature does not cover that limit. Only the service that sent this request enforces that limit; this page cannot check it.',
+    ],
+    button: 'Sign the limits',
+  }
+}
+
+/** Decodes the terms that the service says are in force. They are only compared with, so unreadable ones are ignored. */
+function decodeBefore({ before }: Claims): RuleTerms | null {
+  try {
+    return Array.isArray(before) ? decodeRules(before.map(withoutId)) : null
+  } catch {
+    return null
+  }
+}
+
+/** The enclave gives each stored rule an id, which means nothing. */
+function withoutId(rule: Json): Json {
+  if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return rule
+  return Object.fromEntries(Object.entries(rule).filter(([name]) => name !== 'id'))
+}
+
+function isInUsdc({ chainId, tokens }: RuleTerms): boolean {
+  return tokens.every((token) => isUsdc(chainId, token))
+}
+
+function unitOf(terms: RuleTerms): string {
+  return isInUsdc(terms) ? ' USDC' : ' of a token below'
+}
+
+function formatRecipients(recipients: readonly string[] | null, claims: Claims): readonly Line[] {
+  return recipients === null ? [{ text: 'anybody' }] : recipients.map((address) => nameAddress(address, claims))
+}
+
+/** Says which recipients the service says are added or removed. Returns undefined if there is no difference. */
+function compareRecipients(
+  recipients: readonly string[] | null,
+  old: readonly string[] | null,
+  claims: Claims,
+): readonly Line[] | undefined {
+  if (recipients === null || old === null) {
+    return recipients === old ? undefined : formatRecipients(old, claims)
+  }
+  const list = (verb: string, from: readonly string[], without: readonly string[]): readonly Line[] =>
+    from.filter((one) => !without.includes(one)).map((one) => ({ text: `${one} will be ${verb}` }))
+  const changes = [...list('added', recipients, old), ...list('removed', old, recipients)]
+  return changes.length === 0
+    ? undefined
+    : [{ text: old.length === 1 ? '1 recipient' : `${old.length} recipients` }, ...changes]
+}

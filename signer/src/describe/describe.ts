@@ -1,0 +1,125 @@
+import type { Decoded } from '../decode/request.ts'
+import type { WalletRecord } from '../decode/record.ts'
+import type { Transfer } from '../decode/transfer.ts'
+import type { TransferAuthorization } from '../decode/typed-data.ts'
+import type { Claims } from '../read-message.ts'
+import { describeOwners, type KnownKeys } from './describe-owners.ts'
+import { describeTerms } from './describe-terms.ts'
+import type { Description, Fact } from './description.ts'
+import { formatChain, formatTime, formatTokenAmount, isUsdc } from './format.ts'
+import { nameAddress } from './name-address.ts'
+
+const TIME_SECONDS_MAX = 8_640_000_000_000n
+
+/** Describes a decoded request in words and figures. */
+export function describe(
+  decoded: Decoded,
+  { record, claims, keys }: { record: WalletRecord; claims: Claims; keys: KnownKeys },
+): Description {
+  switch (decoded.kind) {
+    case 'record':
+      return describeRecord(decoded.record)
+    case 'policy':
+      return decoded.terms === null ? describeEnd(record) : describeTerms(decoded.terms, { record, claims })
+    case 'transfer':
+      return describeTransfer(decoded.transfer, claims)
+    case 'authorization':
+      return describeAuthorization(decoded.authorization, claims)
+    case 'owners':
+      return describeOwners(decoded.publicKeys, { record, claims, keys })
+    case 'signers':
+      return describeSigners(decoded.slots.length, record)
+  }
+}
+
+function describeRecord({ address, policies }: WalletRecord): Description {
+  const grants = policies.length === 1 ? '1 grant' : `${policies.length} grants`
+  return {
+    title: 'Confirm a wallet',
+    summary: `You confirm that this is your wallet's address, and that the wallet can have up to ${grants} at the same time. Before every later signature for this wallet, this page checks that the request is for this address.`,
+    facts: [fact('Wallet', address), fact('Grants at the same time, at most', String(policies.length))],
+    warnings: ['Sign only if you have just created or moved this wallet, or have just added your passkey to it.'],
+    button: 'Confirm the wallet',
+  }
+}
+
+function describeEnd(record: WalletRecord): Description {
+  return {
+    title: 'Revoke a grant',
+    summary: 'After this, the agent can no longer pay with this grant.',
+    facts: [fact('Wallet', record.address)],
+    warnings: [],
+    button: 'Sign and revoke the grant',
+  }
+}
+
+function describeTransfer({ chainId, token, from, to, amount }: Transfer, claims: Claims): Description {
+  return {
+    title: 'Withdraw from the wallet',
+    summary: `Sends ${formatTokenAmount(amount, chainId, token)} from the wallet now. This signature allows a single transfer.`,
+    facts: [
+      fact('Amount', formatTokenAmount(amount, chainId, token)),
+      { label: 'To', lines: [nameAddress(to, claims)] },
+      fact('From wallet', from),
+      fact('Network', formatChain(chainId)),
+      ...tokenFacts(chainId, token),
+    ],
+    warnings: tokenWarnings(chainId, token),
+    button: 'Sign the withdrawal',
+  }
+}
+
+function describeAuthorization(authorization: TransferAuthorization, claims: Claims): Description {
+  const { chainId, token, from, to, amount, validAfter, validBefore } = authorization
+  return {
+    title: 'Authorize one transfer',
+    summary: `Lets anybody who has this signature send ${formatTokenAmount(amount, chainId, token)} from the wallet to this recipient, once.`,
+    facts: [
+      fact('Amount', formatTokenAmount(amount, chainId, token)),
+      { label: 'To', lines: [nameAddress(to, claims)] },
+      fact('From wallet', from),
+      fact('Network', formatChain(chainId)),
+      fact('After', formatSeconds(validAfter) ?? 'never'),
+      fact('Before', formatSeconds(validBefore) ?? 'without an end'),
+      ...tokenFacts(chainId, token),
+    ],
+    warnings: [
+      ...(formatSeconds(validBefore) === null ? ['The authorization has no end date.'] : []),
+      ...tokenWarnings(chainId, token),
+    ],
+    button: 'Sign the authorization',
+  }
+}
+
+function describeSigners(usable: number, { address, policies }: WalletRecord): Description {
+  return {
+    title: 'Change which slots of the wallet can be used',
+    summary: `After this, ${usable} of the wallet's ${policies.length} slots can be used. A slot holds one grant.`,
+    facts: [
+      fact('Wallet', address),
+      fact('Slots that can be used', String(usable)),
+      fact('Slots that can no longer be used', String(policies.length - usable)),
+    ],
+    warnings: [],
+    button: 'Sign the change',
+  }
+}
+
+function fact(label: string, text: string): Fact {
+  return { label, lines: [{ text }] }
+}
+
+function tokenFacts(chainId: bigint, token: string): readonly Fact[] {
+  return isUsdc(chainId, token) ? [] : [fact('Token contract', token)]
+}
+
+function tokenWarnings(chainId: bigint, token: string): readonly string[] {
+  return isUsdc(chainId, token)
+    ? []
+    : ['The token is not the USDC that this page knows. The amount is shown with 6 decimals.']
+}
+
+/** Returns null for a time that is too far ahead for a date. */
+function formatSeconds(seconds: bigint): string | null {
+  return seconds > TIME_SECONDS_MAX ? null : formatTime(new Date(Number(seconds) * 1_000))
+}

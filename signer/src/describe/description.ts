@@ -1,0 +1,23 @@
+/** What the page shows of a request. Everything comes from the signed bytes, except for claims. */
+export interface Description {
+  readonly title: string
+  /** One sentence that says what signing does. */
+  readonly summary: string
+  readonly facts: readonly Fact[]
+  readonly warnings: readonly string[]
+  readonly button: string
+}
+
+/** A part of what a request does. */
+export interface Fact {
+  readonly label: string
+  readonly lines: readonly Line[]
+  /** What is in force now, as the service says, if it differs. */
+  readonly before?: readonly Line[] | undefined
+}
+
+export interface Line {
+  readonly text: string
+  /** The service's name for it. It is shown apart, so that it cannot look like a part of the text. */
+  readonly claim?: string
+}

@@ -1,0 +1,25 @@
+/** The part of `localStorage` that this page uses. */
+export type Store = Pick<Storage, 'getItem' | 'setItem' | 'key' | 'length'>
+
+/**
+ * Returns what this browser remembers between visits. If the browser does not let this page store anything, for example
+ * in a private window, the page remembers only until it is closed. It then works, but with fewer checks.
+ */
+export function openStore(openStorage: () => Store): Store {
+  const own = new Map<string, string>()
+  const memory: Store = {
+    getItem: (name) => own.get(name) ?? null,
+    setItem: (name, value) => void own.set(name, value),
+    key: (index) => [...own.keys()][index] ?? null,
+    get length() {
+      return own.size
+    },
+  }
+  try {
+    const storage = openStorage()
+    storage.setItem('probe', '')
+    return storage
+  } catch {
+    return memory
+  }
+}
